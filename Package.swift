@@ -8,7 +8,8 @@ extension Target.Dependency {
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let rainbow: Self = .product(name: "Rainbow", package: "Rainbow")
-    /// Never linked: a package that no target names cannot have a version here without a warning.
+    /// Never linked, but named by a target, because a package that no target names cannot have a version here without a
+    /// warning.
     static let serviceLifecycle: Self = .product(
         name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(platforms: [.windows]))
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
@@ -17,9 +18,9 @@ extension Target.Dependency {
     static let yams: Self = .product(name: "Yams", package: "Yams")
 }
 
-/// The commit that `--version` tells.
+/// The commit that `--version` prints.
 ///
-/// Only `scripts/package` sets it: a build for development would link anew for each commit.
+/// Only `scripts/package` sets it, because a development build would link again for each commit.
 let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
 
 let package = Package(
@@ -28,8 +29,8 @@ let package = Package(
         .executable(name: "shipshape", targets: ["ShipshapeCLI"]),
         .library(name: "ShipshapeChecking", targets: ["BSON", "Patterns", "ServerSchema", "SchemaChange", "Checking"]),
     ],
-    // Exact versions: two clones build the same program. The last three are dependencies of the others, which would
-    // float.
+    // The versions are exact, so that two clones build the same program. The last three are dependencies of the others,
+    // and would not be fixed otherwise.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
@@ -230,15 +231,15 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
-    // `scripts/test` builds for release, as the tests start the program thousands of times. To optimize the tests themselves
-    // would take ten minutes.
+    // `scripts/test` builds for release, because the tests start the program thousands of times. Optimizing the tests
+    // themselves would take ten minutes.
     if target.type == .test {
         let quickBuild = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
         target.swiftSettings?.append(.unsafeFlags(quickBuild, .when(configuration: .release)))
     }
 }
 
-// Sanitizers change every object file, so that their builds take long: they build these targets and what they stand on.
+// A build with sanitizers takes long, because they change every object file: it builds these targets and what they use.
 if let wanted = Context.environment["SHIPSHAPE_TARGETS"]?.split(whereSeparator: \.isWhitespace) {
     var needed = Set<String>()
     var open = wanted.map(String.init)

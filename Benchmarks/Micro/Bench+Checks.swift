@@ -9,7 +9,7 @@ extension Bench {
         let orders = Namespace(database: "bench", collection: "Order")
         let flat = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("flat")
         var file = try DumpInput(flat.appending("validator.json"))
-        // The file is as mongod's commands want it: without the name under which a validator holds it.
+        // The file has the form that mongod's commands take, without the name under which a validator has it.
         let validator = try ServerSchema.read(text: "{\"$jsonSchema\": \(file.text())}", namespace: orders)
         let schemas = [
             ("schema", try ServerSchema.read(at: flat.appending("schema.json").string, namespace: orders)),

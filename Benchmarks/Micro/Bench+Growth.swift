@@ -7,18 +7,18 @@ import ServerSchema
 import SystemPackage
 
 extension Bench {
-    /// Measures what must not take the square of its size: each at one size, and at four times that.
+    /// Measures work that must not grow with the square of its size: each at one size, and at four times that size.
     mutating func measureGrowth() throws {
         guard isAsked("growth") || only?.hasPrefix("growth: ") == true else { return }
         for count in [2_500, 10_000] {
             try measureEnum(count)
             try measureSchemas(count)
-            // Of each link more than one step is looked at by itself.
+            // Fewer links, because more than one step of each is examined separately.
             try measureLinks(count / 10)
             try measureDocuments(count)
             try measureArchive(count)
         }
-        // Beside them what takes a minute.
+        // In addition, a size that takes a minute.
         if only != nil { try measureSchemas(100_000) }
     }
 
@@ -60,7 +60,7 @@ extension Bench {
         for (name, new) in changes { try measureChange("\(count) properties \(name)", count, from: old, to: new) }
     }
 
-    /// Fields that are links to another collection, and that become lists of them; half of them stand in one object.
+    /// Measures fields that are links to another collection and become lists of links; half of them are in one object.
     private mutating func measureLinks(_ count: Int) throws {
         func app(_ type: String, _ rest: String) throws -> ServerSchema {
             let field = "{\"bsonType\": \(type)}"
@@ -95,7 +95,7 @@ extension Bench {
     private mutating func measureDocuments(_ count: Int) throws {
         let set = try Self.schema(["\"a\": {\"bsonType\": \"array\", \"uniqueItems\": true}"])
         let compiled = CompiledSchema(set.collections[0], of: set)
-        // No double is any of them.
+        // No double equals any of them.
         let decimals = (0..<count).compactMap { Decimal128("0.\($0)00000000000000000001") }.map {
             BSONValue.decimal($0)
         }
@@ -107,7 +107,7 @@ extension Bench {
         let names = (0..<count).map { "shared--\($0)--shared--" }
         let wide = try Self.schema(names.map { "\"\($0)\": {\"bsonType\": \"int\"}" })
         let schema = CompiledSchema(wide.collections[0], of: wide)
-        // Backwards, so that no field is where it is expected.
+        // In reverse order, so that no field is where it is expected.
         let fields = BSONDocument(names.reversed().map { ($0, BSONValue.int(1)) })
         try measure("growth: names, \(count) alike at both ends", bytes: fields.bytes.count, items: count, of: "fields")
         {

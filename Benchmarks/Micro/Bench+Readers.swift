@@ -5,7 +5,7 @@ import Scanning
 import SystemPackage
 
 extension Bench {
-    /// Measures what gives the documents of a file, the system's part included.
+    /// Measures the readers of a file's documents, including the system's part.
     mutating func measureReaders(documents: Int) throws {
         guard isAsked("read A.bson") || isAsked("read A.bson.gz") else { return }
         let corpus = Corpus(documents: documents)
@@ -26,7 +26,7 @@ extension Bench {
     }
 }
 
-/// A folder that goes with the value.
+/// A folder that is removed together with the value.
 struct TemporaryFolder: ~Copyable {
     let path: FilePath
 

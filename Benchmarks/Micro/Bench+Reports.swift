@@ -23,7 +23,7 @@ extension Bench {
 
     private static let namespace = Namespace(database: "bench", collection: "Order")
 
-    /// A report with every group that a tally has room for, each with its samples.
+    /// Returns a report with every group that a tally has room for, each with its samples.
     private static func manyGroups() throws -> CheckReport {
         let text = #"{"title": "Order", "properties": {"_id": {"bsonType": "int"}}, "additionalProperties": false}"#
         let schema = try ServerSchema.read(text: text, namespace: namespace)
@@ -36,7 +36,7 @@ extension Bench {
             source: "mongodb://host/", collections: [.init(tally)], ledger: LedgerCount(entries: 0), duration: .seconds(1))
     }
 
-    /// A report of 2,000 changes.
+    /// Returns a report of 2,000 changes.
     private static func manyChanges() throws -> DiffReport {
         func schema(_ type: String) throws -> ServerSchema {
             let fields = (0..<2_000).map { "\"field\($0)\": {\"bsonType\": \"\(type)\"}" }.joined(separator: ",\n")

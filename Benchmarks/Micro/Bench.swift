@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs what is to be measured, and keeps what was seen.
+/// Runs the benchmarks, and keeps their measurements.
 struct Bench {
     let repetitions: Int
     let only: String?
@@ -11,10 +11,10 @@ struct Bench {
         self.only = only
     }
 
-    /// Measures one thing: once to warm up, and then as often as was asked.
+    /// Runs one benchmark: once to warm up, and then as often as requested.
     /// - Parameters:
-    ///   - bytes: what one run reads, or writes.
-    ///   - items: how many of `unit` one run is for.
+    ///   - bytes: the bytes that one run reads or writes.
+    ///   - items: how many of `unit` one run processes.
     mutating func measure(
         _ name: String, bytes: Int, items: Int, of unit: String, _ body: () throws -> Void
     ) rethrows {
@@ -31,7 +31,8 @@ struct Bench {
         results.append(
             Measurement(
                 name: name, bytes: bytes, items: items, unit: unit, seconds: seconds.sorted(),
-                // The least: a table that grows once belongs to the first run, and nothing else to none.
+                // The minimum, because an allocation of one run alone, such as that of a table that grows once, is not
+                // part of the others.
                 allocations: allocations.min()))
     }
 
@@ -50,11 +51,11 @@ enum AllocationCounter {
     private typealias Function = @convention(c) () -> UInt
 
     private static let function: Function? = {
-        // No handle means: look in everything that is loaded.
+        // Without a handle, `dlsym` searches everything that is loaded.
         guard let symbol = unsafe dlsym(nil, "shipshape_mallocs") else { return nil }
         return unsafe unsafeBitCast(symbol, to: Function.self)
     }()
 
-    /// How many so far; `nil` where nothing counts them.
+    /// The number of allocations so far; `nil` if nothing counts them.
     static var count: Int? { function.map { Int($0()) } }
 }

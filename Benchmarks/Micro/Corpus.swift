@@ -1,15 +1,15 @@
 import BSON
 import DemoData
 
-/// Documents side by side in one buffer, as a batch of the server's or a file holds them.
+/// Documents one after another in one buffer, as in a batch from the server or in a file.
 struct Corpus {
     private(set) var bytes: [UInt8] = []
-    /// Where each document begins, and where the last one ends.
+    /// The offset at which each document begins, and the offset at which the last one ends.
     private(set) var offsets = [0]
 
     var count: Int { offsets.count - 1 }
 
-    /// Flat documents.
+    /// Makes flat documents.
     /// - Parameter isFlawed: whether a tenth of them fail `Benchmarks/flat/strict.json`, in 20 ways.
     init(documents: Int, isFlawed: Bool = false) {
         bytes.reserveCapacity(documents * 330)
@@ -20,7 +20,7 @@ struct Corpus {
         }
     }
 
-    /// Lends every document.
+    /// Passes every document to `body`.
     @inline(__always)
     func forEach(_ body: (borrowing BSONView) throws(BSONError) -> Void) throws(BSONError) {
         let span = unsafe bytes.span.bytes

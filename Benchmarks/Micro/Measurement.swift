@@ -1,11 +1,11 @@
 import BSON
 
-/// What was seen of one thing.
+/// The results of one benchmark.
 struct Measurement {
     let name: String
     let bytes: Int
     let items: Int
-    /// What an item is.
+    /// The name of an item.
     let unit: String
     /// The processor time of each run, ascending.
     let seconds: [Double]
@@ -19,7 +19,7 @@ struct Measurement {
 
     var allocationsPerItem: Double? { allocations.map { Double($0) / Double(items) } }
 
-    /// Bytes, or items, per second.
+    /// Returns bytes, or items, per second.
     func rate(_ amount: Int, in seconds: Double) -> Double { Double(amount) / seconds }
 
     fileprivate var cells: [String] {
@@ -69,7 +69,7 @@ extension [Measurement] {
 }
 
 extension Double {
-    /// The number with so many digits behind the point.
+    /// Returns the number with this many decimal places.
     fileprivate func text(_ digits: Int) -> String {
         let scale = (0..<digits).reduce(1) { scale, _ in scale * 10 }
         let units = Int((self * Double(scale)).rounded())

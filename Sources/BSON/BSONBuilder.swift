@@ -18,7 +18,7 @@ public struct BSONBuilder: Sendable {
         append(value)
     }
 
-    /// Appends the element as it stands in another document.
+    /// Appends an element of another document unchanged.
     public mutating func append(_ element: BSONElement, of view: borrowing BSONView) {
         bytes.append(element.type.rawValue)
         append(view.bytes, element.nameOffset, element.valueOffset + element.valueLength)
@@ -31,7 +31,7 @@ public struct BSONBuilder: Sendable {
         append(view.bytes, element.valueOffset, element.valueOffset + element.valueLength)
     }
 
-    /// The document so far, its length field and terminator written.
+    /// Returns the document so far, with its length field and terminator written.
     public consuming func finish() -> BSONDocument {
         bytes.append(0)
         let length = UInt32(bytes.count)

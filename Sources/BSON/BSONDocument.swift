@@ -1,18 +1,18 @@
 /// A document that owns its bytes.
 ///
-/// Its own length and terminator are checked; its elements are as they are walked.
+/// Making a document checks its length and terminator; its elements are checked when they are read.
 public struct BSONDocument: Hashable, Sendable {
-    /// The document as it stands on the wire.
+    /// The document as it is sent over the wire.
     public let bytes: [UInt8]
 
-    /// Takes bytes that are one whole document.
-    /// - Throws: ``BSONError`` when the length field or the terminator says otherwise.
+    /// Takes the bytes of one whole document.
+    /// - Throws: ``BSONError`` when the length field or the terminator does not fit.
     public init(bytes: [UInt8]) throws(BSONError) {
         _ = try BSONView(unsafe bytes.span.bytes)
         self.bytes = bytes
     }
 
-    /// Copies the document that a view lends.
+    /// Copies the document of a view.
     public init(copying view: borrowing BSONView) {
         self.init(trusted: view.bytes.extracting(view.start..<view.end).copied())
     }
@@ -30,7 +30,7 @@ public struct BSONDocument: Hashable, Sendable {
     /// The empty document.
     public init() { self.init(trusted: [5, 0, 0, 0, 0]) }
 
-    /// The document's bytes, lent without a copy.
+    /// A view of the document's bytes, without a copy.
     public var view: BSONView {
         @_lifetime(borrow self)
         get {
@@ -39,7 +39,7 @@ public struct BSONDocument: Hashable, Sendable {
         }
     }
 
-    /// Hashes the bytes as one piece: the synthesized way takes them one by one.
+    /// Hashes the bytes as one piece; the synthesized method would hash them one by one.
     public func hash(into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
@@ -47,14 +47,14 @@ public struct BSONDocument: Hashable, Sendable {
     /// Whether the document holds no element.
     public var isEmpty: Bool { bytes.count == 5 }
 
-    /// The value of the first element of that name; `nil` when there is none, or the bytes before it are damaged.
+    /// The value of the first element with the name; `nil` if there is none, or if the bytes before it are damaged.
     public subscript(name: String) -> BSONValue? {
         let view = view
         guard let element = try? view.find(name) else { return nil }
         return try? view.value(element)
     }
 
-    /// Every element in its order.
+    /// Returns all elements in their order.
     /// - Throws: ``BSONError`` at the first damaged element of this level; ``BSONView/validate()`` looks deeper.
     public func elements() throws(BSONError) -> [(name: String, value: BSONValue)] {
         var result: [(name: String, value: BSONValue)] = []
@@ -66,7 +66,7 @@ public struct BSONDocument: Hashable, Sendable {
         return result
     }
 
-    /// The values alone: what an array holds.
+    /// The values without their names, as an array holds them.
     ///
     /// Damaged bytes end the list.
     public var values: [BSONValue] {
@@ -84,14 +84,14 @@ extension BSONDocument: ExpressibleByDictionaryLiteral {
 }
 
 extension BSONDocument {
-    /// The document with one more element at its end; a name that is there already is then there twice.
+    /// Returns the document with one more element at its end; a name that already exists then appears twice.
     public func appending(_ name: String, _ value: BSONValue) -> BSONDocument {
         var builder = BSONBuilder(continuing: self)
         builder.append(name, value)
         return builder.finish()
     }
 
-    /// The document without the top-level elements of that name.
+    /// Returns the document without the top-level elements of that name.
     /// - Throws: ``BSONError`` when an element of the top level is damaged.
     public func removing(_ name: String) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
@@ -103,8 +103,8 @@ extension BSONDocument {
         return builder.finish()
     }
 
-    /// The document with this value in the place of the first top-level element of that name, or at the end when
-    /// there is none; further elements of that name go.
+    /// Returns the document with this value in place of the first top-level element of that name, or at the end if
+    /// there is none; further elements of that name are removed.
     /// - Throws: ``BSONError`` when an element of the top level is damaged.
     public func replacing(_ name: String, with value: BSONValue) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
@@ -125,9 +125,9 @@ extension BSONDocument {
 }
 
 extension BSONDocument {
-    /// Whether two documents hold the same fields with the same bytes, in whatever order, at every level.
+    /// Whether two documents hold the same fields with the same bytes, in any order, at every level.
     ///
-    /// Unlike ``BSONView/hasEqualFields(to:)`` it tells numbers of different types apart.
+    /// Unlike ``BSONView/hasEqualFields(to:)``, numbers of different types differ here.
     public func hasSameFields(as other: BSONDocument) -> Bool {
         if bytes == other.bytes { return true }
         guard bytes.count == other.bytes.count else { return false }

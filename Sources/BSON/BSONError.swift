@@ -1,4 +1,4 @@
-/// What is wrong with bytes that should be BSON, or with text that should become BSON.
+/// A defect in bytes that should be BSON, or in text that should become BSON.
 public struct BSONError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
@@ -13,20 +13,21 @@ public struct BSONError: Error, Hashable, Sendable {
         public static let truncated = Self(rawValue: "truncated")
         /// A length field is impossible for its place.
         public static let invalidLength = Self(rawValue: "invalid length")
-        /// A type byte that no specification names.
+        /// A type byte that the BSON specification does not define.
         public static let unknownType = Self(rawValue: "unknown type")
         /// A string, document or name lacks its closing NUL.
         public static let missingTerminator = Self(rawValue: "missing terminator")
         /// A bool that is neither 0 nor 1.
         public static let invalidBool = Self(rawValue: "invalid bool")
-        /// Text that is not UTF-8 where UTF-8 must stand.
+        /// Text that is not UTF-8 where UTF-8 is required.
         public static let invalidUTF8 = Self(rawValue: "invalid UTF-8")
         /// More levels of nesting than ``BSONView/maximumDepth``.
         public static let tooDeep = Self(rawValue: "too deep")
-        /// A document that extended JSON has no form for: its text is not UTF-8, or a binary of the old subtype 2 is
-        /// not made as it should be.
+        /// A document that extended JSON cannot express: its text is not UTF-8, or a binary of the old subtype 2 is
+        /// malformed.
         public static let notPrintable = Self(rawValue: "no form in extended JSON")
-        /// A value that could not be judged: a regular expression took too many steps, or too much memory, on it.
+        /// A value that could not be checked, because a regular expression took too many steps or too much memory on
+        /// it.
         public static let undecided = Self(rawValue: "undecided")
         /// Text that is not extended JSON.
         public static let invalidJSON = Self(rawValue: "invalid extended JSON")
@@ -34,12 +35,12 @@ public struct BSONError: Error, Hashable, Sendable {
 
     /// The kind of defect.
     public let code: Code
-    /// The byte, counted from the start of the buffer, where it was noticed; 0 for text.
+    /// The byte where the defect was found, counted from the start of the buffer; 0 for text.
     public let offset: Int
-    /// What a parser had to say beyond the code; never a document's value.
+    /// The parser's explanation beyond the code; it never contains a document's value.
     public let detail: String?
 
-    /// Makes an error; never in line, so that the walks that can fail at every byte stay small.
+    /// Makes an error; never inlined, so that the loops that can fail at every byte stay small.
     @inline(never)
     public init(_ code: Code, at offset: Int, detail: String? = nil) {
         self.code = code

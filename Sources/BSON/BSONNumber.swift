@@ -8,7 +8,7 @@ public enum BSONNumber: Hashable, Sendable, BitwiseCopyable {
     /// A `decimal`.
     case decimal(Decimal128)
 
-    /// The number that a value is; `nil` for a value of another type.
+    /// Takes the number from a value; `nil` for a value of another type.
     public init?(_ value: BSONValue) {
         switch value {
         case .int(let number): self = .integer(Int64(number))

@@ -1,12 +1,12 @@
-/// How one value stands to another in MongoDB's comparison order, the order of sorts and of indexes.
+/// The order of two values in MongoDB's comparison order, which sorts and indexes use.
 ///
 /// Sorting by ``compare(_:_:)`` gives the order in which mongod walks an ascending index without a collation.
 public enum BSONOrder: Int, Hashable, Sendable {
-    /// The first stands before the second.
+    /// The first sorts before the second.
     case less = -1
-    /// Neither stands before the other; their bytes may still differ, as those of 1 and 1.0 do.
+    /// Neither sorts before the other; their bytes may still differ, as those of 1 and 1.0 do.
     case equal = 0
-    /// The first stands after the second.
+    /// The first sorts after the second.
     case greater = 1
 
     /// Compares two Swift values by `<`.
@@ -15,7 +15,7 @@ public enum BSONOrder: Int, Hashable, Sendable {
         self = left < right ? .less : left > right ? .greater : .equal
     }
 
-    /// The order of the two in exchanged places.
+    /// The order with the two values exchanged.
     public var reversed: BSONOrder {
         switch self {
         case .less: .greater
@@ -28,8 +28,8 @@ public enum BSONOrder: Int, Hashable, Sendable {
 extension BSONOrder {
     /// Compares two values as mongod sorts them.
     ///
-    /// Types come first, in a fixed order in which the four number types are one; then values. A damaged part of
-    /// a nested document counts as that document's end, as do levels beyond ``BSONView/maximumDepth``.
+    /// Types are compared first, in a fixed order that treats the four number types as one, then values. A damaged part
+    /// of a nested document counts as that document's end, as do levels beyond ``BSONView/maximumDepth``.
     public static func compare(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
         switch (left, right) {
         case (.objectID(let left), .objectID(let right)): compare(left, right)
@@ -43,7 +43,7 @@ extension BSONOrder {
         left.high == right.high ? BSONOrder(left.low, right.low) : BSONOrder(left.high, right.high)
     }
 
-    /// Whether `left` stands before `right`: what `sort(by:)` takes.
+    /// Whether `left` sorts before `right`; for use with `sort(by:)`.
     public static func precedes(_ left: BSONValue, _ right: BSONValue) -> Bool { compare(left, right) == .less }
 
     private static func compareElements(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
@@ -60,7 +60,7 @@ extension BSONValue {
 }
 
 extension BSONType {
-    /// The place of the type in MongoDB's order; types of one place are compared by value.
+    /// The position of the type in MongoDB's order; values whose types share a position are compared by value.
     ///
     /// Source: `canonicalizeBSONType` in mongod's `bsontypes.h`.
     @inlinable

@@ -4,11 +4,11 @@ public indirect enum BSONValue: Sendable {
     case double(Double)
     /// Text.
     case string(String)
-    /// The bytes of a text that are not UTF-8: kept as they are, as an `_id` is told from another by them.
+    /// The bytes of a string that is not UTF-8. They are kept as they are, because they tell one `_id` from another.
     case invalidString([UInt8])
     /// An embedded document.
     case object(BSONDocument)
-    /// An array, as the document "0", "1", … that it is on the wire.
+    /// An array, as the document with the names "0", "1", … that it is on the wire.
     case array(BSONDocument)
     /// Bytes with their subtype.
     case binary(subtype: UInt8, bytes: [UInt8])
@@ -22,7 +22,7 @@ public indirect enum BSONValue: Sendable {
     case date(milliseconds: Int64)
     /// The null value.
     case null
-    /// A regular expression and its options, in alphabetical order.
+    /// A regular expression and its options; the options are in alphabetical order.
     case regex(pattern: String, options: String)
     /// Deprecated: a namespace and an ObjectId.
     case dbPointer(String, ObjectID)
@@ -34,7 +34,7 @@ public indirect enum BSONValue: Sendable {
     case javascriptWithScope(String, BSONDocument)
     /// A 32-bit integer.
     case int(Int32)
-    /// The replication timestamp: seconds in the upper, an ordinal in the lower half.
+    /// The replication timestamp: seconds in the upper half, an ordinal in the lower half.
     case timestamp(UInt64)
     /// A 64-bit integer.
     case long(Int64)
@@ -72,9 +72,9 @@ public indirect enum BSONValue: Sendable {
         }
     }
 
-    /// The integer that an `int`, a `long`, or a `double` without a fraction holds; `nil` for all else.
+    /// The integer that an `int`, a `long`, or a `double` without a fraction holds; `nil` for other values.
     ///
-    /// Server replies give counts in any of the three.
+    /// Server replies use any of the three for counts.
     public var integer: Int? {
         switch self {
         case .int(let value): Int(value)
@@ -84,7 +84,7 @@ public indirect enum BSONValue: Sendable {
         }
     }
 
-    /// The text of a `string`, where what is not UTF-8 is replaced; `nil` for all else.
+    /// The text of a `string`, with bytes that are not UTF-8 replaced; `nil` for other types.
     public var text: String? {
         switch self {
         case .string(let value): value
@@ -93,7 +93,7 @@ public indirect enum BSONValue: Sendable {
         }
     }
 
-    /// The document of an `object` or an `array`; `nil` for all else.
+    /// The document of an `object` or an `array`; `nil` for other types.
     public var document: BSONDocument? {
         switch self {
         case .object(let value), .array(let value): value
@@ -101,7 +101,7 @@ public indirect enum BSONValue: Sendable {
         }
     }
 
-    /// The value of a `bool`; `nil` for all else.
+    /// The value of a `bool`; `nil` for other types.
     public var isTrue: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
@@ -141,8 +141,9 @@ extension BSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 extension BSONValue: Hashable {
     /// Whether two values are of one type and equal.
     ///
-    /// A NaN is a NaN, as it is to the server, which lets it stand once as an `_id`: a set of `_id`s has to find it. Texts
-    /// are compared by their bytes, as the server does: two spellings of é are two `_id`s.
+    /// NaN equals NaN, as on the server, which allows NaN once as an `_id`: a set of `_id`s has to find it. Strings,
+    /// symbols and code without a scope are compared by their bytes, as the server does: two spellings of é are two
+    /// `_id`s.
     public static func == (left: BSONValue, right: BSONValue) -> Bool {
         switch (left, right) {
         case (.double(let one), .double(let two)): one == two || (one.isNaN && two.isNaN)
@@ -170,7 +171,7 @@ extension BSONValue: Hashable {
         }
     }
 
-    /// Hashes type and content; the options, scopes and subtypes that few values have are left to `==`.
+    /// Hashes type and content, but not options, scopes and subtypes: few values have them, and `==` compares them.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(type)
         switch self {
@@ -196,7 +197,7 @@ extension String {
 }
 
 extension BSONValue {
-    /// Whether two values are the same in their bytes, as a NaN is to itself and 1 is not to 1.0.
+    /// Whether two values have the same type and bytes: NaN is the same as itself, 1 is not the same as 1.0.
     public func hasSameBytes(as other: BSONValue) -> Bool { BSONDocument([("", self)]) == BSONDocument([("", other)]) }
 }
 

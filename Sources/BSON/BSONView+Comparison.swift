@@ -1,11 +1,12 @@
-/// Equality as `enum` and `uniqueItems` have it: like MongoDB's order, but whatever the order of an object's fields.
+/// Equality as `enum` and `uniqueItems` define it: like MongoDB's order, but ignoring the order of an object's fields.
 ///
 /// Source: `UnorderedFieldsBSONElementComparator` in mongod 6.0.
 extension BSONView {
-    /// Whether two elements' values are equal, their names aside: numbers by value across types, a string and a symbol
-    /// by their text.
+    /// Whether two elements' values are equal, ignoring their names.
     ///
-    /// Of a name that an object repeats, the first occurrences are compared, then the second ones.
+    /// Numbers are compared by value across types, a string and a symbol by their text.
+    ///
+    /// If an object repeats a name, the first occurrences are compared with each other, then the second ones.
     /// - Throws: ``BSONError`` when a nested document is damaged or nested too deep.
     public func isEqual(
         _ element: BSONElement, to other: BSONElement, of view: borrowing BSONView
@@ -13,7 +14,7 @@ extension BSONView {
         try isEqual(element, to: other, of: view, levels: Self.maximumDepth)
     }
 
-    /// Whether two documents hold equal fields, in whatever order.
+    /// Whether two documents hold equal fields, ignoring their order.
     /// - Throws: ``BSONError`` as ``isEqual(_:to:of:)`` does.
     public func hasEqualFields(to other: borrowing BSONView) throws(BSONError) -> Bool {
         try hasEqualFields(to: other, levels: Self.maximumDepth)
@@ -38,7 +39,7 @@ extension BSONView {
         }
     }
 
-    /// The code that stands before its scope.
+    /// The code of a `javascriptWithScope` element, which comes before its scope.
     @_lifetime(copy self)
     private func code(_ element: BSONElement, before scope: borrowing BSONView) -> RawSpan {
         bytes.extracting(element.valueOffset + 8..<scope.start - 1)
@@ -60,7 +61,7 @@ extension BSONView {
             let (left, right) = (try next(&position), try other.next(&otherPosition))
             guard let left, let right else { return left == nil && right == nil }
             guard nameBytes(left).isEqual(to: other.nameBytes(right)) else {
-                // From the first field that stands elsewhere on, each one is looked for.
+                // From the first field whose position differs, each field is searched for.
                 return try hasEqualFields(from: start, to: other, from: otherStart, levels: levels)
             }
             guard try isEqual(left, to: right, of: other, levels: levels) else { return false }
@@ -87,7 +88,7 @@ extension BSONView {
         return count
     }
 
-    /// How many fields of that name stand before the field itself.
+    /// The number of fields with the same name before the field itself.
     private func occurrences(of field: BSONElement, from start: Int) throws(BSONError) -> Int {
         var (position, count) = (start, 0)
         while let other = try next(&position), other.nameOffset < field.nameOffset {
@@ -110,7 +111,7 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// Whether the values are equal whatever the order of their objects' fields.
+    /// Whether the values are equal, ignoring the order of their objects' fields.
     /// - Throws: ``BSONError`` as ``BSONView/isEqual(_:to:of:)`` does.
     public func isEqualIgnoringFieldOrder(_ other: BSONValue) throws(BSONError) -> Bool {
         let (left, right) = (BSONDocument([("", self)]), BSONDocument([("", other)]))
@@ -120,12 +121,13 @@ extension BSONValue {
 
 /// Source: `BSONObj::woCompare` and `BSONElement::compareElements` in mongod 6.0.
 extension BSONView {
-    /// Compares two documents field by field: type, then name, then value; the shorter one of equals stands first.
+    /// Compares two documents field by field: type, then name, then value; of two that are equal so far, the shorter
+    /// one is first.
     public func compare(to other: borrowing BSONView) -> BSONOrder {
         compareFields(to: other, names: true, levels: Self.maximumDepth)
     }
 
-    /// Compares two elements' values, their names aside.
+    /// Compares two elements' values, ignoring their names.
     public func compare(_ element: BSONElement, to other: BSONElement, of view: borrowing BSONView) -> BSONOrder {
         let (place, otherPlace) = (element.type.sortPlace, other.type.sortPlace)
         guard place == otherPlace else { return BSONOrder(place, otherPlace) }
@@ -150,7 +152,7 @@ extension BSONView {
         }
     }
 
-    /// Compares values whose types have the same place.
+    /// Compares values whose types have the same position in the order.
     private func compareValues(
         _ left: BSONElement, _ right: BSONElement, of other: borrowing BSONView, levels: Int
     ) -> BSONOrder {
@@ -168,7 +170,7 @@ extension BSONView {
                 return BSONOrder(left.valueLength, right.valueLength)
             }
             return BSONOrder(valueBytes(left), other.valueBytes(right))
-        // A regular expression's NULs make the bytes' order that of the pattern, then of the options.
+        // A NUL ends the pattern of a regular expression, so its bytes sort by the pattern first, then by the options.
         case .objectId, .regex: return BSONOrder(valueBytes(left), other.valueBytes(right))
         default: return .equal
         }

@@ -1,5 +1,5 @@
 extension BSONView {
-    /// The document or array that `element` holds, its length and terminator checked.
+    /// The document or array that `element` holds, with its length and terminator checked.
     /// - Precondition: the element's type is `object` or `array`, and it came from this buffer.
     @inlinable
     @_lifetime(copy self)
@@ -7,7 +7,7 @@ extension BSONView {
         try BSONView(bytes, start: element.valueOffset, end: element.valueOffset + element.valueLength)
     }
 
-    /// The scope of a `javascriptWithScope` element, its length and terminator checked.
+    /// The scope of a `javascriptWithScope` element, with its length and terminator checked.
     /// - Precondition: the element's type is `javascriptWithScope`, and it came from this buffer.
     @_lifetime(copy self)
     public func scope(_ element: BSONElement) throws(BSONError) -> BSONView {
@@ -48,7 +48,7 @@ extension BSONView {
     @inlinable
     public func binarySubtype(_ element: BSONElement) -> UInt8 { byte(element.valueOffset + 4) }
 
-    /// The bytes of a `binData` element without length and subtype: their count.
+    /// The number of bytes of a `binData` element, without its length field and subtype.
     @inlinable
     public func binaryLength(_ element: BSONElement) -> Int { element.valueLength - 5 }
 
@@ -76,7 +76,7 @@ extension BSONView {
     /// The element's name; bytes that are not UTF-8 are replaced.
     public func name(_ element: BSONElement) -> String { nameBytes(element).decoded() }
 
-    /// The first element of that name, `nil` when there is none.
+    /// Returns the first element with the name; `nil` if there is none.
     public func find(_ name: String) throws(BSONError) -> BSONElement? {
         var position = firstPosition
         while let element = try next(&position) {
@@ -87,7 +87,7 @@ extension BSONView {
 }
 
 extension RawSpan {
-    /// The bytes as text; what is not UTF-8 is replaced.
+    /// Returns the bytes as text; bytes that are not UTF-8 are replaced.
     public func decoded() -> String {
         unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
@@ -104,14 +104,14 @@ extension RawSpan {
         return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
     }
 
-    /// A copy of the bytes.
+    /// Returns a copy of the bytes.
     public func copied() -> [UInt8] {
         unsafe withUnsafeBytes { unsafe Array($0) }
     }
 }
 
 extension BSONView {
-    /// A copy of the element's value.
+    /// Returns a copy of the element's value.
     /// - Throws: ``BSONError`` when the value, at its own level, is damaged.
     public func value(_ element: BSONElement) throws(BSONError) -> BSONValue {
         switch element.type {
@@ -172,7 +172,7 @@ extension BSONView {
 }
 
 extension RawSpan {
-    /// The bytes as a text, or as they are where they are none.
+    /// The bytes as a string, or as an invalid string where they are not UTF-8.
     fileprivate var text: BSONValue {
         unsafe withUnsafeBytes { bytes in
             let text = unsafe String(validating: bytes, as: UTF8.self)

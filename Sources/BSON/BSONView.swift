@@ -1,6 +1,6 @@
-/// One element of a document: its type and where its name and value stand in the buffer.
+/// One element of a document: its type, and the positions of its name and its value in the buffer.
 ///
-/// Offsets count from the start of the buffer of the ``BSONView`` that gave the element; they were checked against
+/// Offsets count from the start of the buffer of the ``BSONView`` that returned the element. They were checked against
 /// the document's end, so that reading the value stays in bounds.
 @frozen
 public struct BSONElement: BitwiseCopyable, Sendable {
@@ -8,11 +8,11 @@ public struct BSONElement: BitwiseCopyable, Sendable {
     public let type: BSONType
     /// The first byte of the name.
     public let nameOffset: Int
-    /// The bytes of the name, without its NUL.
+    /// The number of bytes of the name, without its NUL.
     public let nameLength: Int
     /// The first byte of the value.
     public let valueOffset: Int
-    /// The bytes of the value, all of it: with length prefix and terminator where the type has them.
+    /// The number of bytes of the value, with its length prefix and terminator where the type has them.
     public let valueLength: Int
 
     @usableFromInline
@@ -25,19 +25,19 @@ public struct BSONElement: BitwiseCopyable, Sendable {
     }
 }
 
-/// A document inside a buffer that someone else owns: nothing is copied, and nothing outlives the buffer.
+/// A document inside a buffer that another object owns: nothing is copied, and the view cannot outlive the buffer.
 ///
-/// Making a view checks the document's own length and terminator; ``next(_:)`` checks each element as it comes, so
-/// that no byte outside of the document is read whatever the bytes say.
+/// Making a view checks the document's own length and terminator. ``next(_:)`` checks each element when it reads it, so
+/// that no byte outside the document is read, whatever the bytes say.
 @frozen
 public struct BSONView: ~Escapable {
-    /// Levels of nesting that a document may have; mongod's own limit is 180 (`BSONDepth`), ours leaves room.
+    /// The levels of nesting that a document may have; mongod's own limit is 180 (`BSONDepth`), this one leaves room.
     @inlinable
     public static var maximumDepth: Int { 250 }
 
-    /// The buffer that the document stands in.
+    /// The buffer that contains the document.
     public let bytes: RawSpan
-    /// The document's first byte in the buffer: that of its length field.
+    /// The document's first byte in the buffer, where its length field begins.
     public let start: Int
     /// The byte after the document.
     public let end: Int
@@ -66,11 +66,11 @@ public struct BSONView: ~Escapable {
         self.end = end
     }
 
-    /// Where the walk begins: the value to give to the first ``next(_:)``.
+    /// The position of the first element, to pass to the first ``next(_:)``.
     @inlinable
     public var firstPosition: Int { start + 4 }
 
-    /// Bytes of the document, its length field and terminator included.
+    /// The number of bytes of the document, with its length field and terminator.
     @inlinable
     public var byteCount: Int { end - start }
 
@@ -78,14 +78,14 @@ public struct BSONView: ~Escapable {
     @inlinable
     public var isEmpty: Bool { byteCount == 5 }
 
-    /// Gives the element at `position` and moves `position` behind it; `nil` at the document's end.
+    /// Returns the element at `position` and moves `position` past it; `nil` at the document's end.
     ///
     /// - Parameter position: ``firstPosition`` at first, then as the last call left it.
     /// - Throws: ``BSONError`` when the element's type, name or length is not possible.
     @inlinable
     public func next(_ position: inout Int) throws(BSONError) -> BSONElement? { try step(&position) }
 
-    /// ``next(_:)``, for the few walks that every document goes through: always in line.
+    /// Does the same as ``next(_:)``, but always inlined, for the few loops that every document goes through.
     @inlinable
     @inline(__always)
     package func step(_ position: inout Int) throws(BSONError) -> BSONElement? {
@@ -101,19 +101,19 @@ public struct BSONView: ~Escapable {
         return try element(of: type, nameOffset: nameOffset, nameEnd: nameEnd, &position)
     }
 
-    /// Gives the element of a type and a name that are known already, and moves `position` behind it.
+    /// Returns the element of a type and a name that are already known, and moves `position` past it.
     ///
-    /// - Parameter nameEnd: the name's NUL, which stands before ``end``.
+    /// - Parameter nameEnd: the position of the name's NUL, which is before ``end``.
     /// - Throws: ``BSONError`` when the element's length is not possible.
     @inlinable
     @inline(__always)
     package func element(
         of type: BSONType, nameOffset: Int, nameEnd: Int, _ position: inout Int
     ) throws(BSONError) -> BSONElement {
-        // Offsets cannot overflow: a document is of 2 GiB at most, and each length is compared with the rest.
+        // Offsets cannot overflow, because a document has at most 2 GiB and each length is compared with the rest.
         let valueOffset = nameEnd &+ 1
         let valueLength = try length(of: type, at: valueOffset)
-        // The terminator of the document stands behind the last value, so a value never reaches `end` itself.
+        // The document's terminator comes after the last value, so a value never reaches `end` itself.
         guard valueLength < end &- valueOffset else { throw BSONError(.truncated, at: valueOffset) }
         position = valueOffset &+ valueLength
         return BSONElement(
@@ -123,21 +123,21 @@ public struct BSONView: ~Escapable {
 }
 
 extension BSONView {
-    /// The byte at `offset`, which the caller has compared with the document's ends.
+    /// The byte at `offset`; the caller has checked that it is inside the document.
     @inlinable
     @inline(__always)
     package func byte(_ offset: Int) -> UInt8 {
         unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
-    /// The eight bytes from `offset` on, little endian, which the caller has compared with the document's ends.
+    /// The eight bytes from `offset` on, little endian; the caller has checked that they are inside the document.
     @inlinable
     @inline(__always)
     package func word(_ offset: Int) -> UInt64 {
         unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
-    /// The first NUL at or after `offset` and before the document's end, eight bytes at a time.
+    /// Returns the position of the first NUL from `offset` to the document's end, reading eight bytes at a time.
     @inlinable
     @inline(__always)
     func terminator(from offset: Int) throws(BSONError) -> Int {
@@ -162,7 +162,7 @@ extension BSONView {
         throw BSONError(.missingTerminator, at: name)
     }
 
-    /// The length field at `offset`, refused when the bytes end before it does or when it is negative.
+    /// Reads the length field at `offset`; throws if the field reaches past the document's end, or is negative.
     @inlinable
     @inline(__always)
     func lengthField(at offset: Int) throws(BSONError) -> Int {
@@ -173,12 +173,12 @@ extension BSONView {
         return length
     }
 
-    /// The bytes of a value of `type` at `offset`, as its type or its own length field says.
+    /// Returns the number of bytes of a value of `type` at `offset`, from its type or its own length field.
     @inlinable
     @inline(__always)
     func length(of type: BSONType, at offset: Int) throws(BSONError) -> Int {
-        // A switch and no table: the processor guesses the branch, and goes on with the next element meanwhile.
-        // Literals, because another module's constant is a call.
+        // A switch instead of a table, because the processor predicts the branch and continues with the next element.
+        // Literals instead of names, because another module's constant costs a call.
         switch type.rawValue {
         case 0x01, 0x09, 0x11, 0x12: return 8  // double, date, timestamp, long
         case 0x10: return 4  // int
@@ -234,25 +234,25 @@ extension BSONView {
 }
 
 extension BSONView {
-    /// Walks the document at every depth and checks every length, type, terminator and bool.
+    /// Checks every length, type, terminator and bool of the document at every depth.
     ///
-    /// As in mongod, strings and names need not be UTF-8, an array's names may be any, and the old binary subtype 2
-    /// may hold an inner length that does not fit.
+    /// As in mongod, strings and names need not be UTF-8, an array may use any names, and the inner length of the old
+    /// binary subtype 2 need not fit.
     /// - Throws: ``BSONError`` at the first byte that is not possible, or when the document is nested more than
     ///   ``maximumDepth`` levels deep.
     public func validate() throws(BSONError) { try validate(levels: Self.maximumDepth) }
 
-    /// Does the same, with a smaller limit: a document of scalars alone needs 0 levels.
+    /// Does the same with another limit of levels; a document of scalars needs 0.
     func validate(levels: Int) throws(BSONError) {
         var position = firstPosition
         while let element = try step(&position) { try validate(element, levels: levels) }
     }
 
-    /// Does the same with the value of an element, which may have so many levels of its own: one of a scalar needs 0.
+    /// Does the same for the value of an element, which may have `levels` levels of its own; a scalar needs 0.
     @inlinable
     @inline(__always)
     package func validate(_ element: BSONElement, levels: Int) throws(BSONError) {
-        // Literals, because another module's constant is a call.
+        // Literals instead of names, because another module's constant costs a call.
         switch element.type.rawValue {
         case 0x03, 0x04: try validate(document(element), levels: levels)  // object, array
         case 0x0F: try validate(scope(element), levels: levels)  // javascriptWithScope

@@ -1,6 +1,6 @@
-/// A moment of a deployment's logical clock, which every change of its data has.
+/// A time on a deployment's logical clock; every change of its data has one.
 public struct ClusterTime: Hashable, Sendable {
-    /// Seconds since 1970 in the upper, an ordinal in the lower half: the bits of a BSON timestamp.
+    /// Seconds since 1970 in the upper half, an ordinal in the lower half: the bits of a BSON timestamp.
     public let rawValue: UInt64
 
     /// Wraps the bits of a timestamp.
@@ -13,11 +13,11 @@ public struct ClusterTime: Hashable, Sendable {
 }
 
 extension ClusterTime: Comparable {
-    /// By time.
+    /// Orders by time.
     public static func < (left: ClusterTime, right: ClusterTime) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension ClusterTime: CustomStringConvertible {
-    /// Such as `2026-11-21 19:20:11 UTC, change 3`.
+    /// The time as text, such as `2026-11-21 19:20:11 UTC, change 3`.
     public var description: String { "\(ServerTime(milliseconds: Int64(seconds) * 1_000)), change \(ordinal)" }
 }

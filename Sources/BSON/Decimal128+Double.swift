@@ -16,7 +16,7 @@ extension Decimal128 {
 
     /// Compares with a double by value, exactly: all of the up to 767 digits of the double count.
     ///
-    /// mongod does the same: to it, 0.1 as a double is more than the 34 digits that come nearest to it.
+    /// mongod does the same: it takes 0.1 as a double for more than the nearest decimal of 34 digits.
     public func compared(to value: Double) -> BSONOrder {
         let order = compared(to: Decimal128(rounding: value))
         guard order == .equal, value.isFinite, value != 0 else { return order }
@@ -28,11 +28,11 @@ extension Decimal128 {
 
 /// All digits of a finite positive double: at most 767.
 private struct DecimalExpansion {
-    /// Nine digits each, the least significant first.
+    /// The digits in groups of nine, the least significant group first.
     private var limbs: [UInt64] = []
     /// The power of ten to multiply the digits with.
     private(set) var exponent: Int
-    /// How the rounded number stands to the exact one.
+    /// How the rounded number compares with the exact one.
     private(set) var rounded = BSONOrder.equal
 
     private static let limbDigits = 9
@@ -68,7 +68,7 @@ private struct DecimalExpansion {
         append(carry)
     }
 
-    /// Keeps the first digits, half to even, and raises the exponent by the number of those that go.
+    /// Keeps the first `digits` digits, rounded half to even, and raises the exponent by the number of dropped digits.
     mutating func round(to digits: Int) -> UInt128 {
         var dropped = digitCount - digits
         var result: UInt128 = 0

@@ -29,8 +29,8 @@ extension Decimal128: CustomStringConvertible {
 extension Decimal128: LosslessStringConvertible {
     /// Reads `12.50`, `-1E+3`, `Infinity`, `inf` or `NaN`, in any case of letters.
     ///
-    /// Gives `nil` for any other text and, as libbson, for a number that 34 digits or the range of exponents cannot
-    /// hold exactly: it is never rounded.
+    /// Returns `nil` for any other text. Never rounds: like libbson, returns `nil` for a number that 34 digits or the
+    /// range of exponents cannot hold exactly.
     public init?(_ text: String) {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -45,16 +45,16 @@ extension Decimal128: LosslessStringConvertible {
     }
 }
 
-/// Digits and a power of ten, on the way from text to bits.
+/// The digits and the power of ten of a number that is being read from text.
 private struct ScannedDecimal {
     var coefficient: UInt128 = 0
     var exponent = 0
 
-    /// Scans `digits[.digits][E[sign]digits]`, all of it.
+    /// Scans the whole text, which must have the form `digits[.digits][E[sign]digits]`.
     init?(_ text: Substring.UTF8View) {
         var hasDigits = false
         var isFraction = false
-        var zeros = 0  // read but not yet multiplied in: those at the end may not matter
+        var zeros = 0  // read but not yet multiplied in, because zeros at the end might be dropped
         var rest = text
         while let byte = rest.first, byte | 0x20 != UInt8(ascii: "e") {
             rest = rest.dropFirst()
@@ -78,7 +78,7 @@ private struct ScannedDecimal {
 
     private static func power(_ text: Substring.UTF8View) -> Int? {
         guard !text.isEmpty else { return 0 }
-        // Far beyond the range of exponents, yet far from overflow when it is added to the count of digits.
+        // Far beyond the range of exponents, but small enough to add to the count of digits without overflow.
         return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
     }
 
@@ -89,7 +89,7 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Keeps as many of the zeros at the end as there is room for, so that `1.00` stays `1.00`.
+    /// Keeps as many zeros at the end as fit, so that `1.00` stays `1.00`.
     private mutating func append(zeros: Int) -> Bool {
         let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)
         coefficient *= .powerOfTen(kept)
@@ -97,7 +97,7 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Brings the exponent into its range by moving zeros; false when that would lose a digit.
+    /// Brings the exponent into its range by moving zeros; returns `false` if that would lose a digit.
     mutating func fit() -> Bool {
         let range = Decimal128.exponents
         guard coefficient != 0 else {

@@ -48,7 +48,7 @@ extension Decimal128 {
 
     /// Whether the sign bit is set; zero and NaN have one too.
     public var isNegative: Bool { high >> 63 == 1 }
-    /// Whether this is no number.
+    /// Whether this is not a number.
     public var isNaN: Bool { high & 0x7C00_0000_0000_0000 == 0x7C00_0000_0000_0000 }
     /// Whether this is one of the two infinities.
     public var isInfinite: Bool { high & 0x7C00_0000_0000_0000 == 0x7800_0000_0000_0000 }
@@ -57,9 +57,9 @@ extension Decimal128 {
     /// Whether this is 0, whatever its sign and exponent.
     public var isZero: Bool { isFinite && coefficient == 0 }
 
-    /// The integer that a finite number is a multiple of a power of ten of.
+    /// The integer factor of a finite number, which is this times ten to the power of ``exponent``.
     ///
-    /// Bits that would stand for more than 34 digits are 0, as IEEE 754 asks.
+    /// Bits that would mean more than 34 digits count as 0, as IEEE 754 requires.
     var coefficient: UInt128 {
         guard !hasLargeForm else { return 0 }
         let bits = UInt128(high & 0x0001_FFFF_FFFF_FFFF) << 64 | UInt128(low)
@@ -69,12 +69,12 @@ extension Decimal128 {
     /// The power of ten of a finite number.
     var exponent: Int { Int(high >> (hasLargeForm ? 47 : 49) & 0x3FFF) + Self.exponents.lowerBound }
 
-    /// Whether the exponent stands two bits lower, for coefficients that are always too large.
+    /// Whether the exponent is stored two bits lower, a form whose coefficients are always too large.
     private var hasLargeForm: Bool { high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 }
 }
 
 extension Int64 {
-    /// The integer that `decimal` is; `nil` when it has a fraction, is too large, or is no finite number.
+    /// Converts `decimal`; `nil` if it has a fraction, is too large, or is not finite.
     public init?(exactly decimal: Decimal128) {
         guard decimal.isFinite else { return nil }
         var (magnitude, exponent) = (decimal.coefficient, decimal.exponent)
@@ -119,14 +119,14 @@ extension Decimal128 {
 
     private var signum: Int { isZero ? 0 : isNegative ? -1 : 1 }
 
-    /// Compares without signs; neither is NaN or zero.
+    /// Compares without signs; neither number may be NaN or zero.
     private func magnitudeCompared(to other: Decimal128) -> BSONOrder {
         if isInfinite || other.isInfinite { return BSONOrder(isInfinite ? 1 : 0, other.isInfinite ? 1 : 0) }
         let (left, right) = (coefficient, other.coefficient)
         let (leftDigits, rightDigits) = (left.decimalDigits, right.decimalDigits)
         let (leading, otherLeading) = (leftDigits + exponent, rightDigits + other.exponent)
         guard leading == otherLeading else { return BSONOrder(leading, otherLeading) }
-        // The first digits stand at the same place, so that filling up the shorter one makes both equally long.
+        // The first digits have the same power of ten, so padding the shorter coefficient makes both equally long.
         let shift = rightDigits - leftDigits
         return BSONOrder(left * .powerOfTen(max(shift, 0)), right * .powerOfTen(max(-shift, 0)))
     }

@@ -1,17 +1,17 @@
-/// Values of which no two are equal whatever the order of their objects' fields, as `enum` has it.
+/// Values of which no two are equal, ignoring the order of their objects' fields as `enum` does.
 package struct DistinctValues {
-    /// The values, in the order in which they came.
+    /// The values, in the order in which they were inserted.
     package private(set) var values: [BSONValue] = []
-    /// Their places, by a hash that equal values share.
+    /// The indexes of the values, by a hash that equal values share.
     private var places: [Int: [Int]] = [:]
 
-    /// How many values were compared so far.
+    /// The number of comparisons so far.
     package private(set) var comparisons = 0
 
-    /// None.
+    /// Makes an empty list.
     package init() {}
 
-    /// Adds a value; `false` when an equal one is there.
+    /// Adds a value; returns `false` if an equal one is already in the list.
     package mutating func insert(_ value: BSONValue) -> Bool {
         var hasher = Hasher()
         value.hashLikeness(into: &hasher)
@@ -27,7 +27,7 @@ package struct DistinctValues {
 }
 
 extension BSONValue {
-    /// Feeds what equal values have in common: of numbers the nearest double, of objects the sum of their fields.
+    /// Hashes only what equal values share: the nearest double of a number, the sum of an object's field hashes.
     fileprivate func hashLikeness(into hasher: inout Hasher) {
         hasher.combine(type.sortPlace)
         switch self {

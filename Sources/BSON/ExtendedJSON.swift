@@ -1,13 +1,12 @@
 /// MongoDB's extended JSON, version 2, as libbson reads and writes it.
 ///
-/// Both ways have limits of their own. What is written nests at most 200 levels deep and has text in UTF-8; what is
-/// read nests at most 98 levels deep and has no NUL in a name; JavaScript code is cut at a NUL. A `-0` is read as the
-/// `int` 0, the payload of a NaN is lost, JavaScript code and DBPointers inside of an array are refused, and code
-/// inside of a scope is read as an object.
+/// Writing is limited to 200 levels of nesting and to text in UTF-8. Reading is limited to 98 levels of nesting and to
+/// names without a NUL. JavaScript code is cut at a NUL. A `-0` is read as the `int` 0, the payload of a NaN is lost,
+/// JavaScript code and DBPointers inside an array are refused, and code inside a scope is read as an object.
 public enum ExtendedJSON {
     /// How numbers and dates are written.
     public enum Form: Hashable, Sendable {
-        /// Every type is told, so that reading the text gives the same bytes again.
+        /// Every type is written, so that reading the text gives the same bytes again.
         case canonical
         /// Readable: plain numbers, and dates of the years 1970 to 10000 as ISO 8601 text.
         ///
@@ -16,14 +15,14 @@ public enum ExtendedJSON {
         case relaxed
     }
 
-    /// Levels of nesting that libbson writes; it would put an ellipsis in the place of deeper ones.
+    /// Levels of nesting that libbson writes; it would replace deeper ones with an ellipsis.
     static let maximumDepth = 200
 }
 
 extension BSONView {
     /// Writes the document as extended JSON, on one line.
-    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds what has
-    ///   no form in extended JSON.
+    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds something
+    ///   that extended JSON cannot express.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
         try validate(levels: ExtendedJSON.maximumDepth)
         let text = unsafe bytes.extracting(start..<end).withUnsafeBytes { document in
@@ -41,10 +40,10 @@ extension BSONDocument {
     }
 
     /// Reads one document from extended JSON, canonical or relaxed.
-    /// - Throws: ``BSONError`` with the parser's words, where quotations from the text are left out.
+    /// - Throws: ``BSONError`` with the parser's message, without its quotations from the text.
     public init(extendedJSON text: String) throws(BSONError) { try self.init(extendedJSON: text, prefix: 0) }
 
-    /// - Parameter prefix: the bytes before those that the caller was given, so that positions are told in those.
+    /// - Parameter prefix: the number of bytes put before the caller's text; error positions leave them out.
     fileprivate init(extendedJSON text: String, prefix: Int) throws(BSONError) {
         try JSONObjectScanner.checkOneObject(text, prefix: prefix)
         try self.init(LibBSON.parse(text), prefix: prefix)
@@ -67,9 +66,9 @@ extension BSONDocument {
 }
 
 extension BSONView {
-    /// Refuses what libbson did not read as it was written.
+    /// Refuses a document that libbson did not read as the text says.
     ///
-    /// Under JavaScript code and DBPointers inside of an array, libbson 1.23 puts a name that is left over in memory.
+    /// libbson 1.23 gives JavaScript code and DBPointers inside an array a name that was left over in memory.
     fileprivate func checkReadByLibBSON(isArray: Bool) throws(BSONError) {
         var position = firstPosition
         var index = 0

@@ -1,13 +1,13 @@
-/// The way to a field inside nested objects: `address.city`.
+/// A path to a field inside nested objects, such as `address.city`.
 ///
-/// A path never leads into an array by itself: MongoDB's own paths do, which is why a repair must not trust them. Where a
-/// job means the elements of a list, or the values of a dictionary, it says so by the name `[]`: `pets.[].toy`.
+/// A path does not descend into arrays. MongoDB's own paths do, so a repair must not rely on them. A job names the
+/// elements of a list, or the values of a dictionary, with `[]`: `pets.[].toy`.
 public struct FieldPath: Hashable, Sendable {
     /// The names from the outermost to the innermost; never empty.
     public let components: [String]
 
     /// Reads a dotted path.
-    /// - Throws: ``FieldPathError`` when no field can be reached by it.
+    /// - Throws: ``FieldPathError`` when the text cannot name a field.
     public init(_ text: String) throws(FieldPathError) {
         let components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         for (index, component) in components.enumerated() {
@@ -30,7 +30,7 @@ extension FieldPath: CustomStringConvertible {
     public var description: String { components.joined(separator: ".") }
 }
 
-/// Why a text is no ``FieldPath``.
+/// The reason why a text is not a ``FieldPath``.
 public struct FieldPathError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
@@ -41,9 +41,9 @@ public struct FieldPathError: Error, Hashable, Sendable {
         /// Wraps a name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// There is no text.
+        /// The text is empty.
         public static let empty = Self(rawValue: "the path is empty")
-        /// A dot stands at an end, or two dots stand together.
+        /// The path begins or ends with a dot, or contains two dots in a row.
         public static let emptyComponent = Self(rawValue: "a name is empty")
         /// A name begins with `$`, which MongoDB takes for an operator.
         public static let leadingDollar = Self(rawValue: "a name begins with $")
@@ -66,25 +66,25 @@ public struct FieldPathError: Error, Hashable, Sendable {
 }
 
 extension FieldPathError: CustomStringConvertible {
-    /// The path, the defect, and which name it concerns.
+    /// The path, the defect, and the name that has it.
     public var description: String {
         code == .empty ? code.rawValue : "path \"\(path)\": \(code.rawValue) (name \(component + 1))"
     }
 }
 
-/// What stands at a ``FieldPath`` in a document.
+/// The result of looking up a ``FieldPath`` in a document.
 public enum FieldLookup: ~Escapable {
     /// The element, and the view that it belongs to: the innermost object.
     case found(BSONElement, BSONView)
-    /// The object that should hold the name of that index in the path does not.
+    /// The object that should hold the path's name of this index does not have it.
     case missing(component: Int)
-    /// The field of that index in the path is no object, so that nothing can stand below it.
+    /// The path's field of this index is not an object, so it cannot hold the next one.
     case blocked(component: Int, by: BSONType)
 }
 
 extension FieldPath {
-    /// Looks the field up, through objects only; of repeated names the first counts, as in mongod.
-    /// - Throws: ``BSONError`` when the bytes on the way are damaged.
+    /// Looks the field up, through objects only; if a name is repeated, the first field counts, as in mongod.
+    /// - Throws: ``BSONError`` when the bytes before the field are damaged.
     @_lifetime(copy view)
     public func lookup(in view: BSONView) throws(BSONError) -> FieldLookup {
         var view = view
@@ -99,11 +99,11 @@ extension FieldPath {
 }
 
 extension FieldPath {
-    /// The paths of the objects that the field stands in, from the outermost; empty for a field of the document itself.
+    /// The paths of the objects that contain the field, from the outermost; empty for a top-level field.
     public var parents: [FieldPath] {
         components.indices.dropFirst().map { FieldPath(trusted: Array(components[..<$0])) }
     }
 
-    /// Joins names that are known to be good.
+    /// Joins names that are known to be valid.
     package init(trusted components: [String]) { self.components = components }
 }

@@ -1,4 +1,4 @@
-/// An `_id`, or a link to one, as the server compares them: whole numbers are equal across their types.
+/// An `_id`, or a link to one, as the server compares it: whole numbers are equal across their types.
 @frozen
 public struct IDKey: Hashable, Sendable {
     /// The value; a whole number as a `long`.

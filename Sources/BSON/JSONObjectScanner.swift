@@ -1,16 +1,16 @@
 /// Finds where one JSON object ends.
 ///
-/// libbson stops after the first document of a text and says nothing of a second one; it also takes an array for a
-/// document. A job file or an export that holds either is refused instead.
+/// libbson stops after the first document of a text and does not report a second one. It also takes an array for a
+/// document. This scanner lets a job file or an export that holds either be refused.
 struct JSONObjectScanner {
     private var depth = 0
     private var isQuoted = false
     private var isEscaped = false
     private var isDone = false
 
-    /// Refuses text that is anything but one object and white space; what is inside the object is the parser's matter.
+    /// Refuses text that is not exactly one object and white space; the parser checks the content of the object.
     ///
-    /// - Parameter prefix: the bytes before those that positions count from.
+    /// - Parameter prefix: the number of bytes at the start that error positions leave out.
     static func checkOneObject(_ text: String, prefix: Int) throws(BSONError) {
         var scanner = JSONObjectScanner()
         var offset = -prefix

@@ -2,14 +2,14 @@ internal import CBSON
 
 /// The two calls into libbson: bytes to text, and text to bytes.
 enum LibBSON {
-    /// What libbson says about text that it cannot read; it quotes the text.
+    /// libbson's message about text that it cannot read; it quotes the text.
     struct Message: Error {
         let text: String
     }
 
-    /// Renders a document, by `bson_as_canonical_extended_json` or the relaxed one.
+    /// Renders a document, by `bson_as_canonical_extended_json` or by its relaxed counterpart.
     ///
-    /// Gives `nil` when libbson finds no form for it.
+    /// Returns `nil` when libbson cannot express it.
     static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
         var length = 0
         let json = unsafe cbson_extended_json(document.baseAddress, document.count, isRelaxed, &length)
@@ -28,7 +28,7 @@ enum LibBSON {
     static func parse(_ utf8: UnsafeRawBufferPointer) -> Result<[UInt8], Message> {
         var length: UInt32 = 0
         var error = bson_error_t()
-        // A buffer of no bytes may have no address; libbson then asks for more and finds the text empty.
+        // An empty buffer may have no address; libbson then asks for more and finds the text empty.
         let start = unsafe utf8.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let bytes = unsafe cbson_from_json(start, utf8.count, &length, &error)
         guard let bytes = unsafe bytes else { return .failure(Message(text: message(of: error))) }
@@ -44,9 +44,9 @@ enum LibBSON {
 }
 
 extension LibBSON.Message {
-    /// The message without what it quotes from the text, which may be a document's value.
+    /// Returns the message without its quotations from the text, which may be a document's values.
     ///
-    /// `Got parse error at "x", position 8: "CODE"` becomes `CODE at position 8`, all others keep `"…"` as a mark.
+    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; all others keep `"…"` as a mark.
     func redacted(shiftingPositionsBy shift: Int) -> String {
         let position = text.range(after: "position ").flatMap { Int(text[$0].prefix { $0.isNumber }) }
         if let position, let code = text.split(separator: ": \"").last, code.hasSuffix("\"") {

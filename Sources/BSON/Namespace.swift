@@ -11,7 +11,7 @@ public struct Namespace: Hashable, Sendable {
         self.collection = collection
     }
 
-    /// Reads `database.collection`, split at the first dot; `nil` when one of the two is empty, or when no database can
+    /// Reads `database.collection`, split at the first dot; `nil` if one of the two is empty, or if a database cannot
     /// have such a name.
     public init?(_ text: String) {
         guard let dot = text.firstIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex,
@@ -25,6 +25,6 @@ extension Namespace: CustomStringConvertible, Comparable {
     /// `database.collection`.
     public var description: String { "\(database).\(collection)" }
 
-    /// By name.
+    /// Orders by name.
     public static func < (left: Namespace, right: Namespace) -> Bool { left.description < right.description }
 }

@@ -1,4 +1,4 @@
-/// A moment by a server's clock, as a BSON date holds it.
+/// A time on a server's clock, as a BSON date holds it.
 public struct ServerTime: Hashable, Sendable {
     /// Milliseconds since 1970 in UTC.
     public let milliseconds: Int64
@@ -6,26 +6,26 @@ public struct ServerTime: Hashable, Sendable {
     /// Wraps milliseconds since 1970 in UTC.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// The moment that a date holds; `nil` for a value of another type.
+    /// Takes the time from a date; `nil` for a value of another type.
     public init?(_ value: BSONValue?) {
         guard case .date(let milliseconds)? = value else { return nil }
         self.milliseconds = milliseconds
     }
 
-    /// Seconds from an earlier moment to this one.
+    /// The seconds from an earlier time to this one.
     public func seconds(since earlier: ServerTime) -> Double { Double(milliseconds - earlier.milliseconds) / 1_000 }
 }
 
 extension ServerTime: Comparable {
-    /// By time.
+    /// Orders by time.
     public static func < (left: ServerTime, right: ServerTime) -> Bool { left.milliseconds < right.milliseconds }
 }
 
 extension ServerTime: CustomStringConvertible {
-    /// Such as `2026-11-21 19:20:11 UTC`.
+    /// The time as text, such as `2026-11-21 19:20:11 UTC`.
     public var description: String { "\(date) \(time) UTC" }
 
-    /// Such as `2026-11-21T19:20:11Z`.
+    /// The time in ISO 8601, such as `2026-11-21T19:20:11Z`.
     public var iso8601: String { "\(date)T\(time)Z" }
 
     private var seconds: Int { Int(milliseconds.dividedFloor(by: 1_000)) }

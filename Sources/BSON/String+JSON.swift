@@ -1,8 +1,9 @@
 extension String {
-    /// The text in quotation marks, as JSON and JavaScript both read it; in ASCII wherever a reader could be misled.
+    /// The text in quotation marks, valid in JSON and in JavaScript; characters that could mislead a reader are
+    /// escaped.
     package var quotedAsJSON: String { quoted(\.escapedAsJSON) }
 
-    /// The text in quotation marks, as YAML reads it: it knows no surrogates.
+    /// The text in quotation marks, valid in YAML, which has no surrogates.
     package var quotedAsYAML: String {
         quoted { scalar in
             guard scalar.value > 0xFFFF else { return scalar.escapedAsJSON }
@@ -11,8 +12,8 @@ extension String {
         }
     }
 
-    /// The text on one line, with escapes in the place of whatever a terminal, an editor or the runner of a build would
-    /// obey instead of showing it: text that others wrote is not to steer them.
+    /// The text on one line, with characters escaped that a terminal, an editor or a build runner would obey instead of
+    /// showing, so that text from outside cannot control them.
     package var printable: String {
         let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
         if isPlain, utf8.first(where: { $0 != UInt8(ascii: " ") }) != UInt8(ascii: ":") { return self }
@@ -21,7 +22,7 @@ extension String {
             if scalar.misleads || scalar == "#" && result.last == "#" {
                 result += scalar.escapedAsJSON
             } else if scalar == ":", result.hasSuffix(":"), result.dropLast().allSatisfy(\.isWhitespace) {
-                // What begins with two colons is a command to GitHub's runner.
+                // GitHub's runner takes a line that begins with two colons for a command.
                 result += scalar.escapedAsJSON
             } else {
                 result.unicodeScalars.append(scalar)
@@ -37,7 +38,7 @@ extension String {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
-            // Two of them begin a command to the runners of some builds, wherever they stand.
+            // Two of them begin a command to the runners of some builds, anywhere in a line.
             case _ where scalar.misleads || scalar == "#" && last == "#": result += escape(scalar)
             default: result.unicodeScalars.append(scalar)
             }
@@ -48,8 +49,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether readers obey it instead of showing it: control characters, ends of lines, marks of direction, and what
-    /// has no width.
+    /// Whether programs obey the character instead of showing it: control characters, line ends, direction marks, and
+    /// characters without a width.
     package var misleads: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {
@@ -58,7 +59,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// `\n`, `\u001b` and the like.
+    /// The character as an escape sequence, such as `\n` or `\u001b`.
     package var escapedAsJSON: String {
         switch self {
         case "\n": return "\\n"

@@ -1,57 +1,57 @@
 public import BSON
 public import ServerSchema
 
-/// How many links of an app lead to each object of a type that becomes an embedded one.
+/// The number of links of an app to each object of a type that becomes an embedded type.
 ///
-/// The clients' own migration wants exactly one, whichever place of whichever type it stands in.
+/// The clients' own migration requires exactly one link to each object, counted over all places of all types.
 /// Source: `semantics.md` section 9.
 public struct Backlinks: Hashable, Sendable {
     /// The collection of the linked documents.
     public var target: Namespace
-    /// Every place of the app that links to it and was looked at.
+    /// The places of the app that link to the collection and were read.
     public var places: [Place]
-    /// The places that were not looked at: they are of another database, and no server joins the two.
+    /// The places that were not read because they are in another database, and no server joins two databases.
     public var unread: [Place]
-    /// The documents that nothing links to: they would get lost.
+    /// The documents without a link; the clients' migration would lose them.
     public var without = Objects()
     /// The documents with one link.
     public var one = Objects()
-    /// The documents with several links, be they of one document.
+    /// The documents with several links, which may all come from one document.
     public var several = Objects()
-    /// The places that hold embedded objects already, so that what has no link may be embedded there.
+    /// The number of links that hold an embedded object already; a document without a link may be embedded there.
     public var embedded = 0
 
-    /// A place that links.
+    /// A place that holds links.
     public struct Place: Hashable, Sendable {
         /// The collection of the documents that link.
         public var namespace: Namespace
-        /// Where the keys stand in them.
+        /// The place of the keys in those documents.
         public var path: SchemaPath
 
-        /// Joins the two.
+        /// Creates a place.
         public init(namespace: Namespace, path: SchemaPath) {
             self.namespace = namespace
             self.path = path
         }
     }
 
-    /// Documents, and a few of their `_id`s.
+    /// A number of documents, and a few of their `_id`s.
     public struct Objects: Hashable, Sendable {
-        /// How many.
+        /// The number of documents.
         public var count = 0
         /// A few of their `_id`s.
         public var samples: [BSONValue] = []
 
-        /// None.
+        /// Creates an empty set of documents.
         public init() {}
     }
 
-    /// The words of the clients' migration for documents that nothing links to.
+    /// The text of the clients' migration for documents without a link.
     public static let noneText = "At least one object does not have a backlink (data would get lost)."
-    /// The words of the clients' migration for documents with several links.
+    /// The text of the clients' migration for documents with several links.
     public static let severalText = "At least one object does have multiple backlinks."
 
-    /// Nothing counted yet.
+    /// Creates an instance in which nothing is counted yet.
     public init(target: Namespace, places: [Place], unread: [Place] = []) {
         self.target = target
         self.places = places

@@ -1,11 +1,11 @@
 import BSON
 public import ServerSchema
 
-/// What a check assumes about the app.
+/// The assumptions of a check about the app.
 public struct CheckOptions: Hashable, Sendable {
     /// Whether a `mixed` value may be an array or an object: true of apps created since 2024-05-28.
     public var allowsMixedCollections = true
-    /// Whether null in an optional field is a possible failure, as data-access validation has it while the app's
+    /// Whether null in an optional field is a possible failure, as it is for data-access validation while the app's
     /// null-type switch is off.
     ///
     /// Sync itself accepts such a null. Source: `semantics.md`, sections 2.5 and 5.3 of the project's reference.
@@ -13,20 +13,20 @@ public struct CheckOptions: Hashable, Sendable {
     /// Whether the documents of collections that clients only write to count in the verdict.
     public var countsAsymmetric = false
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 }
 
-/// What the app's export says of sync, as far as it decides what a deploy does.
+/// The settings of sync in the app's export that affect a deploy.
 public struct SyncCircumstances: Hashable, Sendable {
-    /// Whether sync runs; `nil` where no export says it.
+    /// Whether sync is enabled, paused or terminated; `nil` if no export says so.
     public var state: SyncConfiguration.State?
-    /// When it was paused, as seconds since 1970.
+    /// The time at which sync was paused, in seconds since 1970; `nil` if the export does not say.
     public var pausedAt: Int?
-    /// Whether clients may change the schemas, by breaking changes too.
+    /// Whether clients may change the schemas, even by breaking changes.
     public var isInDevelopment: Bool
 
-    /// What is known of the app: of the schema that is live, else of the new one.
+    /// Takes the settings from the active schema's app, or from the new one's if the active one has none.
     public init(active: SyncConfiguration?, new: SyncConfiguration?) {
         let known = active ?? new
         state = known?.state
@@ -35,12 +35,12 @@ public struct SyncCircumstances: Hashable, Sendable {
     }
 }
 
-/// What the rest of an app says about the documents of one of its collections.
+/// The facts about the documents of a collection that come from the rest of its app.
 struct Surroundings {
-    /// The field that divides the documents among partitions; `nil` under Flexible Sync, and where the collection does not
+    /// The field that assigns documents to partitions; `nil` under Flexible Sync, and for a collection that does not
     /// sync.
     private(set) var partition: SyncConfiguration.PartitionKey?
-    /// The collections that sync; `nil` when they are not known, as with a single schema file.
+    /// The collections that sync; `nil` if they are not known, as with a single schema file.
     private(set) var synced: [CollectionSchema]?
     private var schemas: [Namespace: SchemaNode] = [:]
 
@@ -53,7 +53,7 @@ struct Surroundings {
         if app.isWhole { synced = collections.filter { app.scope(of: $0) == .synced } }
     }
 
-    /// The types of the keys that a link is compared with; `nil` when the other collection's schema is not known.
+    /// Returns the types of the keys that a link is compared with; `nil` if the other collection's schema is not known.
     func keyTypes(of link: Relationship) -> [SchemaType]? {
         guard let types = schemas[link.target]?.property(link.foreignKey)?.types, !types.isEmpty else { return nil }
         return types
@@ -61,7 +61,7 @@ struct Surroundings {
 }
 
 extension TypeMask {
-    /// The types of a key: the client has one integer type, so that `int` and `long` are the same.
+    /// Creates the mask of the types of a key; `int` and `long` go together because the client has one integer type.
     init(keyOf types: [SchemaType]) {
         let mask = TypeMask(types.map { TypeMask($0) })
         self = mask.isDisjoint(with: .integers) ? mask : mask.union(.integers)

@@ -1,24 +1,24 @@
-/// A share of the documents of each collection, of several that hold every document once between them.
+/// One of several shares of each collection's documents; the shares together hold every document exactly once.
 ///
-/// A document's share follows from its `_id` and the `_id`s between the shares, which the state database holds: runners
-/// at different times and on different machines neither miss a document nor count one twice, whatever is inserted and
-/// removed meanwhile.
+/// The `_id` of a document decides its share: the state database holds the `_id`s between the shares. Checks on
+/// different machines and at different times therefore neither miss a document nor count one twice, even if other
+/// clients insert and remove documents in the meantime.
 public struct CheckPart: Hashable, Sendable {
-    /// Which, from 1.
+    /// The number of the share, from 1.
     public let number: Int
-    /// Of how many.
+    /// The number of shares.
     public let count: Int
 
-    /// More would divide nothing worth dividing.
+    /// The largest number of shares; with more, each share would be too small to be useful.
     public static let maximumCount = 1_000
 
-    /// Names a share; `nil` when there is none such.
+    /// Creates the share of that number; `nil` if the numbers are out of range.
     public init?(_ number: Int, of count: Int) {
         guard (1...Self.maximumCount).contains(count), (1...count).contains(number) else { return nil }
         (self.number, self.count) = (number, count)
     }
 
-    /// Reads `3/8`.
+    /// Parses a text such as `3/8`.
     public init?(_ text: String) {
         let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard numbers.count == 2, let number = numbers[0], let count = numbers[1] else { return nil }
@@ -27,20 +27,20 @@ public struct CheckPart: Hashable, Sendable {
 }
 
 extension CheckPart: CustomStringConvertible {
-    /// `3/8`.
+    /// The share as text, such as `3/8`.
     public var description: String { "\(number)/\(count)" }
 }
 
-/// What a check of a part is joined to the others by.
+/// The facts by which the report of one part is joined with the reports of the others.
 public struct PartOfCheck: Hashable, Sendable {
-    /// Which documents it read.
+    /// The share of the documents that the check read.
     public var part: CheckPart
-    /// What tells schemas, and how documents are judged by them, apart.
+    /// A digest of the schemas, of the settings by which documents are judged, and of the bounds between the parts.
     public var digest: String
-    /// Which findings fail the check.
+    /// The findings that fail the check.
     public var policy: FailurePolicy
 
-    /// Joins the parts.
+    /// Creates an instance from its parts.
     public init(_ part: CheckPart, digest: String, policy: FailurePolicy) {
         (self.part, self.digest, self.policy) = (part, digest, policy)
     }

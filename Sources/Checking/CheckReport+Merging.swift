@@ -1,18 +1,18 @@
 import BSON
 import ServerSchema
 
-/// Why reports cannot be joined.
+/// The reason why reports cannot be joined.
 public struct MergeError: Error, Hashable, CustomStringConvertible, Sendable {
-    /// What is wrong, and what to do.
+    /// The problem, and how to solve it.
     public let description: String
 }
 
 extension CheckReport {
     /// Joins the reports of all parts of a check.
     ///
-    /// What is said of the change is the first part's: only that one looks at what concerns no single document.
-    /// - Parameter reports: each with the name that errors have for it.
-    /// - Throws: ``MergeError`` where they are not all parts of one check, each once.
+    /// The change comes from the first part, because only that part checks what affects no single document.
+    /// - Parameter reports: The reports, each with its name for errors.
+    /// - Throws: ``MergeError`` if the reports are not those of all parts of one check, each given once.
     public init(merging reports: [(name: String, report: CheckReport)]) throws(MergeError) {
         try Self.checkWhole(reports)
         let parts = reports.map(\.report).sorted { ($0.part?.part.number ?? 0) < ($1.part?.part.number ?? 0) }
@@ -106,7 +106,7 @@ extension CheckReport.Collection {
                 }
             }
         }
-        // What a part did not find it did not count on the server either.
+        // A group that one part did not find was not counted on the server by that part.
         for index in groups.indices where !parts.allSatisfy({ $0.groups.contains { $0.key == groups[index].key } }) {
             groups[index].provenCount = nil
         }
@@ -135,7 +135,7 @@ extension CheckReport.Collection.Reading {
 }
 
 extension [CheckReport.Collection.Reading] {
-    /// The sum; `nil` when one of them does not know.
+    /// Returns the sum of the counts; `nil` if one of them is not known.
     fileprivate func sum(_ count: (Element) -> Int?) -> Int? {
         let counts = compactMap(count)
         return counts.count == self.count ? counts.reduce(0, +) : nil
@@ -143,7 +143,7 @@ extension [CheckReport.Collection.Reading] {
 }
 
 extension ViolationGroup {
-    /// What makes two parts' groups one.
+    /// The properties that are equal in the groups that are merged.
     fileprivate struct Key: Hashable {
         let violation: Violation
         let filter: BSONDocument
@@ -159,7 +159,7 @@ extension ViolationGroup {
         sampleIDs = Array(samples.prefix(Tally.Options().sampleCount))
     }
 
-    /// Whether it stands before another: the worse, then the larger.
+    /// Whether a group comes before another: by level, then by count.
     static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
         if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
         if left.count != right.count { return left.count > right.count }

@@ -2,47 +2,47 @@ public import BSON
 public import SchemaChange
 public import ServerSchema
 
-/// What a check found, ready to be rendered.
+/// The results of a check, ready to be rendered.
 public struct CheckReport: Sendable {
-    /// Where the documents came from, without credentials.
+    /// The source of the documents, without credentials.
     public var source: String
-    /// What the active schema was read from; `nil` when there is none to compare with.
+    /// The source of the active schema; `nil` if there is no active schema to compare with.
     public var active: String?
-    /// Whose rules the documents were judged by.
+    /// The dialect whose rules judged the documents.
     public var dialect = Dialect.appServices
     /// One entry per collection that the schema covers, in the schema's order.
     public var collections: [Collection]
     /// The collections that only the active schema covers.
     public var removed: [RemovedCollection]
-    /// The collections that the schema covers and that do not exist.
+    /// The collections that the schema covers but that do not exist.
     public var absent: [Namespace]
-    /// What changes from the active schema; `nil` when there is none to compare with.
+    /// The differences from the active schema; `nil` if there is no active schema to compare with.
     public var change: DiffReport?
-    /// What an earlier check said of the change, as its report for machines has it; `nil` where ``change`` says it.
+    /// The change as the JSON report of an earlier check shows it; `nil` if ``change`` is known.
     public var statedChange: BSONDocument?
-    /// Which part of a check it is of; `nil` for the whole.
+    /// The part of a check that this report covers; `nil` for a whole check.
     public var part: PartOfCheck?
-    /// The links to objects that become embedded ones; empty where none do, or nobody looked.
+    /// The links to objects that become embedded; empty if no type becomes embedded, or if the links were not counted.
     public var backlinks: [Backlinks] = []
-    /// What jobs did to the collections, as far as the state database was asked.
+    /// The effects of jobs on the collections; empty if the state database was not read.
     public var jobs: [JobTrace] = []
-    /// What the app's export says of sync.
+    /// The sync settings in the app's export.
     public var sync: SyncCircumstances
-    /// What became of the operator's exceptions.
+    /// The use of the operator's exceptions; `nil` if there is no file of exceptions.
     public var exceptions: ExceptionUse?
-    /// What the documents and the limit make of the deploy, in numbers.
+    /// The numbers that decide whether the deploy is safe, from the documents and the limit.
     public var verdict: DeployVerdict
-    /// Whether documents that might stop syncing weigh as those that do.
+    /// Whether documents that might stop syncing count like those that do.
     private var countsPossible = false
-    /// Whether nobody looked for a ledger, so that the limit is not known to have room.
+    /// Whether no ledger was read although there may be one; the headroom is then unknown.
     public var isLedgerUnread = false
-    /// What the reader should know beside the findings, a clause each.
+    /// Further remarks for the reader, each a clause.
     public var notes: [String]
-    /// How long the check took.
+    /// The duration of the check.
     public var duration: Duration
 
-    /// Joins the parts and projects the ledger from the collections' counts.
-    /// - Parameter ledger: How much the ledger holds; `nil` when there is none.
+    /// Creates a report, and projects the ledger from the collections' counts.
+    /// - Parameter ledger: The size of the ledger; `nil` if there is none.
     public init(
         source: String, active: String? = nil, collections: [Collection], removed: [RemovedCollection] = [],
         absent: [Namespace] = [], change: DiffReport? = nil,
@@ -61,7 +61,7 @@ public struct CheckReport: Sendable {
         self.notes = notes
         self.duration = duration
         let total = collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
-        // A ledger that begins anew records what the old one did, too.
+        // A new ledger records the documents of the old one again.
         let isFresh = sync.state == .terminated
         verdict = DeployVerdict(
             ledger: ledger, newCertain: isFresh ? total.certain : total.newCertain,
@@ -71,22 +71,22 @@ public struct CheckReport: Sendable {
         verdict.syncState = sync.state
     }
 
-    /// The counts of all collections together that count in the verdict.
+    /// The sum of the counts of all collections that count in the verdict.
     public var total: DocumentCounts {
         collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
     }
 
-    /// The documents read of all collections.
+    /// The number of documents read, in all collections.
     public var readCount: Int { collections.reduce(0) { $0 + $1.counts.read } }
 
-    /// Lets what may stop syncing weigh as what does, save in the projection, which tells the two apart.
+    /// Counts documents that might stop syncing like those that do, except in the projection, which keeps them apart.
     public mutating func countPossible() {
         verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
         countsPossible = true
     }
 
-    /// The documents that do not sync and that the ledger records, where no other document would stop syncing; 0 with
-    /// an active schema, which shows what fails already.
+    /// The number of documents that do not sync, if the ledger records all of them already and no other document would
+    /// stop syncing; 0 with an active schema, which shows what fails already.
     ///
     /// Documents with an exception do not count.
     public var failingInLedger: Int {
@@ -96,20 +96,20 @@ public struct CheckReport: Sendable {
         return unexcepted.certain + (countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that lose something: those that hold documents, where one without a schema does not sync.
+    /// The removed collections that may hold documents, which then no longer sync; none for validators.
     public var lost: [RemovedCollection] {
         dialect == .jsonSchema ? [] : removed.filter { $0.documentCount != 0 }
     }
 }
 
-/// A collection that the active schema covers and the new one does not: none of its documents syncs any more.
+/// A collection that only the active schema covers: after the deploy none of its documents syncs.
 public struct RemovedCollection: Hashable, Sendable {
-    /// Which.
+    /// The collection's namespace.
     public var namespace: Namespace
-    /// About how many documents it holds; `nil` when they cannot be counted.
+    /// The approximate number of its documents; `nil` if they cannot be counted.
     public var documentCount: Int?
 
-    /// Joins the two.
+    /// Creates an instance from its parts.
     public init(namespace: Namespace, documentCount: Int?) {
         self.namespace = namespace
         self.documentCount = documentCount
@@ -117,32 +117,32 @@ public struct RemovedCollection: Hashable, Sendable {
 }
 
 extension CheckReport {
-    /// What was found in one collection.
+    /// The results for one collection.
     public struct Collection: Hashable, Sendable {
-        /// Which.
+        /// The collection's namespace.
         public var namespace: Namespace
-        /// How many documents were read, and how many failed.
+        /// The numbers of documents read and of documents that failed.
         public var counts: DocumentCounts
-        /// How many documents the server says there are; `nil` when it was not asked.
+        /// The number of documents in the server's metadata; `nil` if the server was not asked.
         public var estimatedCount: Int?
-        /// The findings, the worst and the largest first.
+        /// The groups of findings, the worst first, then the largest.
         public var groups: [ViolationGroup]
-        /// The findings that found no room among the groups.
+        /// The number of findings that were not grouped because the limit of groups was reached.
         public var overflowCount: Int
-        /// The keywords that no rule judged.
+        /// The keywords that no rule judges.
         public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
-        /// Whether the active schema covers it, too; `nil` when there is none to compare with.
+        /// Whether the active schema covers the collection too; `nil` if there is no active schema to compare with.
         public var isInActive: Bool?
-        /// How much it has to do with sync.
+        /// The collection's role in sync.
         public var scope = SyncScope.synced
-        /// Whether its documents count in the verdict.
+        /// Whether the collection's documents count in the verdict.
         public var isCounted = true
-        /// The partner that the newer schema adds, so that it keeps its own schema; `nil` where there is none.
+        /// The partner that the new schema adds, so that the collection keeps its own schema; `nil` if there is none.
         public var partner: Namespace?
-        /// How the documents were read.
+        /// The way in which the documents were read.
         public var reading = Reading()
 
-        /// Joins the parts.
+        /// Creates an instance from its parts.
         public init(
             namespace: Namespace, counts: DocumentCounts, estimatedCount: Int? = nil, groups: [ViolationGroup] = [],
             overflowCount: Int = 0, unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword] = [],
@@ -157,7 +157,7 @@ extension CheckReport {
             self.isInActive = isInActive
         }
 
-        /// What a tally has counted.
+        /// Takes the results from a tally.
         public init(_ tally: Tally, estimatedCount: Int? = nil) {
             self.init(
                 namespace: tally.schema.namespace, counts: tally.counts, estimatedCount: estimatedCount,
@@ -174,14 +174,14 @@ extension CheckReport {
     /// Whether the documents, the limit and the change are all known to be safe.
     public var isSafe: Bool { [documentsSeverity, limitSeverity, changeSeverity].allSatisfy { $0 == .safe } }
 
-    /// Who stops syncing, or does not fit any more.
+    /// The severity for the documents: whether some stop syncing, or no longer fit.
     public var documentsSeverity: DeployVerdict.Severity {
         if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .harmful }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// Whether sync itself stops; a validator stops nothing.
+    /// The severity for the limit: whether sync itself stops; always safe for a validator, because it stops no sync.
     public var limitSeverity: DeployVerdict.Severity {
         guard dialect == .appServices else { return .safe }
         switch verdict.band {
@@ -191,7 +191,7 @@ extension CheckReport {
         }
     }
 
-    /// What the change does to sync and to the clients.
+    /// The severity of the change for sync and for the clients.
     public var changeSeverity: DeployVerdict.Severity {
         guard let change else {
             return statedChange?["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
@@ -205,60 +205,60 @@ extension CheckReport {
 }
 
 extension CheckReport.Collection {
-    /// How the documents of a collection were read, and what cannot be promised of the result.
+    /// The way in which a collection's documents were read, and the guarantees that the result lacks.
     public struct Reading: Hashable, Sendable {
-        /// The collection that was read, where it is another than the one that the schema names.
+        /// The collection that was read; `nil` if it is the one that the schema names.
         public var namespace: Namespace?
-        /// The moment at which the counts are true; `nil` when they are of no single moment.
+        /// The cluster time as of which the counts are consistent; `nil` if there is no such time.
         public var clusterTime: ClusterTime?
-        /// The documents that changed during the scan and were judged again.
+        /// The number of documents that changed during the scan and were judged again.
         public var changedCount = 0
-        /// Which documents were meant to be read.
+        /// The documents that the check was to read.
         public var selection = Selection.everything
-        /// About how many documents the server held back because a filter proves them good; `nil` without such a filter.
+        /// The estimated number of documents that the server held back as proven good; `nil` without a prefilter.
         public var passedOverCount: Int?
-        /// The documents that the server counted one by one; `nil` when it was not asked.
+        /// The exact number of documents, counted by the server; `nil` if it was not asked to count.
         public var exactCount: Int?
-        /// What is not promised, and why.
+        /// The missing guarantees, and the reasons.
         public var missing: [MissingGuarantee] = []
 
-        /// Every document, at no stated moment.
+        /// Creates a reading of every document, as of no known time.
         public init() {}
     }
 
-    /// Which documents were meant to be read.
+    /// The documents that a check is to read.
     public enum Selection: Hashable, Sendable {
-        /// All of them.
+        /// All documents.
         case everything
-        /// Those that a filter of the operator's matches.
+        /// The documents that the operator's filter matches.
         case matching(BSONDocument)
-        /// So many, taken at random.
+        /// A number of documents, taken at random.
         case sample(Int)
-        /// A share of them, of which others read the rest.
+        /// A share of the documents; other checks read the rest.
         case part(CheckPart)
     }
 }
 
-/// A promise that a check could not keep.
+/// A guarantee that a check could not give.
 public struct MissingGuarantee: Hashable, Sendable {
-    /// What a check promises of the documents that it reads.
+    /// The guarantees that a check gives for the documents that it reads.
     public enum Guarantee: String, Hashable, Sendable, CaseIterable {
-        /// All counts are true at one moment, whatever was written meanwhile.
+        /// All counts are consistent as of one time, even if documents are written during the check.
         case oneMoment = "one_moment"
-        /// The check goes on where it was when its cursor is lost.
+        /// The check resumes where it was after it loses its cursor.
         case resumable
         /// Every document is judged.
         case everyDocument = "every_document"
-        /// The collection was not replaced by another of its name.
+        /// The collection was not replaced by another one of the same name.
         case sameCollection = "same_collection"
     }
 
-    /// Which promise.
+    /// The missing guarantee.
     public var guarantee: Guarantee
-    /// Why it is not kept, a clause.
+    /// The reason, as a clause.
     public var reason: String
 
-    /// Joins the two.
+    /// Creates an instance from its parts.
     public init(_ guarantee: Guarantee, _ reason: String) {
         self.guarantee = guarantee
         self.reason = reason
@@ -266,6 +266,6 @@ public struct MissingGuarantee: Hashable, Sendable {
 }
 
 extension CheckReport {
-    /// Whether documents were left out on purpose, so that nothing can be called safe.
+    /// Whether documents were left out on purpose; no result can then be called safe.
     public var isPartial: Bool { collections.contains { $0.reading.selection != .everything } }
 }

@@ -2,10 +2,10 @@ public import BSON
 import ServerSchema
 
 extension CompiledSchema {
-    /// Walks a document once and says the worst of it, in a byte.
+    /// Walks a document once and returns its worst finding as a verdict.
     ///
-    /// Allocates nothing, save for the two exceptions that ``CompiledSchema`` names.
-    /// - Throws: ``BSONError`` when the bytes are damaged at a place that the schema makes the walk look at.
+    /// Allocates nothing, with the two exceptions that ``CompiledSchema`` names.
+    /// - Throws: ``BSONError`` if the bytes are damaged at a place that the schema makes the walk read.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         if hasJSONSchema, let jsonSchema {
             var sink = QuickSink()
@@ -16,8 +16,8 @@ extension CompiledSchema {
         return try verdict(sink.verdict, of: document)
     }
 
-    /// Does the same with a document that nobody has looked at, and looks at all of it, in one walk where it can.
-    /// - Throws: ``BSONError`` as ``BSONView/validate()`` does, or else as ``check(_:)``.
+    /// Does the same for a document that was not validated before, and validates all of it, in one walk if possible.
+    /// - Throws: ``BSONError`` as ``BSONView/validate()`` does, or else as ``check(_:)`` does.
     public func validate(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         guard !hasJSONSchema else {
             try document.validate()
@@ -27,7 +27,7 @@ extension CompiledSchema {
         do throws(BSONError) {
             try Walker(walkPlan).document(document, into: &sink)
         } catch {
-            // The walk may have met another damage first.
+            // The walk may have met a different damage first; the error of `validate()` counts.
             try document.validate()
             throw error
         }
@@ -40,9 +40,8 @@ extension CompiledSchema {
         return walked
     }
 
-    /// Lists what is wrong with a document: slower, and meant for those of which ``check(_:)`` said that they do not
-    /// fit.
-    /// - Parameter includingInfo: Whether to list what is only worth knowing.
+    /// Lists the violations of a document; slower than ``check(_:)``, and meant for documents that do not fit.
+    /// - Parameter includingInfo: Whether to list findings of the level ``Level/info`` too.
     /// - Throws: ``BSONError`` as ``check(_:)`` does.
     public func violations(
         in document: borrowing BSONView, includingInfo: Bool
@@ -61,7 +60,7 @@ extension CompiledSchema {
         }
     }
 
-    /// Puts a finding in words.
+    /// Turns a finding into a violation with texts.
     func violation(_ located: FindingCollector.Located) -> Violation {
         let finding = located.finding
         return Violation(
@@ -81,7 +80,7 @@ extension CompiledSchema {
         paths[Int(located.finding.node)].appending(located.below)
     }
 
-    /// Whether a value that stands nowhere yet would fit a node, if only by another width.
+    /// Whether a value that is in no document yet would fit a node, even if its numeric type is another.
     func fits(_ value: BSONValue, node: Int) -> Bool {
         let holder = BSONDocument([("", value)])
         let view = holder.view
@@ -99,20 +98,20 @@ extension CompiledSchema {
 
 /// A key that a document's link holds.
 package struct LinkedKey: Hashable, Sendable {
-    /// Which of the schema's links.
+    /// The index of the link among the schema's links.
     package let link: Int
-    /// What it is compared with the `_id`s of.
+    /// The key, which is compared with the `_id`s of the link's target.
     package let key: BSONValue
 }
 
 extension CompiledSchema {
-    /// The collections that the links lead to, one per link.
+    /// The collections that the links lead to, one for each link.
     package var linkTargets: [Namespace] { links.map(\.target) }
 
-    /// The keys that a document's links hold, as far as they are of the right type: others have a finding already.
+    /// Returns the keys that a document's links hold, except keys of a wrong type, which have a finding already.
     ///
-    /// A link that is compared with another field than `_id` is passed over: such a one does not sync.
-    /// - Throws: ``BSONError`` when the bytes on the way are damaged.
+    /// A link that is compared with a field other than `_id` is skipped, because such a link does not sync.
+    /// - Throws: ``BSONError`` if the bytes on the path to a key are damaged.
     package func linkedKeys(of document: borrowing BSONView) throws(BSONError) -> [LinkedKey] {
         var result: [LinkedKey] = []
         for (number, link) in links.enumerated() where link.foreignKey == "_id" {

@@ -1,15 +1,15 @@
 import BSON
 import ServerSchema
 
-/// The constraints of an App Services schema: judged by the walk of the other dialect, and possible failures only, since
-/// no document says that the translator looks at them.
+/// The constraints of an App Services schema, judged by the walker of the `jsonschema` dialect. Their findings are only
+/// *possible* because no documentation says that the translator checks constraints.
 ///
-/// Their nodes count on behind those of the schema.
+/// The numbers of their nodes follow those of the schema's nodes.
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {
         guard schema.dialect == .appServices, let root = schema.root.constraintsAlone else { return nil }
         var plan = JSONSchemaCompiler(root: root).plan
-        // Sync writes null for every unset field, and so allows it whatever is demanded of a value.
+        // Sync writes null for every unset field, so it accepts null whatever the constraints of a value say.
         for index in plan.nodes.indices where plan.isOfValue(index) { plan.nodes[index].plain.insert(.null) }
         return plan
     }
@@ -29,7 +29,7 @@ extension CompiledSchema {
         _ = try JSONWalker(constraints).object(document, node: 0, depth: 0, into: &collector)
     }
 
-    /// The finding as the constraints' own plan has it; `nil` when it is not of a constraint.
+    /// Returns the finding with its node number in the constraints' own plan; `nil` if it is not of a constraint.
     func constraint(_ located: FindingCollector.Located) -> FindingCollector.Located? {
         guard constraints != nil, Int(located.finding.node) >= nodes.count else { return nil }
         var result = located
@@ -37,7 +37,7 @@ extension CompiledSchema {
         return result
     }
 
-    /// The public name of a finding's rule.
+    /// Returns the public name of a finding's rule.
     func code(of located: FindingCollector.Located) -> RuleCode {
         let code = located.finding.rule.code
         return constraint(located) == nil || code == .additionalProperty ? code : code.ofConstraint
@@ -45,7 +45,7 @@ extension CompiledSchema {
 }
 
 extension JSONSchemaPlan {
-    /// Whether a node judges a value that the schema itself describes, and not one inside of a constraint.
+    /// Whether a node judges a value that the schema itself describes, not one that only a constraint describes.
     fileprivate func isOfValue(_ index: Int) -> Bool {
         switch origins[index].step {
         case .root: false

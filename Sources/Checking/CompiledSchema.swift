@@ -1,31 +1,31 @@
 public import BSON
 public import ServerSchema
 
-/// The schema of one collection in the form that documents are checked against: flat arrays, made once.
+/// The schema of one collection, compiled once into flat arrays against which documents are checked.
 ///
-/// Checking a document that fits allocates nothing, with two exceptions: a set of more than 1,024 elements, and by a
-/// validator an object for which it names more than 256 fields.
+/// Checking a document that fits allocates nothing, with two exceptions: a set of more than 1,024 elements, and an
+/// object for which a validator names more than 256 fields.
 public struct CompiledSchema: Sendable {
-    /// The collection that it covers.
+    /// The collection that the schema covers.
     public let namespace: Namespace
-    /// What the check assumes about the app.
+    /// The assumptions of the check about the app.
     public let options: CheckOptions
-    /// How much the collection has to do with sync.
+    /// The collection's role in sync.
     public let scope: SyncScope
-    /// The keywords that the schema uses and that no rule judges, with the places of the values that they restrict.
+    /// The keywords that the schema uses but that no rule judges, with the paths of the values that they restrict.
     public let unevaluatedKeywords: [UnevaluatedKeyword]
 
-    /// The plan of a schema of the `jsonschema` dialect, which stands for all of the rest.
+    /// The plan of a schema of the `jsonschema` dialect, which replaces all the rest; `nil` for an App Services schema.
     let jsonSchema: JSONSchemaPlan?
-    /// The plan of what an App Services schema demands beside types and fields; `nil` when that is nothing.
+    /// The plan of an App Services schema's demands other than types and fields; `nil` if there are none.
     let constraints: JSONSchemaPlan?
     private(set) var walkPlan: WalkPlan
-    /// Which of the plans there are: cheaper to ask than the plans themselves.
+    /// Whether there is such a plan: a Boolean is faster to test than the plan itself.
     let hasJSONSchema: Bool
     let hasConstraints: Bool
     let links: [Link]
 
-    /// Whether it is a validator's, which the server itself holds documents to: sync knows nothing of it.
+    /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
     public var isOfValidator: Bool { hasJSONSchema }
 
     var nodes: [Node] { walkPlan.nodes }
@@ -33,28 +33,28 @@ public struct CompiledSchema: Sendable {
     var table: FieldTable { walkPlan.table }
     var references: [Reference] { walkPlan.references }
 
-    /// Whether what fails in the collection counts in the verdict: its documents are of no account to sync otherwise.
+    /// Whether failing documents of the collection count in the verdict; otherwise sync ignores them.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
-    /// One per node, those of the constraints included: its place.
+    /// The path of each node, including the nodes of the constraints.
     let paths: [SchemaPath]
-    /// One per node: what the schema wants there, in words.
+    /// The description of what the schema expects at each node.
     let expectations: [String]
 
     /// A keyword that no rule judges.
     public struct UnevaluatedKeyword: Hashable, Sendable {
-        /// Of the value that the keyword restricts.
+        /// The path of the value that the keyword restricts.
         public let path: SchemaPath
         /// The keyword.
         public let keyword: String
-        /// Where it stands in the schema's file.
+        /// The location of the keyword in the schema's file.
         public let location: SourceLocation
 
         /// The schema's file.
         public var file: String { location.file }
-        /// The line in it.
+        /// The line of the file.
         public var line: Int { location.line }
 
-        /// Joins the parts.
+        /// Creates an instance from its parts.
         public init(path: SchemaPath, keyword: String, location: SourceLocation) {
             self.path = path
             self.keyword = keyword
@@ -62,9 +62,9 @@ public struct CompiledSchema: Sendable {
         }
     }
 
-    /// Compiles a schema, for the dialect that it was read in.
-    /// - Parameter app: The app that the collection belongs to, which says how its documents are partitioned and what its
-    ///   links lead to; without it those are not judged.
+    /// Compiles a schema for the dialect in which it was read.
+    /// - Parameter app: The app of the collection, which defines the partitions of its documents and the targets of its
+    ///   links; without the app, partitions and links are not judged.
     public init(_ schema: CollectionSchema, of app: ServerSchema? = nil, options: CheckOptions = CheckOptions()) {
         let plan = schema.dialect == .jsonSchema ? JSONSchemaCompiler(root: schema.root).plan : nil
         jsonSchema = plan
@@ -89,7 +89,7 @@ public struct CompiledSchema: Sendable {
         settleDefaults(compiler.defaults)
     }
 
-    /// Decides which of the schema's defaults are of the right type, by checking them like a document's values.
+    /// Marks defaults of the wrong type as unusable, by checking the defaults like a document's values.
     private mutating func settleDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))
@@ -99,27 +99,27 @@ public struct CompiledSchema: Sendable {
 }
 
 extension CompiledSchema {
-    /// What one value must be, flattened: every node stands at one place of the schema's tree.
+    /// The rule for one value, flattened: each node is for one place of the schema's tree.
     struct Node: Sendable, BitwiseCopyable {
-        /// The types that the schema names; all of them when it names none.
+        /// The types that the schema names; all types if it names none.
         var accepts: TypeMask = .all
-        /// Those of them that need no further look.
+        /// The accepted types whose values need no further check.
         var plain: TypeMask = []
         var flags: Flags = []
         var place: Place = .field
-        /// The named fields, and the required names that the schema does not define.
+        /// The fields that `properties` names, and the required names that it does not define.
         var fields = FieldRange()
-        /// The required fields among the first 64, a bit each.
+        /// The required fields among the first 64, one bit each.
         var required: UInt64 = 0
         var requiredCount: Int32 = 0
-        /// The node of an array's elements, or the first of a tuple's.
+        /// The node of an array's elements, or of a tuple's first element; -1 if there is none.
         var items: Int32 = -1
         var tupleCount: Int32 = 0
-        /// The node of the values that `properties` does not name.
+        /// The node of the values that `properties` does not name; -1 if there is none.
         var additional: Int32 = -1
     }
 
-    /// Where in its parent a value stands.
+    /// The position of a value in its parent.
     enum Place: UInt8, Sendable, BitwiseCopyable {
         case root, id, field, element, dictionaryValue
     }
@@ -136,44 +136,44 @@ extension CompiledSchema {
         static var set: Self { Self(rawValue: 32) }
         static var dictionary: Self { Self(rawValue: 64) }
         static var geoPoint: Self { Self(rawValue: 128) }
-        /// Below a tuple: the folded path stands for more places than the node.
+        /// The node is inside a tuple, so its folded path covers more places than the node.
         static var inTuple: Self { Self(rawValue: 256) }
         /// `additionalProperties` is false.
         static var closed: Self { Self(rawValue: 512) }
-        /// Which fields are additional cannot be told, because a keyword that decides it is not evaluated.
+        /// The walk does not judge additional fields, because `patternProperties` decides which fields are additional.
         static var ignoresExtras: Self { Self(rawValue: 1024) }
         /// The schema names `null` among the types, or no type at all.
         static var nullable: Self { Self(rawValue: 2048) }
         /// The value is the key of a document of another collection.
         static var link: Self { Self(rawValue: 4096) }
-        /// The value says to which partition the document belongs.
+        /// The value decides the partition of the document.
         static var partition: Self { Self(rawValue: 8192) }
-        /// A document without that value is in no partition.
+        /// A document without the value is in no partition.
         static var partitionRequired: Self { Self(rawValue: 16384) }
     }
 
     /// A field of an object.
     struct Field: Sendable, BitwiseCopyable {
         var node: Int32
-        /// The position among the object's required fields; -1 when it is optional.
+        /// The index among the object's required fields; -1 if the field is optional.
         var requiredIndex: Int32 = -1
-        /// The bit of ``Node/required``, when the position is below 64.
+        /// The bit of the field in ``Node/required``, if its index is below 64; else 0.
         var requiredBit: UInt64 = 0
-        /// Whether `properties` names it; `required` alone does not.
+        /// Whether `properties` names the field, and not only `required`.
         var isDeclared = true
         var whenMissing: WhenMissing = .certain
     }
 
-    /// What it means that a required field is absent.
+    /// The consequence of a required field that is absent.
     enum WhenMissing: Sendable, BitwiseCopyable {
         case certain
-        /// Collections: the sync engine leaves out empty ones.
+        /// The field holds a collection: the sync engine does not write an empty one.
         case possible
-        /// A usable default stands in.
+        /// A usable default replaces the value.
         case defaulted
-        /// The default is of another type: clients see an error.
+        /// The default is of a wrong type: clients see an error.
         case unusableDefault(type: UInt8)
-        /// The document is in no partition, or where that is allowed in the null partition.
+        /// The document is in no partition or, if that is allowed, in the null partition.
         case unpartitioned(isAllowed: Bool)
     }
 }
@@ -183,25 +183,25 @@ extension CompiledSchema {
     struct Reference: Sendable, BitwiseCopyable {
         var database: FieldKey
         var collection: FieldKey
-        /// Whether it stands in the database of the referring document, which a DBRef need not name then.
+        /// Whether the collection is in the same database as the document; a DBRef may then omit the database.
         var isNear: Bool
-        /// The types of its `_id`s.
+        /// The types of the collection's `_id`s.
         var idTypes: TypeMask
         var hasUUIDs: Bool
     }
 }
 
-/// Where findings can stand, for who names them in a file.
+/// The places where findings can be, to check files that name such places.
 extension CompiledSchema {
-    /// The places that the schema names, as reports spell them.
+    /// The paths that the schema names, as reports spell them.
     package var placeNames: [String] { paths.map(\.description) }
 
-    /// Whether a finding of the rule can stand at a place: one that the schema names, one inside a mixed value, or a field
-    /// that it does not name.
+    /// Whether the rule can have a finding at a path: one that the schema names, one inside a mixed value, or one of a
+    /// field that the schema does not name.
     package func canReport(_ rule: RuleCode, at path: String) -> Bool {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
         if paths.contains(where: { $0.description == path }) { return true }
-        // Constraints, and MongoDB's own dialect, have paths and no nodes here.
+        // Constraints and the `jsonschema` dialect have paths here, but no nodes.
         return zip(paths, nodes).contains { place, node in
             let name = place.description
             return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
@@ -210,19 +210,19 @@ extension CompiledSchema {
 }
 
 extension RuleCode {
-    /// Every rule that there is.
+    /// All rules.
     package static var known: [RuleCode] { Rule.allCases.map(\.code) }
 }
 
-/// What the walk of an App Services schema borrows, apart from the rest: what is borrowed is copied for each document.
+/// The part of a compiled App Services schema that the walk borrows, kept small because it is copied per document.
 struct WalkPlan: Sendable {
     let nodes: [CompiledSchema.Node]
     var fields: [CompiledSchema.Field]
-    /// The names of the fields, one per field, and those of ``references``.
+    /// The names of the fields, one for each field, and the names of ``references``.
     let table: FieldTable
     /// The collections that a DBRef may lead to.
     let references: [CompiledSchema.Reference]
-    /// Whether those are all that there are.
+    /// Whether ``references`` holds all collections that sync.
     let knowsReferences: Bool
     let options: CheckOptions
 }

@@ -1,29 +1,29 @@
 public import BSON
 
-/// What one document added to a tally, so that it can be taken back.
+/// The counts that one document added to a tally, kept so that they can be subtracted again.
 struct Contribution: Hashable, Sendable {
     var verdict: Verdict
-    /// How the document fares under the active schema; `nil` when there is none.
+    /// The document's verdict under the active schema; `nil` if there is none.
     var active: Verdict?
     var isInLedger = false
-    /// The worst that no exception covers.
+    /// The worst finding that no exception covers.
     var unexcepted = Verdict.fits
-    /// The groups that it is counted in.
+    /// The groups that count the document.
     var groups: [Int32] = []
-    /// Its findings that found no room among the groups.
+    /// The number of its findings that were not grouped because the limit of groups was reached.
     var overflowCount = 0
 
-    /// Whether the document begins to fail, or to be one that may fail.
+    /// Whether the document newly fails, or newly might fail, compared with the active schema.
     var isNew: Bool { active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false }
 }
 
-/// Numbers the distinct contributions of a tally, of which there are few.
+/// A table that numbers the distinct contributions to a tally, of which there are few.
 struct ContributionTable: Sendable {
-    /// The distinct ones that are kept: the ways in which documents fail together.
+    /// The largest number of contributions that are kept; each is one combination of findings.
     static var maximumCount: Int { 50_000 }
-    /// The groups that all of them together name: one document alone may be in every group of a tally.
+    /// The largest number of groups that all contributions may name together; one document may be in every group.
     static var maximumGroupCount: Int { 1_000_000 }
-    /// The number of those that found no room.
+    /// The number of every contribution that was not kept.
     static var unknown: UInt32 { .max }
 
     private var numbers: [Contribution: UInt32] = [:]
@@ -36,7 +36,7 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// The number of a document in which nothing is found: known without a look into the table.
+    /// Returns the number of a document without findings; this needs no search in the table.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 
@@ -56,20 +56,20 @@ struct ContributionTable: Sendable {
     subscript(number: UInt32) -> Contribution? { number == Self.unknown ? nil : contributions[Int(number)] }
 }
 
-/// A document that fails, or may fail, with all that is wrong with it.
+/// A document that fails, or might fail, with all its violations.
 public struct FailingDocument: Hashable, Sendable {
-    /// Its collection.
+    /// The document's collection.
     public var namespace: Namespace
-    /// Its `_id`; ``BSONValue/undefined`` when it has none.
+    /// The document's `_id`; ``BSONValue/undefined`` if it has none.
     public var id: BSONValue
-    /// How it fares under the schema.
+    /// The document's verdict under the schema.
     public var verdict: Verdict
-    /// How it fares under the active schema; `nil` when there is none to compare with.
+    /// The document's verdict under the active schema; `nil` if there is none to compare with.
     public var active: Verdict?
-    /// Whether the ledger records it already.
+    /// Whether the ledger records the document already.
     public var isInLedger: Bool
-    /// Whether exceptions cover all for which it fails.
+    /// Whether exceptions cover all findings because of which it fails.
     public var isExcepted: Bool
-    /// What is wrong, each finding once.
+    /// The violations, each once.
     public var violations: [Violation]
 }

@@ -1,16 +1,17 @@
 package import BSON
 
-/// A Decimal128 taken apart: sign, coefficient, and the power of ten.
+/// The parts of a Decimal128: sign, coefficient, and exponent.
 ///
 /// Source: IEEE 754-2008, section 3.5.2, binary integer significand.
 package struct DecimalParts: Sendable, BitwiseCopyable {
     enum Kind: Sendable, BitwiseCopyable { case finite, infinity, notANumber }
 
     let kind: Kind
+    /// Whether the sign bit is set.
     package let isNegative: Bool
-    /// The coefficient without its trailing zeros; 0 for what is not finite.
+    /// The coefficient without trailing zeros; 0 for NaN and the infinities.
     package private(set) var coefficient: UInt128 = 0
-    /// The power of ten to multiply it with.
+    /// The power of ten by which the coefficient is multiplied.
     package private(set) var exponent = 0
 
     init(kind: Kind, isNegative: Bool, coefficient: UInt128 = 0, exponent: Int = 0) {
@@ -21,12 +22,12 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         normalize()
     }
 
-    /// Takes a value apart.
+    /// Splits a value into its parts.
     package init(_ bits: Decimal128) {
         isNegative = bits.high >> 63 == 1
         let combination = (bits.high >> 58) & 0x1F
         kind = combination == 0x1F ? .notANumber : combination == 0x1E ? .infinity : .finite
-        // With both upper bits set the coefficient would exceed 34 digits, which reads as zero.
+        // If both upper bits are set, the coefficient would exceed 34 digits; such a value reads as zero.
         guard kind == .finite, combination >> 3 != 3 else { return }
         exponent = Int((bits.high >> 49) & 0x3FFF) - 6176
         coefficient = UInt128(bits.high & 0x1_FFFF_FFFF_FFFF) << 64 | UInt128(bits.low)
@@ -46,7 +47,7 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
 
     var isIntegral: Bool { kind == .finite && exponent >= 0 }
 
-    /// The value, if it is a whole number that fits.
+    /// The value as an integer; `nil` if it is not a whole number, or too large.
     package var exactInt64: Int64? {
         guard isIntegral, exponent <= 19 else { return nil }
         var magnitude = coefficient
@@ -59,7 +60,7 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         return Int64(exactly: magnitude).map { isNegative ? -$0 : $0 }
     }
 
-    /// The value, if a double holds it exactly.
+    /// The value as a double; `nil` if no double has exactly this value.
     package var exactDouble: Double? {
         switch kind {
         case .notANumber: return .nan
@@ -79,7 +80,7 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         return isNegative ? -value : value
     }
 
-    /// The coefficient times five to the power of the exponent, when that is an integer that fits.
+    /// Returns the coefficient times five to the power of the exponent; `nil` if that is not an integer, or too large.
     private func scaledByFives() -> UInt128? {
         var value = coefficient
         for _ in 0..<abs(exponent) {
@@ -97,7 +98,7 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
 }
 
 extension DecimalParts {
-    /// The decimal that mongod makes of a number before it divides: of a double its first 15 digits.
+    /// Creates the decimal that mongod makes of a number before it divides; of a double it takes the first 15 digits.
     init(fifteenDigitsOf number: BSONNumber) {
         switch number {
         case .integer(let value):
@@ -115,7 +116,7 @@ extension DecimalParts {
             self.init(kind: .finite, isNegative: isNegative)
             return
         }
-        // The power of ten of the first digit, or one less, from that of two: log10(2) is about 0.30103.
+        // The decimal exponent of the first digit, or one less, from the binary one: log10(2) is about 0.30103.
         let power = Int(value.exponent) * 30_103
         var exponent = power / 100_000 - (power < 0 ? 15 : 14)
         var coefficient = Self.rounded(value.magnitude, toMultiplesOf: exponent)
@@ -126,7 +127,7 @@ extension DecimalParts {
         self.init(kind: .finite, isNegative: isNegative, coefficient: coefficient, exponent: exponent)
     }
 
-    /// How many times ten to that power go into the value, half to even.
+    /// Returns the quotient of the value and that power of ten, rounded half to even.
     private static func rounded(_ value: Double, toMultiplesOf exponent: Int) -> UInt128 {
         let bits = UInt128(value.significandBitPattern | (value.isNormal ? 1 << 52 : 0))
         let twos = max(Int(value.exponentBitPattern), 1) - 1075
@@ -142,7 +143,7 @@ extension DecimalParts {
         return roundedSlowly(value, toMultiplesOf: exponent)
     }
 
-    /// By way of all 34 digits of a decimal, as mongod does it.
+    /// Rounds through all 34 digits of a decimal, as mongod does.
     @inline(never)
     private static func roundedSlowly(_ value: Double, toMultiplesOf exponent: Int) -> UInt128 {
         let parts = DecimalParts(Decimal128(rounding: value))

@@ -2,60 +2,60 @@ public import ServerSchema
 
 /// Whether a schema can be deployed without stopping documents, or the sync engine.
 ///
-/// A resync records every failing document again, so the projection is the union of the ledger and the failing ones.
+/// A resync records every failing document again, so the projection is the union of ledger and failing documents.
 public struct DeployVerdict: Hashable, Sendable {
-    /// The entries at which the sync engine stops, unless support has raised them.
+    /// The number of entries at which the sync engine stops, unless support has raised it.
     public static var defaultLimit: Int { 100_000 }
 
-    /// What happens after the deploy, from the mildest to the worst.
+    /// The outcomes of a deploy, from the best to the worst.
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
-        /// No document is certain to stop syncing, and the limit is not reached even if all possible ones do.
+        /// No document is certain to stop syncing, and the limit is not reached even if all possible failures happen.
         case safe
         /// Nothing was found, but documents were left out on purpose.
         case unproven
-        /// Documents stop syncing, but not so many that the limit is reached.
+        /// Documents stop syncing, but too few to reach the limit.
         case documentsWillStop = "documents_will_stop"
-        /// The limit is reached if the possible ones stop syncing too.
+        /// The limit is reached if all possible failures happen.
         case atRisk = "at_risk"
-        /// The limit is reached: nothing syncs any more.
+        /// The deploy reaches the limit: after it nothing syncs.
         case syncWillStop = "sync_will_stop"
-        /// The limit was reached before: nothing syncs.
+        /// The limit was reached before the deploy: nothing syncs.
         case syncHasStopped = "sync_has_stopped"
     }
 
-    /// How grave a part of the verdict is, from the mildest.
+    /// The severity of one part of the verdict, from the best.
     public enum Severity: String, Hashable, Sendable, CaseIterable {
-        /// Nothing stands against the deploy.
+        /// Nothing speaks against the deploy.
         case safe
-        /// Nothing was found, and not everything was looked at.
+        /// Nothing was found, but not everything was checked.
         case unknown
-        /// The deploy does harm.
+        /// The deploy is unsafe.
         case harmful
     }
 
-    /// How much the ledger holds; `nil` when there is none, which counts 0.
+    /// The size of the ledger; `nil` if there is none, which counts as 0.
     public var ledger: LedgerCount?
-    /// The documents that do not fit and that the ledger does not record.
+    /// The number of documents that do not fit and are not in the ledger.
     public var newCertain: Int
-    /// The documents that may not fit and that the ledger does not record.
+    /// The number of documents that might not fit and are not in the ledger.
     public var newPossible: Int
-    /// The documents that fit the active schema and are certain not to fit the new one; `nil` when there is no active
-    /// schema to compare with.
+    /// The number of documents that are certain to fail under the new schema and not under the active one; `nil` if
+    /// there is no active schema to compare with.
     ///
-    /// Never a part of the projection: a resync records those that fail already, too.
+    /// Not part of the projection, because a resync also records the documents that fail already.
     public var newlyFailing: Int?
-    /// The documents that may stop syncing, where the operator wants them to weigh as if they did; else 0.
+    /// The number of documents that might stop syncing, if the operator wants them to count; else 0.
     ///
-    /// Never a part of ``projected``: that they do stop is not certain.
+    /// Not part of ``projected``, because it is not certain that they stop.
     public var possiblyStopping = 0
-    /// The entries at which the sync engine stops.
+    /// The number of entries at which the sync engine stops.
     public var limit: Int
-    /// Whether documents were left out on purpose, so that their absence from the counts proves nothing.
+    /// Whether documents were left out on purpose, so that low counts prove nothing.
     public var isPartial = false
-    /// Whether sync runs, as the export of the app has it; `nil` where it does not say.
+    /// The state of sync in the app's export; `nil` if the export does not say.
     public var syncState: SyncConfiguration.State?
 
-    /// Joins the counts.
+    /// Creates a verdict from the counts.
     public init(
         ledger: LedgerCount?, newCertain: Int, newPossible: Int, newlyFailing: Int? = nil,
         limit: Int = Self.defaultLimit
@@ -67,21 +67,21 @@ public struct DeployVerdict: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The documents that stop syncing: those that fail anew, or where nobody knows, those that the ledger does not
-    /// record.
+    /// The number of documents that stop syncing: those that newly fail or, without an active schema, those that fail
+    /// and are not in the ledger.
     public var stopping: Int { newlyFailing ?? newCertain }
-    /// The entries that the deploy finds.
+    /// The number of entries before the deploy.
     ///
-    /// Terminating sync takes its metadata down, the ledger with it, and a new one begins empty.
+    /// Terminating sync deletes its metadata, including the ledger; the new ledger is empty at first.
     public var recorded: Int { syncState == .terminated ? 0 : ledger?.entries ?? 0 }
-    /// The entries after the deploy.
+    /// The number of entries after the deploy.
     public var projected: Int { recorded + newCertain }
-    /// The entries after the deploy if everything possible happens.
+    /// The number of entries after the deploy if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
-    /// The entries that may still be added; negative when the limit is passed already.
+    /// The number of entries that can still be added; negative if the limit is reached already.
     public var headroom: Int { limit - 1 - recorded }
 
-    /// What happens after the deploy.
+    /// The outcome of the deploy.
     public var band: Band {
         if recorded >= limit { return .syncHasStopped }
         if projected >= limit { return .syncWillStop }
@@ -92,14 +92,14 @@ public struct DeployVerdict: Hashable, Sendable {
 }
 
 extension DeployVerdict.Severity: Comparable {
-    /// By severity.
+    /// Compares by severity.
     public static func < (left: Self, right: Self) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 }
 
 extension DeployVerdict.Band: Comparable {
-    /// By severity.
+    /// Compares by severity.
     public static func < (left: Self, right: Self) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }

@@ -1,32 +1,32 @@
-/// How many documents of a collection failed, and how many of those the ledger records already.
+/// The numbers of failing documents of a collection, and of those that the ledger records already.
 public struct DocumentCounts: Hashable, Sendable, Codable {
-    /// The documents read.
+    /// The number of documents read.
     public var read = 0
-    /// Of those, the ones that do not sync.
+    /// The number of documents that do not sync.
     public var certain = 0
-    /// The ones that may not sync, and of which nothing is certain.
+    /// The number of documents that might not sync and are not certain to fail.
     public var possible = 0
-    /// The certain ones that the ledger records.
+    /// The number of certain ones that the ledger records.
     public var certainInLedger = 0
-    /// The possible ones that the ledger records.
+    /// The number of possible ones that the ledger records.
     public var possibleInLedger = 0
-    /// How the documents fare beside the active schema; `nil` when there is none to compare with.
+    /// The comparison with the active schema; `nil` if there is none to compare with.
     public var changes: VerdictChanges?
-    /// The documents that count against the check: those with findings that no exception covers.
+    /// The documents that count against the check: those with a finding that no exception covers.
     public var unexcepted = Unexcepted()
 
-    /// Documents by the worst of the findings that no exception covers.
+    /// The numbers of documents by their worst finding that no exception covers.
     public struct Unexcepted: Hashable, Sendable, Codable {
-        /// With one that is certain.
+        /// The documents whose worst such finding is certain.
         public var certain = 0
-        /// With one that is possible, and none that is certain.
+        /// The documents whose worst such finding is possible.
         public var possible = 0
         /// The certain ones that are not certain to fail under the active schema.
         public var newlyFailing = 0
-        /// The possible ones of which nothing is wrong under the active schema.
+        /// The possible ones that neither fail nor might fail under the active schema.
         public var newlyPossible = 0
 
-        /// Nothing counted.
+        /// Creates counts of zero.
         public init() {}
 
         static func += (left: inout Unexcepted, right: Unexcepted) {
@@ -50,17 +50,17 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         }
     }
 
-    /// Nothing read.
+    /// Creates counts of zero.
     public init() {}
 
-    /// The certain ones that the ledger does not record.
+    /// The number of certain ones that the ledger does not record.
     public var newCertain: Int { certain - certainInLedger }
-    /// The possible ones that the ledger does not record.
+    /// The number of possible ones that the ledger does not record.
     public var newPossible: Int { possible - possibleInLedger }
-    /// The documents that fail only in ways that an exception covers.
+    /// The number of documents all of whose failures are covered by exceptions.
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }
 
-    /// Adds what another reader counted.
+    /// Adds the counts of another reader.
     public static func += (left: inout DocumentCounts, right: DocumentCounts) {
         left.read += right.read
         left.certain += right.certain
@@ -73,8 +73,8 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
 
     /// Counts a document.
     /// - Parameters:
-    ///   - active: How it fares under the active schema; `nil` when there is none.
-    ///   - unexcepted: The worst that no exception covers.
+    ///   - active: The document's verdict under the active schema; `nil` if there is none.
+    ///   - unexcepted: The worst finding that no exception covers.
     mutating func add(_ verdict: Verdict, active: Verdict?, unexcepted: Verdict, isInLedger: Bool) {
         read += 1
         if let active { changes?.add(from: active, to: verdict) }

@@ -1,41 +1,41 @@
-/// Which findings fail a check.
+/// The findings that make a check fail.
 public struct FailurePolicy: Hashable, Sendable {
-    /// Which documents count.
+    /// The documents whose findings count.
     public enum Documents: String, Hashable, Sendable {
-        /// None.
+        /// No documents.
         case none
-        /// Only those that do not fail, or may not fail, under the active schema.
+        /// Only documents that newly fail, or newly might fail, compared with the active schema.
         case new
-        /// All.
+        /// All documents.
         case all
     }
 
-    /// Which documents count.
+    /// The documents whose findings count.
     public var documents: Documents
-    /// Whether the documents that may stop syncing count, too.
+    /// Whether documents that might stop syncing count too.
     public var includesPossible: Bool
-    /// Whether a breaking change fails, whatever the documents are.
+    /// Whether a breaking change makes the check fail even if all documents fit.
     public var includesChange: Bool
 
-    /// Joins the parts.
+    /// Creates a policy.
     public init(documents: Documents = .all, includesPossible: Bool = false, includesChange: Bool = false) {
         self.documents = documents
         self.includesPossible = includesPossible
         self.includesChange = includesChange
     }
 
-    /// Whether a report fails.
+    /// Whether the policy makes a report fail.
     ///
-    /// Whatever counts otherwise, it fails when sync itself has stopped or would, when an exception has expired, and when
+    /// Under every policy a report fails if sync itself has stopped or would stop, if an exception has expired, and if
     /// documents lose their schema.
     public func fails(_ report: CheckReport) -> Bool {
         report.verdict.band >= .syncWillStop || failsByDocuments(report) || failsByChange(report)
     }
 
-    /// Whether it fails because of what the change does to sync and the clients.
+    /// Whether the report fails because of the effects of the change on sync and the clients.
     public func failsByChange(_ report: CheckReport) -> Bool { includesChange && report.changeSeverity == .harmful }
 
-    /// Whether it fails because of the documents.
+    /// Whether the report fails because of the documents.
     public func failsByDocuments(_ report: CheckReport) -> Bool {
         if report.exceptions?.expired.isEmpty == false || !report.lost.isEmpty { return true }
         let counts = report.total.unexcepted
@@ -46,7 +46,7 @@ public struct FailurePolicy: Hashable, Sendable {
         }
     }
 
-    /// Whether it fails because of a group of documents.
+    /// Whether the report fails because of a group of documents.
     public func fails(_ group: ViolationGroup) -> Bool {
         guard group.exception == nil, group.violation.level >= (includesPossible ? .possible : .certain) else {
             return false

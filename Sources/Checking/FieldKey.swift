@@ -1,16 +1,17 @@
 import BSON
 
-/// A field's name, in a form that is compared in two or three machine words.
+/// A field's name in a form that is compared in two or three machine words.
 package struct FieldKey: Sendable, BitwiseCopyable {
-    /// The first eight bytes, little endian, filled up with zeros.
+    /// The first eight bytes, little endian, padded with zeros.
     var head: UInt64
-    /// The last eight bytes; 0 when there are no more than eight.
+    /// The last eight bytes; 0 if the name has at most eight.
     var tail: UInt64
+    /// The number of bytes of the name.
     package private(set) var length: Int32
-    /// Where the name stands among the plan's name bytes: only names of more than 16 bytes are looked up there.
+    /// The offset of the name in the bytes that the key was made from; only names of more than 16 bytes are read there.
     package var start: Int32
 
-    /// The key of the bytes that stand at `offset`.
+    /// Creates the key of the bytes at `offset`.
     @inline(__always)
     package init(_ bytes: RawSpan, at offset: Int, length: Int) {
         self.length = Int32(truncatingIfNeeded: length)
@@ -41,7 +42,7 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return word
     }
 
-    /// Whether this name of a document, in `bytes`, is that name of the plan, in `names`.
+    /// Whether this name from a document, in `bytes`, equals the given name from the plan, in `names`.
     @inline(__always)
     package func matches(_ other: FieldKey, in bytes: RawSpan, names: RawSpan) -> Bool {
         guard head == other.head, length == other.length, tail == other.tail else { return false }
@@ -60,7 +61,7 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return true
     }
 
-    /// A hash for the table of names; `bytes` are those that the key was made of.
+    /// Returns a hash for the table of names; `bytes` are the bytes from which the key was made.
     @inline(__always)
     package func hash(in bytes: RawSpan) -> Int {
         var mixed = (head ^ (tail &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(UInt32(bitPattern: length)))
@@ -68,7 +69,7 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return Int(truncatingIfNeeded: (mixed &* 0xFF51_AFD7_ED55_8CCD) &>> 33)
     }
 
-    /// Names may share both ends.
+    /// Returns a hash of the middle bytes, because long names may have the same beginning and end.
     @inline(never)
     private func middleHash(in bytes: RawSpan) -> UInt64 {
         var mixed: UInt64 = 0

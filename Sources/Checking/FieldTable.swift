@@ -1,25 +1,25 @@
 import BSON
 
-/// The names of an object's fields, and where in a ``FieldTable`` they stand.
+/// The position of an object's field names in a ``FieldTable``.
 struct FieldRange: Sendable, BitwiseCopyable {
     var first: Int32 = 0
     var count: Int32 = 0
-    /// The hash table of the names, when there are many; its size is a power of two.
+    /// The first slot of the names' hash table, which exists only if there are many; its size is a power of two.
     var firstSlot: Int32 = 0
     var slotMask: Int32 = -1
 }
 
 /// The field names of all objects of a plan, in a form that is searched without a String.
 struct FieldTable: Sendable {
-    /// One per field: its name.
+    /// The name of each field.
     private(set) var keys: [FieldKey] = []
-    /// The same names, in the form in which one is looked for at a place of a document.
+    /// The same names, in the form that tests whether a name is at a given offset of a document.
     private(set) var probes: [NameProbe] = []
-    /// The hash tables of large objects: an index into the object's fields, or -1.
+    /// The hash tables of large objects; each slot is an index into the object's fields, or -1.
     private(set) var slots: [Int32] = []
     private(set) var nameBytes: [UInt8] = []
 
-    /// Adds the names of one object, side by side.
+    /// Adds the names of one object next to each other.
     mutating func append(_ names: [String]) -> FieldRange {
         var range = FieldRange(first: Int32(keys.count), count: Int32(names.count))
         for name in names {
@@ -30,14 +30,14 @@ struct FieldTable: Sendable {
         return range
     }
 
-    /// The key of a name that is no field's, and is compared with one by one.
+    /// Adds a name and returns its key; a name that is not a field's is only compared one by one.
     mutating func key(_ name: String) -> FieldKey {
         let start = nameBytes.count
         nameBytes.append(contentsOf: name.utf8)
         return unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count)
     }
 
-    /// Hashes the names of an object that has many, so that fields in an unexpected order stay cheap.
+    /// Hashes the names of an object with many of them, so that fields in an unexpected order are found quickly.
     private mutating func appendSlots(of range: inout FieldRange) {
         guard range.count > 8 else { return }
         var size = 32
@@ -52,10 +52,10 @@ struct FieldTable: Sendable {
         }
     }
 
-    /// The name of a field.
+    /// Returns the name of a field.
     func name(_ field: Int) -> String { name(keys[field]) }
 
-    /// The name that a key of this table stands for.
+    /// Returns the name of a key of this table.
     func name(_ key: FieldKey) -> String {
         String(decoding: nameBytes[Int(key.start)..<Int(key.start) + Int(key.length)], as: UTF8.self)
     }
@@ -76,11 +76,10 @@ struct FieldLookup: ~Escapable {
         names = unsafe table.nameBytes.span.bytes
     }
 
-    /// Gives the element at `position` and moves `position` behind it; `nil` at the document's end.
+    /// Returns the element at `position` and moves `position` after it; `nil` at the document's end.
     ///
-    /// Documents mostly keep the schema's order, so the field after the last one found is looked for before the name's
-    /// end is.
-    /// - Parameter found: the position of that field before, and of the one that the element names after; -1 for none.
+    /// Documents mostly keep the schema's order, so the field at `expected` is tried before the name's end is known.
+    /// - Parameter found: Set to the index of the element's field among the object's fields; -1 if there is none.
     @inline(__always)
     func next(
         _ position: inout Int, in view: borrowing BSONView, among range: FieldRange, expected: Int, found: inout Int
@@ -90,7 +89,7 @@ struct FieldLookup: ~Escapable {
             let probe = unsafe probes[unchecked: Int(range.first) &+ expected]
             if probe.stands(at: nameOffset, in: view, names: names) {
                 let type = BSONType(rawValue: view.byte(position))
-                // The document's end may stand before what looks like that name.
+                // The bytes that look like that name may come after the document's end.
                 if type.rawValue != 0 {
                     found = expected
                     return try view.element(
@@ -104,9 +103,9 @@ struct FieldLookup: ~Escapable {
         return element
     }
 
-    /// The position among the object's fields of the one that the element names; -1 when there is none.
+    /// Returns the index of the field that the element names among the object's fields; -1 if there is none.
     ///
-    /// Documents mostly keep the schema's order, so the field after the last one found is tried first.
+    /// Documents mostly keep the schema's order, so the field at `expected` is tried first.
     @inline(__always)
     func position(
         of element: BSONElement, in view: borrowing BSONView, among range: FieldRange, expected: Int

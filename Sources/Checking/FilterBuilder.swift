@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Expressions of the aggregation language, as the values that stand for them.
+/// Builders of aggregation expressions, as BSON values.
 ///
 /// Filters use these and never the match language, whose `null`, `$exists` and `$type` look into arrays.
 enum Expression {
@@ -12,20 +12,20 @@ enum Expression {
         values.count == 1 ? values[0] : ["$and": .array(of: values)]
     }
 
-    /// `then` where the condition holds, else false: `then` is not evaluated where it would be an error.
+    /// Returns `then` where the condition holds, else false; `then` is not evaluated where it would be an error.
     static func guarded(_ condition: BSONValue, _ then: BSONValue) -> BSONValue {
         ["$cond": [condition, then, false]]
     }
 
-    /// Whether the expression holds for one element of the array.
+    /// Returns whether the expression holds for at least one element of the array.
     static func any(of array: BSONValue, as name: String, _ holds: BSONValue) -> BSONValue {
         ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
     }
 
-    /// The field of the object that `parent` gives: a path of field and variable names.
+    /// Returns a field of `parent`, a path of field and variable names; `nil` stands for the document itself.
     ///
-    /// `nil` stands for the document itself. What a path cannot spell is looked for among the object's names: `$getField`,
-    /// which would do it, is known to MongoDB 5.0 and later.
+    /// A name that a path cannot spell is searched for among the object's names, because `$getField`, which could read
+    /// it, exists only from MongoDB 5.0 on.
     static func field(_ name: String, of parent: BSONValue?) -> BSONValue {
         let isPlain = !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: ".") }
         switch parent {
@@ -39,7 +39,7 @@ enum Expression {
         }
     }
 
-    /// Whether a string is that one, whatever the collection's collation takes for equal.
+    /// Returns whether a string is byte for byte the text, whatever the collection's collation.
     private static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
         and([
             ["$eq": [["$strLenBytes": value], .integer(text.utf8.count)]],
@@ -52,10 +52,10 @@ enum Expression {
 struct FilterBuilder {
     let schema: CompiledSchema
 
-    /// The steps that a filter follows: a mixed value's path may be longer than the nesting that the server allows.
+    /// The most steps that a filter follows; a mixed value's path may be longer than the server's limit of nesting.
     private static var maximumSteps: Int { 16 }
 
-    /// The filter, and whether it matches those documents and no others.
+    /// Returns the filter, and whether it matches only the documents of the group.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located) }
         if let plan = schema.constraints, let located = schema.constraint(located) {
@@ -72,7 +72,7 @@ struct FilterBuilder {
         return (["$expr": expression], condition.isExact && isWhole && !isInTuple)
     }
 
-    /// Follows the steps from a value, each only where the value is of the type that the step needs.
+    /// Follows the steps from a value; each step is taken only if the value is of the type that the step needs.
     private func expression(
         _ steps: ArraySlice<SchemaPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
     ) -> BSONValue {

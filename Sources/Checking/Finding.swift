@@ -1,12 +1,12 @@
 import BSON
 
-/// A violation before it is put in words: all that the walk knows of it, in a few bytes.
+/// A violation before it is put into words: all that the walk knows of it, in a few bytes.
 ///
-/// The node stands for the path and for what was expected, because the plan is a tree.
+/// The node determines the path and the expectation, because the plan is a tree.
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level
-    /// Index into the plan's nodes.
+    /// The index of the node in the plan.
     var node: Int32
     var found: Found
 
@@ -18,11 +18,11 @@ struct Finding: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// What stands where a finding is: a type and, where the type alone does not say it, what is special.
+/// The value that was found: its type and, where the type does not say enough, a detail.
 ///
-/// Never a value.
+/// It never holds the value itself.
 struct Found: Hashable, Sendable, BitwiseCopyable {
-    /// What the type alone does not say.
+    /// The details that a type alone does not show.
     enum Detail: UInt8, Hashable, Sendable, BitwiseCopyable {
         case none, missing, unusableDefault
         case exact, fraction, notANumber, infinity, beyondInt32, beyondInt64, inexact
@@ -36,7 +36,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
 
     var type: BSONType
     var detail: Detail
-    /// Of binary data.
+    /// The subtype of binary data; 0 for other types.
     var subtype: UInt8
 
     init(_ type: BSONType, _ detail: Detail = .none, subtype: UInt8 = 0) {

@@ -1,26 +1,26 @@
 public import BSON
 public import ServerSchema
 
-/// A finding that the operator has accepted: it is shown, and does not fail the check.
+/// A finding that the operator has accepted: the check shows it but does not fail because of it.
 ///
 /// The server does not know of it, so the documents still count in the projection of the ledger.
 public struct FindingException: Hashable, Sendable {
     /// The collection.
     public var namespace: Namespace
-    /// The place, as reports spell it.
+    /// The path of the finding, as reports spell it.
     public var path: String
     /// The rule.
     public var rule: RuleCode
-    /// Why it is accepted.
+    /// The reason why the operator accepts it.
     public var reason: String
-    /// Who answers for it.
+    /// The person or team that answers for it.
     public var owner: String
-    /// The last day on which it holds, in UTC, as `YYYY-MM-DD`; `nil` when it holds for ever.
+    /// The last day on which the exception is valid, in UTC, as `YYYY-MM-DD`; `nil` if it never expires.
     public var expires: String?
-    /// Where the operator wrote it.
+    /// The place in the operator's file.
     public var location: SourceLocation
 
-    /// Joins the parts.
+    /// Creates an exception.
     public init(
         namespace: Namespace, path: String, rule: RuleCode, reason: String, owner: String, expires: String?,
         location: SourceLocation
@@ -34,12 +34,12 @@ public struct FindingException: Hashable, Sendable {
         self.location = location
     }
 
-    /// Whether it no longer holds.
+    /// Whether the exception has expired.
     /// - Parameter today: The day in UTC, as `YYYY-MM-DD`.
     public func isExpired(on today: String) -> Bool { expires.map { $0 < today } ?? false }
 }
 
-/// Finds the exception that covers a finding.
+/// An index that finds the exception for a finding.
 struct ExceptionIndex: Sendable {
     private var exceptions: [Key: FindingException] = [:]
 
@@ -60,25 +60,25 @@ struct ExceptionIndex: Sendable {
     }
 }
 
-/// What became of the operator's exceptions in a check.
+/// The use of the operator's exceptions in a check.
 public struct ExceptionUse: Hashable, Sendable {
-    /// The file that states them.
+    /// The file that states the exceptions.
     public var file: String
-    /// Those that hold and cover a finding, in the file's order.
+    /// The valid exceptions that cover a finding, in the file's order.
     public var matched: [FindingException]
-    /// Those that hold, and cover nothing that was found.
+    /// The valid exceptions that cover no finding.
     public var unmatched: [FindingException]
-    /// Those that no longer hold: each is a finding itself.
+    /// The expired exceptions: each is a finding itself.
     public var expired: [FindingException]
 
-    /// Joins the parts.
+    /// Creates an instance from its parts.
     public init(
         file: String, matched: [FindingException], unmatched: [FindingException], expired: [FindingException]
     ) {
         (self.file, self.matched, self.unmatched, self.expired) = (file, matched, unmatched, expired)
     }
 
-    /// Sorts the exceptions by what the collections' groups say of them.
+    /// Sorts the exceptions into matched, unmatched and expired ones by the collections' groups.
     /// - Parameter today: The day in UTC, as `YYYY-MM-DD`.
     public init(file: String, _ exceptions: [FindingException], in collections: [CheckReport.Collection], today: String)
     {

@@ -1,23 +1,23 @@
 import BSON
 import ServerSchema
 
-/// What the walk tells its findings to.
+/// A receiver of the findings of a walk.
 ///
 /// The walk is generic over it, so that the fast pass is compiled to a few comparisons per element.
 protocol FindingSink {
     /// Whether the walk may end at the first finding.
     static var stopsAtFirst: Bool { get }
-    /// Whether the walk of an App Services schema validates what it meets, and what it goes past.
+    /// Whether the walk of an App Services schema validates all bytes, those of values that it skips too.
     static var validates: Bool { get }
-    /// Takes a finding at its node's place, or below it as far as ``enter(_:)`` went.
+    /// Receives a finding at its node, or below the node by the steps given to ``enter(_:)``.
     mutating func report(_ finding: Finding)
-    /// Takes a finding at a field that the schema does not name, below the finding's node.
+    /// Receives a finding at a field that the schema does not name, below the finding's node.
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
-    /// Notes a step down inside a mixed value, where the schema has no node.
+    /// Notes a step down inside a mixed value, for which the schema has no node.
     mutating func enter(_ step: SchemaPath.Step)
-    /// Notes the way back.
+    /// Notes a step up again.
     mutating func leave()
-    /// Notes the value that is judged next, one whose type does not settle the matter.
+    /// Notes the value that is judged next, if its type alone does not decide.
     mutating func look(at element: BSONElement, of view: borrowing BSONView)
 }
 
@@ -40,7 +40,7 @@ extension FindingSink {
     mutating func look(at element: BSONElement, of view: borrowing BSONView) {}
 }
 
-/// Keeps nothing, for a walk that tells itself whether the document fits.
+/// Keeps nothing, for a walk that returns itself whether the document fits.
 struct QuickSink: FindingSink {
     static var stopsAtFirst: Bool { true }
 
@@ -48,7 +48,7 @@ struct QuickSink: FindingSink {
     mutating func report(_ finding: Finding) {}
 }
 
-/// Keeps nothing but the worst level.
+/// Keeps only the worst level.
 struct VerdictSink: FindingSink {
     private(set) var verdict = Verdict.fits
 
@@ -56,7 +56,7 @@ struct VerdictSink: FindingSink {
     mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
 }
 
-/// Keeps nothing but the worst level, of bytes that nobody has looked at before.
+/// Keeps only the worst level, and makes the walk validate bytes that were not validated before.
 struct ValidatingSink: FindingSink {
     static var validates: Bool { true }
     private(set) var verdict = Verdict.fits
@@ -65,9 +65,9 @@ struct ValidatingSink: FindingSink {
     mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
 }
 
-/// Keeps every finding of at least a level.
+/// Keeps every finding from a minimum level up.
 struct FindingCollector: FindingSink {
-    /// A finding and the steps from its node to its place, where there are any.
+    /// A finding, and the steps from its node to its place if the place is below the node.
     struct Located: Hashable, Sendable {
         var finding: Finding
         var below: [SchemaPath.Step]
@@ -76,11 +76,11 @@ struct FindingCollector: FindingSink {
     let minimum: Level
     let keepsValues: Bool
     private(set) var located: [Located] = []
-    /// One per finding, when values are kept.
+    /// The value of each finding; empty if values are not kept.
     private var values: [BSONValue?] = []
     private var below: [SchemaPath.Step] = []
     private var current: BSONValue?
-    /// The number of the first node of the constraints, while those are judged.
+    /// The number of the first node of the constraints, while the constraints are judged; else `nil`.
     var firstConstraint: Int32?
 
     init(minimum: Level, keepsValues: Bool = false) {
@@ -94,7 +94,7 @@ struct FindingCollector: FindingSink {
         current = nil
     }
 
-    /// The value at the place of a finding; `nil` when none is kept.
+    /// Returns the value at the place of a finding; `nil` if it was not kept.
     func value(of number: Int) -> BSONValue? { values.isEmpty ? nil : values[number] }
 
     mutating func report(_ finding: Finding) {
@@ -127,7 +127,7 @@ struct FindingCollector: FindingSink {
         if keepsValues { current = try? view.value(element) }
     }
 
-    /// The findings in words, each once.
+    /// Returns the findings as violations with texts, each once.
     func violations(in schema: CompiledSchema) -> [Violation] {
         var seen: Set<Violation> = []
         return located.indices.compactMap { number in
@@ -139,9 +139,9 @@ struct FindingCollector: FindingSink {
 }
 
 extension Found {
-    /// Whether it speaks of the value that was looked at last, and not of one around it, or of an absent one.
+    /// Whether the finding is about the value that was noted last, and not about one around it or an absent one.
     ///
-    /// Of an object or an array it cannot be told: what is inside of them is looked at in between.
+    /// Always `false` for objects and arrays, because other values inside them are noted in between.
     fileprivate func isOf(_ value: BSONValue?) -> Bool {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {

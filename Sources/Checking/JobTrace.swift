@@ -1,27 +1,27 @@
 public import BSON
 
-/// What the state database tells a check of jobs on one collection.
+/// The effects of jobs on one collection, as a check reads them from the state database.
 public struct JobTrace: Hashable, Sendable {
     /// The collection.
     public var namespace: Namespace
-    /// Jobs that make its documents fit the new schema and are not done, by name, with how far they are.
+    /// The unfinished jobs that make the collection's documents fit the new schema.
     public var unfinished: [Unfinished] = []
-    /// The documents that synced until a job changed them, and that fit neither schema now.
+    /// The number of documents that synced until a job changed them, and that fit neither schema now.
     public var convertedCount = 0
-    /// Why documents that fail already may be such, for all that is known, a clause each.
+    /// The reasons why documents counted as failing already may have synced before a job, each a clause.
     public var gaps: [String] = []
 
-    /// A job that is not done.
+    /// An unfinished job.
     public struct Unfinished: Hashable, Sendable {
-        /// Its name.
+        /// The job's name.
         public var job: String
-        /// How far it is, in a word.
+        /// The job's state, in one word.
         public var state: String
 
-        /// Joins the two.
+        /// Creates an instance from its parts.
         public init(job: String, state: String) { (self.job, self.state) = (job, state) }
     }
 
-    /// Nothing known yet.
+    /// Creates a trace without any jobs.
     public init(namespace: Namespace) { self.namespace = namespace }
 }

@@ -1,21 +1,21 @@
 public import BSON
 
-/// Which documents the ledger of unsynced documents records; ``LedgerKey`` says which `_id`s are the same to it.
+/// The documents that the ledger of unsynced documents records; ``LedgerKey`` defines which `_id`s are equal in it.
 public struct LedgerIndex: Sendable {
     private var ids: [Namespace: Set<LedgerKey>] = [:]
-    /// The distinct documents recorded.
+    /// The number of distinct documents recorded.
     public private(set) var count = 0
-    /// The entries that recorded them, and those that name no document.
+    /// The number of entries, including those that name no document.
     private var entryCount = 0
 
-    /// An index that records nothing.
+    /// Creates an empty index.
     public init() {}
 
-    /// How much is recorded.
+    /// The numbers of entries and of distinct documents.
     public var total: LedgerCount { LedgerCount(entries: entryCount, documents: count) }
 
     /// Records a document.
-    /// - Returns: Whether it was not recorded yet.
+    /// - Returns: Whether it was not recorded before.
     @discardableResult
     public mutating func insert(_ id: BSONValue, in namespace: Namespace) -> Bool {
         entryCount += 1
@@ -24,9 +24,9 @@ public struct LedgerIndex: Sendable {
         return isNew
     }
 
-    /// Records what an entry of the ledger (`ns.db`, `ns.coll`, `documentId`) names.
+    /// Records the document that an entry of the ledger names (`ns.db`, `ns.coll`, `documentId`).
     /// - Returns: Whether the entry names a document.
-    /// - Throws: ``BSONError`` when the entry's bytes are damaged.
+    /// - Throws: ``BSONError`` if the entry's bytes are damaged.
     @discardableResult
     public mutating func insert(entry: borrowing BSONView) throws(BSONError) -> Bool {
         guard let namespace = try Self.namespace(of: entry), let id = try entry.find("documentId") else {
@@ -49,14 +49,14 @@ public struct LedgerIndex: Sendable {
         ids[namespace]?.contains(LedgerKey(id)) ?? false
     }
 
-    /// The distinct documents of one collection that are recorded.
+    /// Returns the number of distinct documents of one collection that are recorded.
     public func count(in namespace: Namespace) -> Int { ids[namespace]?.count ?? 0 }
 }
 
-/// An `_id` as far as the ledger of unsynced documents tells it.
+/// An `_id` in the form in which the ledger of unsynced documents distinguishes `_id`s.
 ///
-/// The ledger does not say of which BSON type its ids are, so an ObjectId is the same as its 24 hexadecimal digits, and
-/// numbers are the same when their integral values are.
+/// The ledger does not record the BSON type of an `_id`, so an ObjectId equals its 24 hexadecimal digits, and numbers
+/// are equal if their integral values are.
 package enum LedgerKey: Hashable, Sendable {
     /// An ObjectId, or its digits.
     case objectID(ObjectID)
@@ -65,7 +65,7 @@ package enum LedgerKey: Hashable, Sendable {
     /// Anything else.
     case other(BSONValue)
 
-    /// Folds what the ledger does not tell apart.
+    /// Creates the key; `_id`s that the ledger does not distinguish get the same key.
     package init(_ value: BSONValue) {
         switch value {
         case .objectID(let id): self = .objectID(id)
@@ -79,23 +79,23 @@ package enum LedgerKey: Hashable, Sendable {
     }
 }
 
-/// How much the ledger of unsynced documents holds for an app.
+/// The size of the ledger of unsynced documents for an app.
 public struct LedgerCount: Hashable, Sendable {
-    /// The entries, in all places where the app has some.
+    /// The number of entries, in all places where the app has some.
     ///
-    /// They count against the limit. An entry names one document at most, so they are never fewer than the documents, and
-    /// which of the two numbers the sync engine counts is documented nowhere.
+    /// The entries count against the limit. An entry names at most one document, so there are never fewer entries than
+    /// documents. It is not documented which of the two numbers the sync engine counts.
     public var entries: Int
-    /// The distinct documents that they name; `nil` when only the entries were counted.
+    /// The number of distinct documents that they name; `nil` if only the entries were counted.
     public var documents: Int?
 
-    /// Joins the two.
+    /// Creates a count.
     public init(entries: Int, documents: Int? = nil) {
         self.entries = entries
         self.documents = documents
     }
 
-    /// What the reader should know where the two numbers differ, a clause.
+    /// A remark for the reader if the two numbers differ, as a clause.
     public var warning: String? {
         guard let documents, documents < entries else { return nil }
         return

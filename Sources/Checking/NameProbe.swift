@@ -1,28 +1,28 @@
 import BSON
 
-/// A field's name in a form that is looked for at a place of a document, its NUL included, without its end being known.
+/// A field's name with its NUL, in a form that is compared at an offset of a document before the name's end is known.
 struct NameProbe: Sendable, BitwiseCopyable {
-    /// The first eight bytes, little endian, the NUL among them when there is room.
+    /// The first eight bytes, little endian, including the NUL if there is room.
     private let head: UInt64
-    /// Which of the first eight bytes count.
+    /// The mask of the bytes of ``head`` that are compared.
     private let mask: UInt64
-    /// The last eight bytes, where the name is longer than eight.
+    /// The last eight bytes, if the name is longer than eight.
     private let tail: UInt64
     let length: Int32
-    /// Where the name stands among the plan's name bytes.
+    /// The offset of the name in the plan's name bytes.
     private let start: Int32
 
     init(_ name: String, _ key: FieldKey) {
         length = key.length
         start = key.start
         tail = key.tail
-        // No document has a name with a NUL in it, and what looks like one is a shorter name with its value.
+        // No document has a name with a NUL in it; bytes that look like one are a shorter name and its value.
         let isPossible = !name.utf8.contains(0)
         head = isPossible ? key.head : .max
         mask = !isPossible ? 0 : length < 8 ? .max >> UInt64(56 - length * 8) : .max
     }
 
-    /// Whether this name stands at `offset`; a no means nothing near the document's end.
+    /// Whether this name is at `offset`; `false` means nothing near the document's end.
     @inline(__always)
     func stands(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
         guard offset &+ 8 <= view.end else { return false }

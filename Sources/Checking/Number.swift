@@ -1,13 +1,13 @@
 import BSON
 
-/// A number of any of the four types, as far as the question goes which other type can hold it.
+/// A number of any of the four numeric types, to decide which other type can hold it.
 enum Number: Sendable, BitwiseCopyable {
     case integer(Int64)
     case double(Double)
     case decimal(DecimalParts)
 
     /// Reads a number.
-    /// - Precondition: the element is one of the four numeric types.
+    /// - Precondition: The element is of one of the four numeric types.
     init(_ element: BSONElement, of view: borrowing BSONView) {
         switch TypeMask(element.type) {
         case .int: self = .integer(Int64(view.int32(element)))
@@ -17,7 +17,7 @@ enum Number: Sendable, BitwiseCopyable {
         }
     }
 
-    /// How well a type of that mask can hold the number.
+    /// Returns how well the type of that mask can hold the number.
     func fitness(for target: TypeMask) -> Found.Detail {
         switch target {
         case .decimal: .exact
@@ -59,7 +59,7 @@ enum Number: Sendable, BitwiseCopyable {
         }
     }
 
-    /// The number as an integer of 64 bits, when it is one.
+    /// The number as a 64-bit integer; `nil` if it is none.
     var exactInt64: Int64? {
         switch self {
         case .integer(let value): value
@@ -68,7 +68,7 @@ enum Number: Sendable, BitwiseCopyable {
         }
     }
 
-    /// The double of exactly this value, when there is one; NaN and the infinities have theirs.
+    /// The double of exactly this value, if there is one; NaN and the infinities have theirs.
     var exactDouble: Double? {
         switch self {
         case .integer(let value): Double(exactly: value)

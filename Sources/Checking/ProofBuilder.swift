@@ -2,29 +2,29 @@ public import BSON
 import ServerSchema
 
 extension CompiledSchema {
-    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` where none can be built.
+    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
     ///
-    /// It leaves out whatever the server cannot judge exactly as the checker does: those documents must be read.
+    /// It does not match documents that the server cannot judge exactly as the checker does; those must be read.
     public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
 }
 
 /// Builds a filter that proves documents good.
 ///
-/// It is a `$jsonSchema`, whose types do not look into arrays. Fields go under `patternProperties`, which judges each
-/// field of a name that stands twice, as the checker does; `properties` would see the first alone, but costs half as much: by
-/// it documents are judged first that have each of their fields once, and no other.
+/// The filter is a `$jsonSchema`, whose types do not look into arrays. It uses `patternProperties`, which judges every
+/// field of a repeated name, as the checker does. `properties` judges only the first one, but costs half as much, so it
+/// is used first, for documents that have each of their fields once and no other field.
 struct ProofBuilder {
     let schema: CompiledSchema
-    /// Whether objects are judged that have each of their fields once and no other.
+    /// Whether the builder describes objects that have each of their fields once and no other field.
     private var isOfComplete = false
 
     init(schema: CompiledSchema) { self.schema = schema }
 
-    /// The server limits the nesting of a query; what lies deeper is read.
+    /// The deepest level of the filter: the server limits a query's nesting, and deeper documents are read.
     private static var maximumDepth: Int { 20 }
-    /// The levels that a schema may have as it stands in a query: the server takes some more.
+    /// The largest number of levels of a schema that is used in a query as it is; the server allows some more.
     private static var maximumLevels: Int { 60 }
-    /// What no value fits.
+    /// A schema that no value fits.
     private static let nothing: BSONValue = ["not": [:]]
 
     var filter: BSONDocument? {
@@ -38,12 +38,12 @@ struct ProofBuilder {
             ]
             proof = ["$or": either, "$expr": size]
         }
-        // The server judges constraints as the checker does, save that it does not let null pass.
+        // The server judges constraints as the checker does, except that it refuses null.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
 
-    /// Of MongoDB's own dialect the schema itself is the proof.
+    /// Returns the proof for a schema of the `jsonschema` dialect, which is the schema itself.
     private func whole(_ plan: JSONSchemaPlan) -> BSONDocument? {
         guard let root = plan.origins.first?.schema.jsonSchema, root.isPlain(levels: Self.maximumLevels) else {
             return nil
@@ -51,7 +51,7 @@ struct ProofBuilder {
         return ["$jsonSchema": .object(root)]
     }
 
-    /// What a value at a node must be to be surely good.
+    /// Returns a schema that only values that are certainly good at a node fit.
     private func value(_ index: Int, depth: Int) -> BSONValue {
         let node = schema.nodes[index]
         var types = node.plain
@@ -70,13 +70,13 @@ struct ProofBuilder {
         return names.isEmpty ? Self.nothing : .object(BSONDocument([("bsonType", .array(of: names))] + keywords))
     }
 
-    /// Whether null is at most worth knowing.
+    /// Whether null at a node is at most a finding of the level ``Level/info``.
     private func allowsNull(_ node: CompiledSchema.Node) -> Bool {
         node.place == .field && !schema.options.refusesNulls && node.accepts != .array
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// The root of a document that has each of its fields once and no other: the server refuses others at once.
+    /// A schema for documents that have each field once and no other field; the server refuses others quickly.
     private var completeRoot: [(String, BSONValue)]? {
         guard schema.nodes[0].fields.names(in: schema).contains("_id") else { return nil }
         var builder = self
@@ -84,7 +84,7 @@ struct ProofBuilder {
         return builder.completeObject(0, depth: 0)
     }
 
-    /// What such an object must be to be surely good; `nil` where that cannot be said so.
+    /// Returns a schema for such an object with only good values; `nil` if it cannot be expressed.
     private func completeObject(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         let fields = Int(node.fields.first)..<Int(node.fields.first + node.fields.count)
@@ -100,7 +100,7 @@ struct ProofBuilder {
         ]
     }
 
-    /// Whether the server takes a name for nothing else, such as a path or an operator.
+    /// Whether the server reads the name as a name, and not as a path or an operator.
     private static func isPlain(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix("$") && !name.contains(".") && !name.utf8.contains(0)
     }
@@ -108,12 +108,12 @@ struct ProofBuilder {
     private func array(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         guard depth < Self.maximumDepth else { return nil }
-        // Equal elements are the checker's to find.
+        // Only the checker finds equal elements, so the proof allows one element at most.
         var keywords: [(String, BSONValue)] = node.flags.contains(.set) ? [("maxItems", 1)] : []
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)
         var builder = self
-        // Hardly ever are all of many objects complete.
+        // It is rare that all of many objects in an array are complete.
         builder.isOfComplete = false
         let items: BSONValue =
             node.tupleCount == 0
@@ -150,7 +150,7 @@ struct ProofBuilder {
         return keywords
     }
 
-    /// Whether it is more than worth knowing that the field is absent.
+    /// Whether the absence of the field is more than a finding of the level ``Level/info``.
     private func needs(_ field: CompiledSchema.Field) -> Bool {
         guard field.requiredIndex >= 0, schema.nodes[Int(field.node)].place != .id else { return false }
         switch field.whenMissing {
@@ -164,7 +164,7 @@ struct ProofBuilder {
     private static let lockNames = ["_id__baas_transaction", "_id_realm_transaction"]
     private static let locks: [(String, BSONValue)] = lockNames.map { ("^\($0)\\z", nothing) }
 
-    /// A name as a regular expression that matches nothing else; the server's matches bytes.
+    /// Returns a regular expression that matches only this name; the server matches it byte by byte.
     private static func escaped(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             let isPlain =
@@ -191,7 +191,7 @@ extension FieldRange {
 }
 
 extension BSONDocument {
-    /// Whether the driver takes the document in a filter: no name in it is empty, and it is not too deep.
+    /// Whether the driver accepts the document in a filter: no name in it is empty, and it is not nested too deeply.
     fileprivate func isPlain(levels: Int) -> Bool {
         guard levels > 0, let elements = try? elements() else { return false }
         return elements.allSatisfy { name, value in

@@ -1,4 +1,4 @@
-/// A rule in a byte, for the walk, with its name; ``RuleCode`` is what others see of it.
+/// A rule in one byte, for the walk, with its name as raw value; ``RuleCode`` is its public form.
 enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     case requiredMissing = "required-missing"
     case requiredMissingDefaulted = "required-missing-defaulted"
@@ -62,7 +62,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     /// The public name.
     var code: RuleCode { RuleCode(rawValue: rawValue) }
 
-    /// What the rule wants, where that is not the type that the schema names.
+    /// The expectation of the rule; `nil` if it is the type that the schema names.
     var expectation: String? {
         switch self {
         case .nullID, .requiredNull, .embeddedRequiredNull: nil
@@ -83,7 +83,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     }
 }
 
-/// By the byte: the name would be hashed for every finding.
+/// Hashes the byte, because the name would have to be hashed for every finding.
 extension Rule: Hashable {
     func hash(into hasher: inout Hasher) { unsafe withUnsafeBytes(of: self) { unsafe hasher.combine(bytes: $0) } }
 }

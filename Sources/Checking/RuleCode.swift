@@ -16,9 +16,9 @@ extension RuleCode: CustomStringConvertible {
 
 /// The rules of the App Services dialect (`semantics.md`, section 5.1).
 extension RuleCode {
-    /// A required field is absent, and no usable default stands in for it.
+    /// A required field is absent, and no usable default replaces it.
     public static let requiredMissing = Rule.requiredMissing.code
-    /// A required field is absent, but a default of the right type stands in for it.
+    /// A required field is absent, but a default of the right type replaces it.
     public static let requiredMissingDefaulted = Rule.requiredMissingDefaulted.code
     /// A required field is null.
     public static let requiredNull = Rule.requiredNull.code
@@ -58,9 +58,9 @@ extension RuleCode {
     public static let dictionaryKey = Rule.dictionaryKey.code
     /// A mixed value is of a type that cannot sync.
     public static let mixedType = Rule.mixedType.code
-    /// A mixed value nests deeper than clients can.
+    /// A mixed value has more levels than clients support.
     public static let mixedDepth = Rule.mixedDepth.code
-    /// A mixed value is an array or an object, in an app that does not know those.
+    /// A mixed value is an array or an object, in an app that does not allow those.
     public static let mixedCollection = Rule.mixedCollection.code
     /// Binary data is of another subtype than 0.
     public static let binarySubtype = Rule.binarySubtype.code
@@ -70,7 +70,7 @@ extension RuleCode {
     public static let undefinedValue = Rule.undefinedValue.code
     /// A point's coordinates are not two doubles in range.
     public static let geoPoint = Rule.geoPoint.code
-    /// The field by which the sync engine locks a document while it writes.
+    /// A field by which the sync engine locks a document while it writes.
     public static let reservedField = Rule.reservedField.code
     /// A field that the schema does not name.
     public static let extraField = Rule.extraField.code
@@ -94,7 +94,7 @@ extension RuleCode {
     public static let valueTooLarge = Rule.valueTooLarge.code
 }
 
-/// The rules of the `jsonschema` dialect (`semantics.md`, section 5.2), beside those that it shares with the other one.
+/// The further rules of the `jsonschema` dialect (`semantics.md`, section 5.2); it shares some of the other dialect's.
 extension RuleCode {
     /// A number is less than `minimum`.
     public static let belowMinimum = Rule.belowMinimum.code
@@ -116,7 +116,7 @@ extension RuleCode {
     public static let tooManyItems = Rule.tooManyItems.code
     /// Two elements of an array are equal, against `uniqueItems`.
     public static let itemsNotUnique = Rule.itemsNotUnique.code
-    /// An array has an element behind those that `items` lists, against `additionalItems`.
+    /// An array has an element after those that `items` lists, against `additionalItems`.
     public static let additionalItem = Rule.additionalItem.code
     /// An object has fewer fields than `minProperties`.
     public static let tooFewProperties = Rule.tooFewProperties.code
@@ -139,7 +139,7 @@ extension RuleCode {
 }
 
 extension RuleCode {
-    /// The error code that the App Services API gives to such a finding; `nil` where it has none.
+    /// The error code of the App Services API for such a finding; `nil` if there is none.
     ///
     /// Source: `semantics.md`, section 10.
     public var vendorAlias: String? {
@@ -176,11 +176,11 @@ extension RuleCode {
     }
 }
 
-/// The rules of the other dialect, where they judge the constraints of an App Services schema.
+/// The rules of the `jsonschema` dialect for the constraints of an App Services schema.
 extension RuleCode {
     private static let constraintPrefix = "constraint-"
 
-    /// The rule's name where it is a constraint's that fails.
+    /// The rule's name if the failing rule is a constraint.
     var ofConstraint: RuleCode { Self(rawValue: Self.constraintPrefix + rawValue) }
 
     /// The rule that judges a constraint; `nil` for a rule of another kind.

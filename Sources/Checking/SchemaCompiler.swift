@@ -21,7 +21,7 @@ struct SchemaCompiler {
         compile(root, at: index, place: .root, flags: [])
     }
 
-    /// Makes room for nodes that must stand side by side.
+    /// Appends nodes next to each other, and returns the index of the first one.
     mutating func reserve(_ count: Int, path: SchemaPath) -> Int {
         let first = nodes.count
         for _ in 0..<count {
@@ -67,7 +67,7 @@ struct SchemaCompiler {
         }
     }
 
-    /// The types that fit without a further look at the value.
+    /// Returns the types that fit without a further check of the value.
     func plainTypes(of node: CompiledSchema.Node) -> TypeMask {
         var plain = node.accepts.subtracting([.null])
         if node.flags.contains(.uuid) || node.flags.contains(.binary) { plain.remove(.binData) }
@@ -107,7 +107,7 @@ extension SchemaCompiler {
     }
 
     private mutating func compileObject(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
-        // Evaluated, patternProperties settle together with additionalProperties what is additional.
+        // If `patternProperties` is evaluated, it decides with `additionalProperties` which fields are additional.
         let namesPatterns = !schema.constraints.patternProperties.isEmpty
         if namesPatterns || schema.unevaluated.contains(where: { $0.keyword == "patternProperties" }) {
             node.flags.insert(.ignoresExtras)
@@ -134,13 +134,13 @@ extension SchemaCompiler {
 }
 
 extension SchemaCompiler {
-    /// Lays out an object's named fields, and those that are required without being named.
+    /// Adds an object's named fields, and those that are required but not named.
     mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
         let declared = Set(schema.properties.map(\.name))
         var seen: Set<String> = []
         var required = schema.required.filter { seen.insert($0).inserted }
         let partition = node.place == .root ? surroundings.partition : nil
-        // The walk looks out for it as for a required field, also where it may be absent.
+        // The walk looks for the partition key as for a required field, even if it may be absent.
         if let partition, seen.insert(partition.field).inserted { required.append(partition.field) }
         var names = schema.properties.map { (name: $0.name, schema: $0.node, isDeclared: true) }
         for name in required where !declared.contains(name) {
@@ -150,7 +150,7 @@ extension SchemaCompiler {
         node.requiredCount = Int32(required.count)
         node.required = required.count >= 64 ? .max : (1 << UInt64(required.count)) - 1
 
-        // An object's fields stand side by side, so all of them are laid out before any is looked into.
+        // An object's fields are next to each other, so all of them are added before any of them is compiled.
         let first = fields.count
         let firstNode = reserve(names.count, path: paths[index])
         for (offset, entry) in names.enumerated() {
@@ -197,7 +197,7 @@ extension SchemaCompiler {
 extension CompiledSchema {
     /// A field that holds the keys of documents of another collection.
     struct Link: Sendable {
-        /// The node of the key itself: of the field, or of the elements or values.
+        /// The node of the key itself: of the field, or of its elements or values.
         var node: Int
         var target: Namespace
         var foreignKey: String
@@ -205,7 +205,7 @@ extension CompiledSchema {
 }
 
 extension SchemaCompiler {
-    /// Lets the keys that a collection's links hold be judged by the types of the keys that they are compared with.
+    /// Makes the keys in a collection's links be judged by the types of the keys that they are compared with.
     mutating func compileLinks(of collection: CollectionSchema) {
         for link in collection.relationships {
             guard let index = keyNode(link.source) else { continue }
@@ -218,7 +218,7 @@ extension SchemaCompiler {
         }
     }
 
-    /// The node that a path leads to, or that of its elements or values; `nil` when the schema has no such place.
+    /// Returns the node that a path leads to, or that of its elements or values; `nil` if the schema has no such place.
     private func keyNode(_ path: SchemaPath) -> Int? {
         var index = 0
         for step in path.steps {
@@ -265,9 +265,9 @@ extension SchemaCompiler {
 }
 
 extension SchemaCompiler {
-    /// Lets a field be judged as the partition key, too: by the type of the app's partitions, and by whether a document
-    /// must be in one.
-    /// - Parameter isRequired: Whether the collection's own schema requires it.
+    /// Makes a field be judged as the partition key too: by the type of the app's partitions, and by whether a document
+    /// must be in a partition.
+    /// - Parameter isRequired: Whether the collection's own schema requires the field.
     private mutating func compilePartition(_ key: SyncConfiguration.PartitionKey, _ isRequired: Bool, field: Int) {
         let index = Int(fields[field].node)
         var node = nodes[index]
@@ -276,7 +276,7 @@ extension SchemaCompiler {
         if mustBeThere { node.flags.insert(.partitionRequired) }
         if mustBeThere || !isRequired {
             fields[field].whenMissing = .unpartitioned(isAllowed: !mustBeThere)
-            // A default is what clients see; it puts no document in a partition.
+            // Clients see a default, but it puts no document into a partition.
             defaults.removeAll { $0.field == field }
         }
         narrow(&node, to: [key.type])
@@ -284,7 +284,7 @@ extension SchemaCompiler {
         if !fields[field].isDeclared { expectations[index] = key.type.rawValue }
     }
 
-    /// Leaves of a node's types those that a key of `types` may have.
+    /// Removes from a node the types that a key of `types` cannot have.
     func narrow(_ node: inout CompiledSchema.Node, to types: [SchemaType]) {
         node.accepts.formIntersection(TypeMask(keyOf: types))
         if types == [.uuid] { node.flags.insert(.uuid) }

@@ -1,14 +1,14 @@
 import BSON
 package import ServerSchema
 
-/// An App Services schema as one of MongoDB's dialect that says nothing but what the rules of types and fields do not.
+/// Turns the constraints of an App Services schema into a `jsonschema` schema without the rules of types and fields.
 extension SchemaNode {
-    /// The schema's constraints, and the way to those below it; `nil` when there are none.
+    /// A schema of the constraints of this value and of the values below it; `nil` if there are none.
     var constraintsAlone: SchemaNode? {
         var node = SchemaNode(location: location)
         node.constraints = constraints.inJSONSchema
         let isAboutNames = !constraints.patternProperties.isEmpty
-        // A name with a dot would be a path there, and here it is a name.
+        // In `jsonschema` a name with a dot is a path; in App Services it is a name.
         var children = properties.filter { !$0.name.isEmpty && !$0.name.contains(".") }.map {
             (name: $0.name, node: $0.node.constraintsAlone)
         }
@@ -19,7 +19,7 @@ extension SchemaNode {
             node.additionalProperties = additionalProperties.inJSONSchema
             node.hasAdditionalProperties = hasAdditionalProperties
         }
-        // What is additional depends on every name.
+        // Every name matters for which fields are additional.
         if !node.hasAdditionalProperties { children.removeAll { $0.node == nil } }
         node.properties = children.map { Property(name: $0.name, node: $0.node ?? SchemaNode(location: location)) }
         node.items = itemConstraints
@@ -40,10 +40,10 @@ extension SchemaNode {
         }
     }
 
-    /// The whole schema, as one that stands inside of a constraint.
+    /// The whole schema, in the form in which it is used inside a constraint.
     fileprivate var inJSONSchema: SchemaNode {
         var node = self
-        // Whatever is mixed may be anything; that a UUID is one cannot be said there.
+        // A mixed value may be anything. The other dialect has no type for a UUID.
         node.types = types.contains(.mixed) ? [] : types.map { $0 == .uuid ? .binData : $0 }
         node.types = node.types.enumerated().filter { node.types.firstIndex(of: $1) == $0 }.map(\.element)
         node.constraints = constraints.inJSONSchema
@@ -65,7 +65,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// The same constraints as MongoDB takes them.
+    /// The same constraints, in the form that MongoDB accepts.
     fileprivate var inJSONSchema: Constraints {
         var result = self
         result.isMinimumExclusive = isMinimumExclusive && minimum != nil
@@ -92,7 +92,7 @@ extension Constraints {
 }
 
 extension SchemaNode {
-    /// Whether the schema is that of a point: a required string `type` and an array of double `coordinates`, no more.
+    /// Whether the schema is a point: a required string `type`, an array of double `coordinates`, and nothing else.
     package var isGeoPoint: Bool {
         guard types == [.object], properties.count == 2, required.contains("type"),
             let type = properties.first(where: { $0.name == "type" })?.node, type.types == [.string],

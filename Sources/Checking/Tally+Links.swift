@@ -1,8 +1,8 @@
 package import BSON
 
-/// What was found at the other end of a link.
+/// A finding about the document that a link leads to.
 package struct LinkFinding: Hashable, Sendable {
-    /// What.
+    /// The kinds of findings.
     package enum Kind: Hashable, Sendable {
         /// There is no such document.
         case dangling
@@ -10,13 +10,14 @@ package struct LinkFinding: Hashable, Sendable {
         case targetUnsyncable
     }
 
+    /// The kind of the finding.
     package let kind: Kind
-    /// Which of the schema's links.
+    /// The index of the link among the schema's links.
     package let link: Int
-    /// Of the key.
+    /// The BSON type of the key.
     package let type: BSONType
 
-    /// Joins the parts.
+    /// Creates a finding.
     package init(_ kind: Kind, link: Int, type: BSONType) {
         self.kind = kind
         self.link = link
@@ -25,7 +26,7 @@ package struct LinkFinding: Hashable, Sendable {
 }
 
 extension Tally {
-    /// Counts what was found at the other end of a document's links; that never fails the document.
+    /// Counts findings about the documents that a document's links lead to; they never make the document itself fail.
     package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue) {
         for finding in findings {
             let rule: Rule = finding.kind == .dangling ? .linkDangling : .linkTargetUnsyncable

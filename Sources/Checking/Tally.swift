@@ -3,41 +3,41 @@ import ServerSchema
 
 /// Checks the documents of one collection and groups what it finds.
 ///
-/// Its memory is bounded whatever the documents hold. Each thread keeps one of its own, and they are merged at the end.
+/// The memory is bounded whatever the documents hold. Each thread keeps its own tally; they are merged at the end.
 public struct Tally: Sendable {
-    /// What is kept.
+    /// The settings of what a tally keeps.
     public struct Options: Hashable, Sendable {
-        /// The `_id`s that a group keeps.
+        /// The largest number of `_id`s that a group keeps.
         public var sampleCount = 5
-        /// The groups kept; what would make one more is only counted.
+        /// The largest number of groups; further findings are counted without a group.
         public var maximumGroupCount = 10_000
-        /// Whether to group what is only worth knowing: every document is then walked by the slower pass.
+        /// Whether to group findings of the level ``Level/info`` too; every document is then walked by the slower pass.
         public var includesInfo = false
-        /// Whether to keep the values that stand where the findings are; else no value leaves its document.
+        /// Whether to keep the values at the places of the findings; otherwise the tally keeps no value but `_id`s.
         public var keepsValues = false
-        /// Whether ``Tally/lastContribution`` is kept, so that a document can be taken back.
+        /// Whether ``Tally/lastContribution`` is kept, so that a document can be subtracted again.
         public var keepsContributions = false
 
-        /// The defaults.
+        /// Creates the default options.
         public init() {}
     }
 
-    /// What the documents are checked against.
+    /// The schema against which the documents are checked.
     public let schema: CompiledSchema
-    /// What is kept.
+    /// The settings of what is kept.
     public let options: Options
-    /// The documents counted so far.
+    /// The counts of the documents so far.
     public internal(set) var counts = DocumentCounts()
-    /// The findings that found no room among the groups.
+    /// The number of findings that were not grouped because the limit of groups was reached.
     public internal(set) var overflowCount = 0
-    /// Told of every document that fails or may fail, with all its findings; slower by what it takes to put them in
-    /// words.
+    /// Called with every document that fails or might fail, and with all its findings; this costs the time to put them
+    /// into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
-    /// Told of the `_id` of every document that is certain to fail under both schemas.
+    /// Called with the `_id` of every document that is certain to fail under both schemas.
     public var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
 
-    /// The number of what the last document added, for ``take(back:of:)``.
+    /// The number of the last document's contribution, for ``take(back:of:)``.
     public internal(set) var lastContribution: UInt32 = 0
 
     var contributions = ContributionTable()
@@ -46,38 +46,38 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// How many documents in front of the next one others count, where the documents have an order.
+    /// The number of documents before the next one that other threads count; `nil` if the documents have no order.
     private var skipped: Int?
 
     struct Group {
         var key: FindingCollector.Located
-        /// The exception that covers it.
+        /// The exception that covers the group; `nil` if there is none.
         var exception: FindingException?
         var count = 0
-        /// The documents among them that begin to fail, or to be possible.
+        /// The number of its documents that newly fail, or newly might fail, compared with the active schema.
         var newCount = 0
         var samples: [Sample] = []
-        /// The number of the document that was counted last.
+        /// The number of the document that the group counted last, from 1.
         var last = 0
     }
 
     struct Sample {
         var id: BSONValue
         var value: BSONValue?
-        /// The documents in front of it, where that is known.
+        /// The number of documents before this one in the source; `nil` if it is not known.
         var place: Int?
 
-        /// Whether it goes before another thread's.
+        /// Whether the sample comes before one of another thread.
         func precedes(_ other: Sample) -> Bool {
             if let place, let others = other.place { return place < others }
             return BSONOrder.precedes(id, other.id)
         }
     }
 
-    /// Starts with nothing counted.
+    /// Creates a tally that has counted nothing.
     /// - Parameters:
-    ///   - active: The schema that is live now: every document is then judged by both.
-    ///   - exceptions: The findings that are shown, and that do not fail the check.
+    ///   - active: The active schema; every document is judged by both schemas.
+    ///   - exceptions: The exceptions; findings that they cover are shown but do not fail the check.
     public init(
         _ schema: CompiledSchema, active: ActiveSchema = .notAsked, exceptions: [FindingException] = [],
         options: Options = Options()
@@ -91,11 +91,11 @@ public struct Tally: Sendable {
         counts.changes = VerdictChanges()
     }
 
-    /// Checks a document and counts what is found.
+    /// Checks a document and counts its findings.
     /// - Parameters:
-    ///   - ledger: The documents that are recorded as unsynced already.
-    ///   - validating: Whether nobody has looked at the bytes before.
-    /// - Throws: ``BSONError`` when the bytes are damaged; the document is not counted then.
+    ///   - ledger: The documents that are already recorded as unsynced.
+    ///   - validating: Whether the bytes were not validated before.
+    /// - Throws: ``BSONError`` if the bytes are damaged; the document is then not counted.
     @discardableResult
     public mutating func add(
         _ document: borrowing BSONView, ledger: LedgerIndex? = nil, validating: Bool = false
@@ -154,8 +154,8 @@ public struct Tally: Sendable {
         return try document.value(element)
     }
 
-    /// Counts a finding of the document that is counted next.
-    /// - Returns: Whether an exception covers it.
+    /// Counts a finding of the document that is being added.
+    /// - Returns: Whether an exception covers the finding.
     private mutating func count(
         _ located: FindingCollector.Located, _ sample: Sample, isNew: Bool, _ added: inout Contribution
     ) -> Bool {
@@ -176,7 +176,7 @@ public struct Tally: Sendable {
         return isExcepted
     }
 
-    /// Counts a finding of a document that was counted before.
+    /// Counts a finding of a document that was added before.
     mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
@@ -198,11 +198,11 @@ public struct Tally: Sendable {
 }
 
 extension Tally {
-    /// Says how many documents stand in front of the next one, where several threads share the documents of a source: of
-    /// what they merge, the samples that stand first are kept.
+    /// Sets the number of documents before the next one, if several threads share the documents of a source; when the
+    /// tallies are merged, the samples that come first are kept.
     package mutating func goOn(behind documents: Int) { skipped = documents - counts.read }
 
-    /// Adds what another thread counted with the same schemas, over other documents of the same collection.
+    /// Adds the counts of another thread, made with the same schemas over other documents of the same collection.
     public mutating func merge(_ other: Tally) {
         precondition(
             schema.namespace == other.schema.namespace && schema.nodes.count == other.schema.nodes.count,
@@ -210,7 +210,7 @@ extension Tally {
         counts += other.counts
         overflowCount += other.overflowCount
         for theirs in other.groups {
-            // Of groups whose documents were all taken back nothing is left.
+            // Skip groups all of whose documents were subtracted again.
             guard theirs.count > 0 else { continue }
             guard let mine = group(for: theirs.key) else {
                 overflowCount += theirs.count - 1
@@ -218,7 +218,7 @@ extension Tally {
             }
             groups[mine].count += theirs.count
             groups[mine].newCount += theirs.newCount
-            // The first of both, so that the samples do not depend on which thread was faster.
+            // Keep the first samples of both, so that they do not depend on which thread was faster.
             let samples = (groups[mine].samples + theirs.samples).sorted { $0.precedes($1) }
             groups[mine].samples = Array(samples.prefix(options.sampleCount))
         }
@@ -235,7 +235,7 @@ extension Tally {
         }
     }
 
-    /// The groups, the worst and the largest first.
+    /// The groups of findings, the worst first, then the largest.
     public var violationGroups: [ViolationGroup] {
         let builder = FilterBuilder(schema: schema)
         let isComparing = counts.changes != nil
@@ -251,13 +251,13 @@ extension Tally {
 }
 
 extension Tally {
-    /// Whether it is known what a document added whose ``lastContribution`` that was.
+    /// Whether the table still knows the contribution with this number, a former ``lastContribution``.
     public func knows(_ contribution: UInt32) -> Bool { contributions[contribution] != nil }
 
-    /// Takes back what a document added, after the last document was added; of what is not known, nothing.
+    /// Subtracts what a document added, if that is known; call it only after the last document was added.
     /// - Parameters:
-    ///   - contribution: what ``lastContribution`` was after the document.
-    ///   - id: the document's `_id`.
+    ///   - contribution: The value of ``lastContribution`` after the document was added.
+    ///   - id: The document's `_id`.
     public mutating func take(back contribution: UInt32, of id: BSONValue) {
         guard let added = contributions[contribution] else { return }
         counts.remove(added)
@@ -265,7 +265,7 @@ extension Tally {
         for index in added.groups.map(Int.init) {
             groups[index].count -= 1
             if added.isNew { groups[index].newCount -= 1 }
-            // As the server compares: 1 is 1.0, and NaN is NaN.
+            // Compare as the server does: 1 equals 1.0, and NaN equals NaN.
             groups[index].samples.removeAll { $0.id.compared(to: id) == .equal }
         }
     }
@@ -309,17 +309,17 @@ extension VerdictChanges {
 }
 
 extension Tally {
-    /// Whether a document does not certainly fail under the active schema.
-    /// - Throws: ``BSONError`` when the bytes are damaged.
+    /// Whether a document is not certain to fail under the active schema.
+    /// - Throws: ``BSONError`` if the bytes are damaged.
     public func fitsActive(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         guard case .covered(let active) = active else { return true }
         return try active.check(document) != .certain
     }
 
-    /// Counts a document as newly failing that was counted as failing already: it synced until a job changed it for a
-    /// schema that is not live yet.
-    /// - Returns: Whether it fails under both schemas still, as it was counted.
-    /// - Throws: ``BSONError`` when the bytes are damaged; nothing is counted then.
+    /// Counts a document as newly failing that was counted as failing already, because it synced until a job changed it
+    /// for a schema that is not live yet.
+    /// - Returns: Whether the document still fails under both schemas, as it was counted.
+    /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     @discardableResult
     public mutating func countAsNew(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         guard case .covered(let active) = active, try schema.check(document) == .certain,
@@ -346,9 +346,9 @@ extension Tally {
     }
 }
 
-/// What a tally keeps of names and values: larger ones would make its memory depend on the data.
+/// The limits of the names and values that a tally keeps, so that its memory does not depend on the data.
 extension Tally {
-    /// The bytes that a name or an `_id` may have to be kept.
+    /// The largest number of bytes of a name or an `_id` that is kept.
     static var maximumKeptBytes: Int { 256 }
 }
 
@@ -363,7 +363,7 @@ extension BSONValue {
         }
     }
 
-    /// The value when it is short, the beginning of a longer text, and `nil` for another long value.
+    /// The value if it is short, the beginning of a longer text, and `nil` for another long value.
     var shortened: BSONValue? {
         if isSmall { return self }
         guard case .string(let text) = self else { return nil }

@@ -1,20 +1,20 @@
 import BSON
 import ServerSchema
 
-/// A set of BSON types, a bit each.
+/// A set of BSON types, one bit for each.
 struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
     let rawValue: UInt32
 
     init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The one type; the types of the specification are 1 to 19 and two far-off bytes.
+    /// Creates the set of one type; the type bytes of the specification are 1 to 19, 0xFF and 0x7F.
     @inline(__always)
     init(_ type: BSONType) {
         let byte = type.rawValue
         rawValue = 1 &<< UInt32(byte <= 19 ? byte : byte == 0xFF ? 20 : 21)
     }
 
-    // Literals, because the walk compares with them for every element, and another module's constant is a call.
+    // Literals, because the walk compares every element with them, and another module's constant would be a call.
     static var double: Self { Self(rawValue: 1 << 1) }
     static var string: Self { Self(rawValue: 1 << 2) }
     static var object: Self { Self(rawValue: 1 << 3) }
@@ -34,13 +34,13 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
     static var all: Self { Self(rawValue: (1 << 22) - 2) }
     static var integers: Self { [.int, .long] }
     static var numbers: Self { [.int, .long, .double, .decimal] }
-    /// Types that a `mixed` value may have and that need no further look.
+    /// The types that a `mixed` value may have and whose values need no further check.
     static var mixedScalars: Self { [.numbers, .string, .objectId, .bool, .date] }
     static var deprecated: Self { [.undefined, .dbPointer, .symbol, .javascriptWithScope] }
 }
 
 extension TypeMask {
-    /// The types that an alias stands for; `mixed` is none of them, the walk treats it apart.
+    /// Creates the set of the types that an alias means; it is empty for `mixed`, which the walk handles separately.
     init(_ alias: SchemaType) {
         switch alias {
         case .double: self.init(BSONType.double)

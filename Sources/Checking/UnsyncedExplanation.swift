@@ -1,28 +1,28 @@
-/// What became of the documents that a ledger records, by looking at each of them now.
+/// The current state of the documents that a ledger records, found by reading each of them.
 public struct UnsyncedExplanation: Hashable, Sendable {
-    /// How many, by what became of them; `nil` when the schema does not cover the collection.
+    /// The numbers of documents by their current state; `nil` if the schema does not cover the collection.
     public var counts: Counts?
-    /// Why the documents fail that still do, the worst and the largest first.
+    /// The reasons why documents still fail, the worst first, then the largest.
     public var groups: [ViolationGroup]
 
-    /// Documents by what became of them.
+    /// The numbers of documents by their current state.
     public struct Counts: Hashable, Sendable, Codable {
-        /// They still do not fit.
+        /// The documents that still do not fit.
         public var failing = 0
-        /// They may not fit: as the ledger records them, this is likely why.
+        /// The documents that might not fit; as the ledger records them, this is the likely reason.
         public var possible = 0
-        /// They fit now: the entry is stale, or its reason is not one that is judged.
+        /// The documents that fit now: the entry is stale, or its reason is one that the check does not judge.
         public var fitting = 0
-        /// They are no longer there: the entry is stale.
+        /// The documents that no longer exist: the entry is stale.
         public var gone = 0
 
-        /// Nothing looked at.
+        /// Creates counts of zero.
         public init() {}
 
-        /// The entries that no longer say anything.
+        /// The number of stale entries.
         public var stale: Int { fitting + gone }
 
-        /// Adds what was counted elsewhere.
+        /// Adds other counts.
         public static func += (left: inout Counts, right: Counts) {
             left.failing += right.failing
             left.possible += right.possible
@@ -31,10 +31,10 @@ public struct UnsyncedExplanation: Hashable, Sendable {
         }
     }
 
-    /// A collection that the schema does not cover.
+    /// The explanation for a collection that the schema does not cover.
     public static let notCovered = UnsyncedExplanation(counts: nil, groups: [])
 
-    /// Joins the parts.
+    /// Creates an explanation from its parts.
     public init(counts: Counts?, groups: [ViolationGroup]) {
         self.counts = counts
         self.groups = groups

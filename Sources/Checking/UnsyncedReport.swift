@@ -1,67 +1,67 @@
 public import BSON
 
-/// What the ledger of unsynced documents holds, ready to be rendered.
+/// The contents of the ledger of unsynced documents, ready to be rendered.
 public struct UnsyncedReport: Hashable, Sendable {
-    /// Where the ledger lies, without credentials.
+    /// The source of the ledger, without credentials.
     public var source: String
-    /// The collections that hold it; none when there is no ledger.
+    /// The collections that hold the ledger; empty if there is no ledger.
     public var ledgers: [Namespace]
-    /// What the entries were explained by; `nil` when only counted.
+    /// The schema by which the entries were explained; `nil` if they were only counted.
     public var schema: String?
-    /// The entries at which the sync engine stops.
+    /// The number of entries at which the sync engine stops.
     public var limit: Int
-    /// Whether the operator looked at one collection only, so that the others are no findings.
+    /// Whether the operator asked for one collection only, so that the others are not findings.
     public var isNarrowed = false
-    /// One per app, the fullest first: the limit is for each app.
+    /// The entries of each app, the fullest first; each app has a limit of its own.
     public var apps: [App]
-    /// What the reader should know beside the counts, a clause each.
+    /// Further remarks for the reader, each a clause.
     public var notes: [String]
-    /// How long it took.
+    /// The duration of the survey.
     public var duration: Duration
 
     /// The entries of one app.
     public struct App: Hashable, Sendable {
-        /// The ledgers that hold them.
+        /// The ledgers that hold the entries.
         public var ledgers: [Namespace]
-        /// The app's internal id; `nil` when the entries name none.
+        /// The app's internal id; `nil` if the entries name none.
         public var id: String?
-        /// By collection, the fullest first.
+        /// The entries of each collection, the fullest first.
         public var collections: [Collection]
 
-        /// Joins the parts.
+        /// Creates an instance from its parts.
         public init(ledgers: [Namespace], id: String?, collections: [Collection]) {
             self.ledgers = ledgers
             self.id = id
             self.collections = collections
         }
 
-        /// The entries, and the distinct documents that they name.
+        /// The numbers of entries and of distinct documents that they name.
         public var count: LedgerCount {
             collections.reduce(into: LedgerCount(entries: 0, documents: 0)) { sum, collection in
                 sum.entries += collection.entryCount
                 sum.documents = (sum.documents ?? 0) + collection.documentCount
             }
         }
-        /// The distinct documents that they name.
+        /// The number of distinct documents that the entries name.
         public var documentCount: Int { count.documents ?? 0 }
-        /// The entries that may still be added; negative when the limit is reached already.
+        /// Returns the number of entries that can still be added; negative if the limit is reached already.
         public func headroom(limit: Int) -> Int { limit - 1 - count.entries }
     }
 
     /// The entries of one collection.
     public struct Collection: Hashable, Sendable {
-        /// Which; `nil` for entries that do not name a document.
+        /// The collection; `nil` for entries that do not name a document.
         public var namespace: Namespace?
-        /// The entries as they stand.
+        /// The number of entries.
         public var entryCount: Int
-        /// The distinct documents that they name.
+        /// The number of distinct documents that the entries name.
         public var documentCount: Int
-        /// Why they are unsynced, as the sync engine puts it, the most frequent first.
+        /// The reasons for being unsynced, in the sync engine's words, the most frequent first.
         public var reasons: [Reason]
-        /// What became of the documents; `nil` when nobody looked.
+        /// The current state of the documents; `nil` if they were not read.
         public var explanation: UnsyncedExplanation?
 
-        /// Joins the parts.
+        /// Creates an instance from its parts.
         public init(
             namespace: Namespace?, entryCount: Int, documentCount: Int, reasons: [Reason] = [],
             explanation: UnsyncedExplanation? = nil
@@ -76,20 +76,20 @@ public struct UnsyncedReport: Hashable, Sendable {
 
     /// A reason that entries give.
     public struct Reason: Hashable, Sendable {
-        /// The sync engine's text; `nil` stands for entries without one, for the rest of too many, and for a text that is
-        /// not to be shown.
+        /// The sync engine's text; `nil` for entries without a text, for the rest if there are too many reasons, and
+        /// for a text that must not be shown.
         public var text: String?
-        /// The entries that give it.
+        /// The number of entries that give the reason.
         public var entryCount: Int
 
-        /// Joins the two.
+        /// Creates a reason.
         public init(text: String?, entryCount: Int) {
             self.text = text
             self.entryCount = entryCount
         }
     }
 
-    /// Joins the parts.
+    /// Creates a report from its parts.
     public init(
         source: String, ledgers: [Namespace], schema: String? = nil, limit: Int, apps: [App], notes: [String] = [],
         duration: Duration
@@ -103,9 +103,9 @@ public struct UnsyncedReport: Hashable, Sendable {
         self.duration = duration
     }
 
-    /// Changes the texts of the reasons, and joins those that are the same then: they are the sync engine's words, and
-    /// may quote a document.
-    /// - Parameter mask: gives what is shown of a text, `nil` for nothing.
+    /// Masks the texts of the reasons, which are the sync engine's words and may quote a document, and joins reasons
+    /// whose masked texts are equal.
+    /// - Parameter mask: Returns what is shown of a text; `nil` for nothing.
     public mutating func maskReasons(_ mask: (String) -> String?) {
         for app in apps.indices {
             for collection in apps[app].collections.indices {
@@ -123,16 +123,16 @@ public struct UnsyncedReport: Hashable, Sendable {
         }
     }
 
-    /// The distinct documents of all apps.
+    /// The number of distinct documents of all apps.
     public var documentCount: Int { apps.reduce(0) { $0 + $1.documentCount } }
 
-    /// What became of all documents that were looked at; `nil` when nobody looked.
+    /// The current state of all documents that were read; `nil` without a schema.
     public var explained: UnsyncedExplanation.Counts? {
         guard schema != nil else { return nil }
         return apps.flatMap(\.collections).compactMap(\.explanation?.counts).reduce(into: .init()) { $0 += $1 }
     }
 
-    /// The distinct documents of collections that the schema does not cover; 0 when nobody looked.
+    /// The number of distinct documents in collections that the schema does not cover; 0 without a schema.
     public var uncoveredCount: Int {
         apps.flatMap(\.collections).filter { $0.explanation == .notCovered }.reduce(0) { $0 + $1.documentCount }
     }

@@ -1,13 +1,13 @@
 import BSON
 
-/// What a finding says of the value at its place, as an expression.
+/// The condition that a finding means for the value at its place, as an expression.
 struct ValueCondition {
-    /// Whether the expression says all of it.
+    /// Whether the expression matches only such values.
     private(set) var isExact: Bool
     private let finding: Finding
     private let node: CompiledSchema.Node
     let targets: [ReferenceTarget]
-    /// The types of the elements, for a set.
+    /// The types of a set's elements; all types for other values.
     private let elements: TypeMask
 
     init(_ finding: Finding, in schema: CompiledSchema) {
@@ -23,34 +23,34 @@ struct ValueCondition {
 
     var found: Found { finding.found }
 
-    /// Whether the server's operators cannot tell the found value from others.
+    /// Whether the server's operators cannot distinguish the found value from others.
     private var isWider: Bool {
         switch found.detail {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // Objects are equal whatever the order of their fields, but not to the server's set operators.
+        // For the checker objects are equal in any order of their fields; for the server's set operators they are not.
         case .equalElements: !elements.isDisjoint(with: [.object, .array])
         // A link is an object too, and its keys begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
-        // Which keys there are, and what of them fails, the other collection knows.
+        // Only the other collection shows which keys exist, and which of their documents fail.
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
-        // Of two values of one type one may fit the schema of further fields, and the other not.
+        // Two values of one type can differ in whether they fit the schema of further fields.
         case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }
     }
 
-    /// The numeric type that the schema names, when it is only one.
+    /// The numeric type that the schema names; `nil` if it names none or several.
     private var numericTarget: TypeMask? {
         let targets = node.accepts.intersection(.numbers)
         return targets.rawValue.nonzeroBitCount == 1 ? targets : nil
     }
 
-    /// The expression for the value that `value` gives.
+    /// Returns the expression for the value that `value` evaluates to.
     func holds(for value: BSONValue) -> BSONValue {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
@@ -76,7 +76,7 @@ struct ValueCondition {
         }
     }
 
-    /// Binary values of one length sort by subtype, so a range of them is a subtype.
+    /// Returns a range condition on the subtype: binary values of one length sort by subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: found.subtype, bytes: Array(repeating: byte, count: 16))
@@ -166,7 +166,7 @@ extension ValueCondition {
         return Expression.guarded(Expression.type(value, is: "object"), Expression.and([isPoint, problem]))
     }
 
-    /// NaN sorts below every number, so the lower bound leaves it out.
+    /// Returns whether an element is within the limits; NaN is not, because it sorts below every number.
     private func isWithin(_ array: BSONValue, _ index: Int32, _ limit: Double) -> BSONValue {
         let element: BSONValue = ["$arrayElemAt": [array, .int(index)]]
         return Expression.and([["$gte": [element, .double(-limit)]], ["$lte": [element, .double(limit)]]])
@@ -193,7 +193,7 @@ extension CompiledSchema {
 }
 
 extension ValueCondition {
-    /// The condition of a DBRef: that it leads to no synced collection, or to one whose `_id`s are of other types.
+    /// Returns the condition that a DBRef leads to no synced collection, or to one whose `_id`s are of other types.
     func reference(_ value: BSONValue) -> BSONValue {
         let isLink = Expression.and([
             ["$eq": [name(0), ["$literal": "$ref"]]], Expression.type(part(0), is: "string"),

@@ -1,6 +1,6 @@
 import BSON
 
-/// A hash under which values that `BSONView.isEqual(_:to:of:)` calls equal are equal.
+/// A hash that is equal for values that `BSONView.isEqual(_:to:of:)` calls equal.
 enum ValueHash {
     static func hash(_ element: BSONElement, of view: borrowing BSONView, depth: Int) throws(BSONError) -> UInt64 {
         guard depth < BSONView.maximumDepth else { throw BSONError(.tooDeep, at: element.valueOffset) }
@@ -26,12 +26,12 @@ enum ValueHash {
         return mix(sum)
     }
 
-    /// The hash of an element that holds this object.
+    /// Returns the hash of an element that holds this object.
     static func hash(object view: borrowing BSONView) throws(BSONError) -> UInt64 {
         mix(mix(UInt64(bitPattern: Int64(BSONType.object.sortPlace))) &+ (try hash(fieldsOf: view, depth: 1)))
     }
 
-    /// The hash of the one value that a document holds; 0 where that is nested too deep to have one.
+    /// Returns the hash of the only value in a document; 0 if the value is nested too deeply to have one.
     static func hash(onlyElementOf document: BSONDocument) -> UInt64 {
         let view = document.view
         var position = view.firstPosition
@@ -41,7 +41,7 @@ enum ValueHash {
         } catch { return 0 }
     }
 
-    /// Fields may stand in any order.
+    /// Returns a hash of an object's fields that does not depend on their order.
     private static func hash(fieldsOf view: borrowing BSONView, depth: Int) throws(BSONError) -> UInt64 {
         var sum: UInt64 = 0
         var position = view.firstPosition
@@ -55,14 +55,14 @@ enum ValueHash {
     private static func hash(_ number: Number) -> UInt64 {
         if let integer = number.exactInt64 { return mix(UInt64(bitPattern: integer)) }
         if let double = number.exactDouble { return mix(double.isNaN ? 0x7FF8 : double.bitPattern) }
-        // Such a number equals no other but a decimal of the same value.
+        // Such a number equals only a decimal of the same value.
         guard case .decimal(let parts) = number else { return 0 }
         let low = mix(UInt64(truncatingIfNeeded: parts.coefficient) ^ seed)
         let high = UInt64(truncatingIfNeeded: parts.coefficient >> 64)
         return mix(low ^ high ^ UInt64(bitPattern: Int64(parts.exponent)) << 48 ^ (parts.isNegative ? 1 << 47 : 0))
     }
 
-    /// Another one in each process, so that nobody can write values that share their hash.
+    /// A seed that differs in each process, so that no user can write values with equal hashes.
     private static let seed = UInt64.random(in: 0 ... .max)
 
     private static func hash(_ bytes: RawSpan, _ start: Int, _ length: Int) -> UInt64 {

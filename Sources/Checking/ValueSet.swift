@@ -2,10 +2,10 @@ import BSON
 
 /// Finds equal elements in an array.
 enum ValueSet {
-    /// Elements up to which nothing is allocated.
+    /// The largest number of elements for which nothing is allocated.
     static var smallCount: Int { 1_024 }
 
-    /// Whether two elements of an array are equal, as `semantics.md` section 3.2 has it.
+    /// Whether two elements of an array are equal, as `semantics.md` section 3.2 defines it.
     static func hasDuplicates(_ array: borrowing BSONView) throws(BSONError) -> Bool {
         // Every element has at least a type byte, a name of one digit, and that name's terminator.
         if array.byteCount / 3 > smallCount, try count(array) > smallCount {
@@ -21,8 +21,8 @@ enum ValueSet {
         return count
     }
 
-    /// Marks each element's hash in a small table on the stack; only an element whose mark is there already is
-    /// compared with those before it.
+    /// Compares elements with equal marks only: each element's hash sets a mark in a small table on the stack, and an
+    /// element whose mark is set already is compared with those before it.
     private static func hasDuplicatesAmongFew(_ array: borrowing BSONView) throws(BSONError) -> Bool {
         var marks = InlineArray<64, UInt64>(repeating: 0)
         var position = array.firstPosition

@@ -1,15 +1,15 @@
-/// The worst that is to be said of one document, in a byte.
+/// The worst finding of one document, in one byte.
 public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
-    /// Nothing, or only ``Level/info``.
+    /// No finding, or only findings of the level ``Level/info``.
     case fits
-    /// It syncs, but someone should look at it.
+    /// The document syncs, but the operator should look at it.
     case warning
-    /// It may stop syncing.
+    /// The document might stop syncing.
     case possible
-    /// It does not sync.
+    /// The document does not sync.
     case certain
 
-    /// The verdict that a finding of that level leads to.
+    /// Creates the verdict for a finding of that level.
     init(_ level: Level) {
         switch level {
         case .info: self = .fits
@@ -21,7 +21,7 @@ public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Verdict: Comparable {
-    /// By severity.
+    /// Compares by severity.
     public static func < (left: Verdict, right: Verdict) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -1,24 +1,24 @@
-/// How documents fare under a new schema beside how they fare under the active one.
+/// The numbers of documents by their verdicts under the new schema compared with those under the active schema.
 ///
-/// A document that fails, or may fail, under one of the two is counted exactly once.
+/// A document that fails, or might fail, under one of the two is counted exactly once.
 public struct VerdictChanges: Hashable, Sendable, Codable {
-    /// Certain under the new schema, and not under the active one.
+    /// The documents certain to fail under the new schema, and not under the active one.
     public var newlyFailing = 0
-    /// Certain under both.
+    /// The documents certain to fail under both.
     public var alreadyFailing = 0
-    /// Certain under the active schema; nothing is wrong under the new one.
+    /// The documents certain to fail under the active schema, with nothing wrong under the new one.
     public var healed = 0
-    /// Possible under the new schema; nothing is wrong under the active one.
+    /// The documents that might fail under the new schema, with nothing wrong under the active one.
     public var newlyPossible = 0
-    /// Possible under the new schema, possible or certain under the active one.
+    /// The documents that might fail under the new schema, and that fail or might fail under the active one.
     public var alreadyPossible = 0
-    /// Possible under the active schema; nothing is wrong under the new one.
+    /// The documents that might fail under the active schema, with nothing wrong under the new one.
     public var possiblyHealed = 0
 
-    /// Nothing counted.
+    /// Creates counts of zero.
     public init() {}
 
-    /// Adds what another reader counted.
+    /// Adds the counts of another reader.
     public static func += (left: inout VerdictChanges, right: VerdictChanges) {
         left.newlyFailing += right.newlyFailing
         left.alreadyFailing += right.alreadyFailing
@@ -40,18 +40,18 @@ public struct VerdictChanges: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether a document that fares so begins to fail, or to be one that may fail.
+    /// Whether a document with these verdicts newly fails, or newly might fail.
     static func isNew(from active: Verdict, to new: Verdict) -> Bool {
         new >= .possible && (new == .certain ? active < .certain : active < .possible)
     }
 }
 
-/// What is known of the schema that is live now, for one collection.
+/// The active schema of one collection, as far as it is known.
 public enum ActiveSchema: Sendable {
-    /// Nothing was asked: only the new schema judges.
+    /// There is no active schema to compare with: only the new schema judges.
     case notAsked
-    /// It does not cover the collection: what fails under the new schema fails anew.
+    /// The active schema does not cover the collection: every document that fails under the new schema newly fails.
     case notCovered
-    /// It covers the collection.
+    /// The active schema covers the collection.
     case covered(CompiledSchema)
 }

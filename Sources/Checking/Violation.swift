@@ -1,24 +1,24 @@
 public import BSON
 public import ServerSchema
 
-/// One thing that is wrong with one document, or worth knowing about it.
+/// One problem of one document, or one fact about it that is worth knowing.
 ///
-/// It names types, and a value only where that was asked for.
+/// It names types; it holds a value only if values were asked for.
 public struct Violation: Hashable, Sendable {
-    /// Where.
+    /// The place in the document.
     public let path: SchemaPath
-    /// Which rule says so.
+    /// The rule that the document breaks.
     public let rule: RuleCode
-    /// How sure it is that the document does not sync.
+    /// How certain it is that the document does not sync.
     public let level: Level
-    /// What the schema wants.
+    /// The expectation of the schema.
     public let expected: String
-    /// What is there.
+    /// The type that was found, and details.
     public let found: String
-    /// The value that is there; `nil` unless values were asked for.
+    /// The value that was found; `nil` unless values were asked for.
     public var value: BSONValue?
 
-    /// Joins the parts.
+    /// Creates a violation.
     public init(
         path: SchemaPath, rule: RuleCode, level: Level, expected: String, found: String, value: BSONValue? = nil
     ) {
@@ -32,32 +32,32 @@ public struct Violation: Hashable, Sendable {
 }
 
 extension Violation: CustomStringConvertible {
-    /// Path, rule, and the two types.
+    /// The path, the rule, the expectation and what was found.
     public var description: String { "\(path): \(rule), expected \(expected), found \(found)" }
 }
 
 /// All documents of a collection that fail in the same way at the same place.
 public struct ViolationGroup: Hashable, Sendable {
-    /// What is wrong.
+    /// The violation that the documents share.
     public var violation: Violation
-    /// The documents with this finding, each once however often it has it.
+    /// The number of documents with this violation, each counted once however often it has it.
     public var count: Int
-    /// Of those, the ones that begin to fail, or to be possible; `nil` without an active schema.
+    /// The number of them that newly fail, or newly might fail; `nil` without an active schema.
     public var newCount: Int?
-    /// The `_id`s of the first of them.
+    /// The `_id`s of the first documents.
     public var sampleIDs: [BSONValue]
-    /// The values that stand there, one per `_id` kept; all `nil` unless values were asked for.
+    /// The values at the place, one for each `_id` kept; all `nil` unless values were asked for.
     public var sampleValues: [BSONValue?]
-    /// The exception that covers it.
+    /// The exception that covers the group; `nil` if there is none.
     public var exception: FindingException?
-    /// A filter that finds them all: `db.coll.find(filter)`.
+    /// A filter that finds all documents of the group: `db.coll.find(filter)`.
     public var filter: BSONDocument
-    /// Whether the filter finds no others.
+    /// Whether the filter finds only documents of the group.
     public var filterIsExact: Bool
-    /// How many documents the server says that the filter finds; `nil` when it was not asked.
+    /// The number of documents that the filter finds on the server; `nil` if the server was not asked.
     public var provenCount: Int?
 
-    /// Joins the parts.
+    /// Creates a group.
     public init(
         violation: Violation, count: Int, newCount: Int? = nil, sampleIDs: [BSONValue],
         sampleValues: [BSONValue?] = [], exception: FindingException? = nil, filter: BSONDocument, filterIsExact: Bool,
@@ -75,20 +75,20 @@ public struct ViolationGroup: Hashable, Sendable {
     }
 }
 
-/// How sure it is that a finding keeps its document from syncing.
+/// How certain it is that a finding keeps its document from syncing.
 public enum Level: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
-    /// Nothing is wrong; it is only worth knowing.
+    /// Nothing is wrong; the finding is only worth knowing.
     case info
-    /// The document syncs, but someone should look at it.
+    /// The document syncs, but the operator should look at it.
     case warning
-    /// The translator's behaviour is not documented: the document may stop syncing.
+    /// The document might stop syncing; the translator's behaviour is not documented.
     case possible
     /// The document does not sync.
     case certain
 }
 
 extension Level: Comparable {
-    /// By severity.
+    /// Compares by severity.
     public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
 }
 

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 
 extension Walker {
-    /// Says what it means that a value is of a type that its node does not name.
+    /// Reports the finding for a value of a type that its node does not name.
     @inline(never)
     func mismatch<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
@@ -11,7 +11,7 @@ extension Walker {
         let type = TypeMask(element.type)
         let found = Found(element.type)
         if node.place == .id {
-            // The client has one integer type, so `int` and `long` name the same.
+            // The client has one integer type, so `int` and `long` mean the same.
             if TypeMask.integers.contains(type), !node.accepts.isDisjoint(with: .integers) { return }
             return sink.report(Finding(.idTypeMismatch, .certain, node: index, found))
         }
@@ -19,7 +19,7 @@ extension Walker {
             return sink.report(Finding(.undefinedValue, .certain, node: index, found))
         }
         let key = keyRule(node.flags)
-        // Keys are compared by type, save that the client's one integer type stands for two.
+        // Keys are compared by type, except that the client's one integer type stands for `int` and `long`.
         let comparable: TypeMask = key == nil ? .numbers : .integers
         if comparable.contains(type), !node.accepts.isDisjoint(with: comparable) {
             return sink.report(numericMismatch(element, of: view, node: index))
@@ -35,12 +35,12 @@ extension Walker {
         sink.report(Finding(rule, .certain, node: index, found))
     }
 
-    /// The rule for another type where the value is a key: the partition's, or that of a linked document.
+    /// Returns the rule for a wrong type if the value is a partition key or a link's key; `nil` for other values.
     func keyRule(_ flags: CompiledSchema.Flags) -> Rule? {
         flags.contains(.partition) ? .partitionType : flags.contains(.link) ? .linkType : nil
     }
 
-    /// Judges a number where the schema names only other numeric types: by the mildest of them.
+    /// Judges a number by the numeric types that the schema names, and returns the mildest finding.
     private func numericMismatch(_ element: BSONElement, of view: borrowing BSONView, node index: Int) -> Finding {
         let number = Number(element, of: view)
         var best: (finding: Finding, severity: Int)?
@@ -61,20 +61,21 @@ extension Walker {
 }
 
 extension Walker {
-    /// The bytes that a value or a document may have: 16 MB, read as the smaller of its two readings.
+    /// The largest number of bytes of a value or a document: 16 MB, in the smaller meaning of the unit.
     ///
-    /// A document of 16 MiB at most is stored, so a value above the larger reading cannot be met. Source: the limits that
-    /// `semantics.md` section 5.1 of the project's reference names for values and for write transactions.
+    /// The server stores documents of at most 16 MiB, so no value exceeds the larger meaning. Source: the limits for
+    /// values and write transactions in `semantics.md`, section 5.1 of the project's reference.
     static var maximumBytes: Int { 16_000_000 }
 
-    /// Reports a document that is too large, and the one value in it that alone is.
+    /// Reports a document that is too large, and the one value in it that is too large by itself.
     @inline(never)
     func tooLarge<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         sink.report(Finding(.valueTooLarge, .possible, node: 0, Found(BSONType(rawValue: 3), .tooLarge)))
         try valueTooLarge(in: view, isArray: false, node: 0, depth: 0, into: &sink)
     }
 
-    /// - Parameter node: -1 where the schema says nothing.
+    /// Searches for the value that is too large.
+    /// - Parameter node: The node of the object or array; -1 if the schema does not describe it.
     private func valueTooLarge<Sink: FindingSink>(
         in view: borrowing BSONView, isArray: Bool, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -84,7 +85,7 @@ extension Walker {
             guard element.valueLength > Self.maximumBytes else { continue }
             let type = TypeMask(element.type)
             let isContainer = type == .object || type == .array
-            // Without the length, and the terminator or the subtype.
+            // Without the length, and without the terminator or the subtype.
             let isLarge = TypeMask([.string, .binData]).contains(type) && element.valueLength - 5 > Self.maximumBytes
             guard isContainer || isLarge else { continue }
             let child = child(element, of: view, isArray: isArray, node: index)

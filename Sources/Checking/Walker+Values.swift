@@ -30,7 +30,7 @@ extension Walker {
         }
     }
 
-    /// Judges a point's coordinates, when the object says that it is a point.
+    /// Judges a point's coordinates if the object says that it is a point.
     func geoPoint<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -44,7 +44,7 @@ extension Walker {
         guard let coordinates = try view.find("coordinates"), TypeMask(coordinates.type) != .null else {
             return .noCoordinates
         }
-        // What is no array has its own rule.
+        // A value that is not an array has a rule of its own.
         guard TypeMask(coordinates.type) == .array else { return nil }
         let array = try view.document(coordinates)
         var count = 0
@@ -61,11 +61,11 @@ extension Walker {
 }
 
 extension Walker {
-    /// The levels of arrays and objects that a mixed value may have.
+    /// The largest number of levels of arrays and objects in a mixed value.
     private static var maximumMixedDepth: Int { 100 }
 
     /// Judges a value of a `mixed` field, or one inside it.
-    /// - Parameter level: The mixed arrays and objects around the value.
+    /// - Parameter level: The number of mixed arrays and objects around the value.
     func mixed<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, level: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -123,9 +123,9 @@ extension Walker {
 }
 
 extension Walker {
-    /// Judges a link in a mixed value: an object that begins with `$ref` and `$id`, and may go on with `$db`.
+    /// Judges a link in a mixed value: an object that begins with `$ref` and `$id`, possibly followed by `$db`.
     ///
-    /// Where the app's other collections are not known, nothing is said of it.
+    /// Reports nothing if the app's other collections are not known.
     func reference<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -164,7 +164,7 @@ extension Walker {
         return nil
     }
 
-    /// The text of a string, as a name.
+    /// Returns a string's text as a name.
     private func key(_ text: BSONElement, of view: borrowing BSONView) -> FieldKey {
         FieldKey(view.bytes, at: text.valueOffset + 4, length: text.valueLength - 5)
     }
@@ -177,7 +177,7 @@ extension Walker {
 }
 
 extension Walker {
-    /// Judges a field that `properties` does not name: a dictionary's entry, or something that the schema ignores.
+    /// Judges a field that `properties` does not name: an entry of a dictionary, or a field that the schema ignores.
     func extra<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -221,7 +221,7 @@ extension Walker {
         } else {
             return
         }
-        // Whatever stands under the key: all such keys are one group.
+        // The finding does not depend on the key's value, so all such keys are one group.
         sink.report(Finding(.dictionaryKey, .possible, node: index, Found(BSONType(rawValue: 3), detail)))
     }
 

@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Walks a document beside the plan, once, and tells a sink what does not fit.
+/// Walks a document once, along the plan, and reports to a sink what does not fit.
 ///
 /// The arrays of the plan are borrowed as spans, so that the walk neither retains nor releases anything.
 struct Walker: ~Escapable {
@@ -42,7 +42,7 @@ struct Walker: ~Escapable {
         try closeLook(element, of: view, node: index, depth: depth, into: &sink)
     }
 
-    /// Goes past a value without a look at what is inside of it.
+    /// Skips a value without checking its contents, but validates it if the sink asks for that.
     @inline(__always)
     func pass<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, depth: Int, into sink: inout Sink
@@ -50,7 +50,7 @@ struct Walker: ~Escapable {
         if Sink.validates { try view.validate(element, levels: BSONView.maximumDepth &- depth) }
     }
 
-    /// Judges a value whose type does not settle the matter.
+    /// Judges a value if its type alone does not decide.
     func closeLook<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -91,7 +91,7 @@ struct Walker: ~Escapable {
             let isEmbedded = node.accepts == .object && !node.flags.contains(.dictionary)
             if !isEmbedded, !node.flags.contains(.link) { report(.dictionaryValueNull, .possible) }
         case .root, .id, .field:
-            // Clients see an empty collection; that they do is undocumented.
+            // Clients see an empty collection, but this is not documented.
             let isCollection = node.accepts == .array || node.flags.contains(.dictionary)
             report(.nullOptional, refusesNulls ? .possible : isCollection ? .warning : .info)
         }
@@ -118,7 +118,7 @@ struct Walker: ~Escapable {
 }
 
 extension Walker {
-    /// Judges a document or an embedded object, or a dictionary.
+    /// Judges a document, an embedded object, or a dictionary.
     func object<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -170,9 +170,9 @@ extension Walker {
         }
     }
 
-    /// Looks for each of the required fields that have no bit: those after the first 64.
+    /// Reports the missing fields among the required fields that have no bit: those after the first 64.
     ///
-    /// Slower than the bits, but without a limit and without an allocation.
+    /// This is slower than the bits, but needs no limit and no allocation.
     @inline(never)
     private func reportMissingBeyond64<Sink: FindingSink>(
         _ view: borrowing BSONView, node: CompiledSchema.Node, into sink: inout Sink
@@ -189,7 +189,7 @@ extension Walker {
         }
     }
 
-    /// Which of the 64 required fields that begin with number `first` the object has, a bit each.
+    /// Returns which of the 64 required fields from number `first` on the object has, one bit each.
     private func seenFields(
         of view: borrowing BSONView, node: CompiledSchema.Node, from first: Int
     ) throws(BSONError) -> UInt64 {

@@ -1,10 +1,10 @@
 import BSON
 
-/// A language that classes are written in.
+/// A language that classes can be written in.
 package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
     case swift, kotlin, typescript, csharp, dart
 
-    /// The files of the classes, one for each.
+    /// Returns the files of the classes, one for each class.
     package func files(of classes: ObjectClasses) -> [ModelFile] {
         let idiom = idiom
         let names = ClassNames(classes.classes, in: idiom)
@@ -22,13 +22,13 @@ package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A file with a class.
+/// A file with one class.
 package struct ModelFile: Sendable {
-    /// Its name, without a folder.
+    /// The file's name, without a folder.
     package let name: String
-    /// The class in it.
+    /// The class in the file.
     package let model: ObjectClass
-    /// Its text, which ends with a line break.
+    /// The file's text, which ends with a line break.
     package let text: String
 
     init(_ model: ObjectClass, named names: ClassNames, in idiom: any LanguageIdiom) {
@@ -38,30 +38,30 @@ package struct ModelFile: Sendable {
     }
 }
 
-/// How a language, and its SDK, writes a class.
+/// The style in which a language and its SDK write a class.
 protocol LanguageIdiom: Sendable {
-    /// The text of a file, in Mustache's notation, filled from a ``ModelPage``.
+    /// The template of a file, in Mustache's notation, filled from a ``ModelPage``.
     var template: String { get }
-    /// The words that name neither a class nor a property.
+    /// The words that must not name a class or a property.
     var reserved: Set<String> { get }
-    /// What begins an escape of a scalar in a text, and what ends it: `\u{`, `}`.
+    /// The beginning and the end of an escaped scalar in a text, such as `\u{` and `}`.
     var escape: (begin: String, end: String) { get }
-    /// What has a meaning in a text beside quotation marks and backslashes.
+    /// The scalars that have a meaning in a text, besides quotation marks and backslashes.
     var escaped: Set<Unicode.Scalar> { get }
 
-    /// The name of the file of a class.
+    /// Returns the name of the file of a class.
     func fileName(of className: String) -> String
-    /// The name that the language's style gives a property.
+    /// Returns the name of a property in the language's style.
     func propertyName(of field: String) -> String
-    /// The interface or class that a class comes from.
+    /// Returns the interface or class that a class inherits from.
     func base(of kind: ObjectClass.Kind) -> String
-    /// The type of a property.
+    /// Returns the type of a property.
     func typeName(of type: FieldType, _ names: ClassNames) -> String
-    /// What a property begins with, with all that stands before it; empty where that need not be said.
+    /// Returns the initial value of a property, with any text that must be before it; empty if none is needed.
     func initial(of type: FieldType) -> String
-    /// The same type as the SDK's schemas spell it; empty where there are none.
+    /// Returns the type as the SDK's schemas spell it; empty if the SDK has no schemas.
     func schemaType(of type: FieldType) -> String
-    /// What a file names of elsewhere.
+    /// Returns the names that a file imports.
     func imports(of model: ObjectClass, isRenamed: Bool, _ names: ClassNames) -> [String]
 }
 
@@ -72,14 +72,14 @@ extension LanguageIdiom {
     func initial(of type: FieldType) -> String { "" }
     func schemaType(of type: FieldType) -> String { "" }
 
-    /// A text in quotation marks, on one line.
+    /// Returns a text in quotation marks, on one line.
     func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" || escaped.contains(scalar) {
                 result += "\\\(scalar)"
             } else if scalar.misleads {
-                // Scalars beyond 16 bits are told by their halves where an escape has four digits.
+                // Where an escape has four digits, a scalar beyond 16 bits is written as its two halves.
                 let units = escape.end.isEmpty ? String(scalar).utf16.map(UInt32.init) : [scalar.value]
                 for unit in units {
                     let digits = String(unit, radix: 16)
@@ -93,7 +93,7 @@ extension LanguageIdiom {
         return result + "\""
     }
 
-    /// A name that the language takes: ASCII letters, digits and `_`, and no reserved word.
+    /// Returns a name that the language accepts: ASCII letters, digits and `_`, and no reserved word.
     func identifier(_ text: String) -> String {
         var name = String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
         if name.allSatisfy({ $0 == "_" }) || name.first?.isNumber == true { name = "x" + name }
@@ -101,7 +101,7 @@ extension LanguageIdiom {
     }
 }
 
-/// The names of all classes in one language: files of two differ also where case does not count.
+/// The names of all classes in one language, different even if case is ignored, because files are named after them.
 struct ClassNames {
     private let names: [String: String]
     private let idiom: any LanguageIdiom
@@ -116,6 +116,6 @@ struct ClassNames {
         (self.names, self.idiom) = (names, idiom)
     }
 
-    /// The name of a class; also of one whose file is not written.
+    /// Returns the name of a class, even if no file is written for it.
     subscript(title: String) -> String { names[title] ?? idiom.identifier(title) }
 }

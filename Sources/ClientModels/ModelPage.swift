@@ -1,7 +1,8 @@
 import BSON
 import Mustache
 
-/// What a template shows of a class; names are told apart throughout, because a template finds those further out, too.
+/// The values that a template shows of a class; no two share a name, because Mustache also finds those of outer
+/// contexts.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]
@@ -9,7 +10,7 @@ struct ModelPage {
     let isClassRenamed, isEmbedded, isAsymmetric, hasMappings, hasPrimaryKey: Bool
     private let template: String
 
-    /// A property.
+    /// A property of the class.
     struct Property {
         let name, stored, type, initial, schemaType: String
         let isRenamed, isPrimaryKey, isOptional, isCollection: Bool
@@ -26,7 +27,7 @@ struct ModelPage {
             "Written by shipshape models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)".printable
         (isEmbedded, isAsymmetric) = (model.kind == .embedded, model.kind == .asymmetric)
         gaps = model.gaps.map(\.printable)
-        // No property has the name of its class: that is a constructor, or hides it.
+        // A property must not have the name of its class, because it would be a constructor or hide the class.
         var taken: Set = [className]
         fields = model.fields.map { field in
             var name = idiom.identifier(idiom.propertyName(of: field.name))

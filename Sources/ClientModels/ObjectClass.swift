@@ -1,30 +1,30 @@
 package import BSON
 import ServerSchema
 
-/// A class of a client, as the server schema describes it, before any language.
+/// A class of a client, as the server schema describes it, independent of the language.
 package struct ObjectClass: Hashable, Sendable {
-    /// How its objects are kept.
+    /// The way in which the objects of a class are stored.
     package enum Kind: String, Hashable, Sendable {
-        /// In a collection of its own.
+        /// The objects are stored in a collection of their own.
         case object
-        /// Inside another object.
+        /// The objects are stored inside other objects.
         case embedded
-        /// In a collection that clients only write to.
+        /// The objects are stored in a collection that clients only write to.
         case asymmetric
     }
 
-    /// The schema's title: the name that the client's class and the server share.
+    /// The name that the client's class and the server share: the schema's title, or a substitute if it has none.
     package let name: String
-    /// How its objects are kept.
+    /// The way in which the class's objects are stored.
     package let kind: Kind
-    /// The collection whose schema describes it; of an embedded class the first one that does.
+    /// The collection whose schema describes the class; for an embedded class, the first such collection.
     package let namespace: Namespace
-    /// Its properties, in the schema's order.
+    /// The class's properties, in the order of the schema.
     var fields: [Field] = []
-    /// What a class cannot have, as clauses.
+    /// The fields that cannot be properties of the class, with the reasons, as clauses.
     package internal(set) var gaps: [String] = []
 
-    /// A property.
+    /// A property of a class.
     struct Field: Hashable, Sendable {
         let name: String
         let type: FieldType
@@ -34,7 +34,7 @@ package struct ObjectClass: Hashable, Sendable {
 
 /// The type of a property.
 struct FieldType: Hashable, Sendable {
-    /// What it holds, or what its elements are.
+    /// The type of the value, or of its elements.
     enum Element: Hashable, Sendable {
         case scalar(Scalar)
         case mixed
@@ -42,28 +42,28 @@ struct FieldType: Hashable, Sendable {
         case object(String)
     }
 
-    /// Values without parts.
+    /// A value without parts.
     enum Scalar: Hashable, Sendable {
         case bool, int, double, decimal, string, date, objectID, uuid, binary
     }
 
-    /// What holds several elements.
+    /// A container that holds several elements.
     enum Container: Hashable, Sendable {
         case list, set, dictionary
     }
 
     let element: Element
-    /// Whether the value, or an element, may be null; a mixed value knows null itself.
+    /// Whether the value, or an element, may be null; a mixed value includes null anyway.
     let isOptional: Bool
     let container: Container?
 }
 
 extension FieldType.Scalar {
-    /// The scalar of a schema's type; `nil` where clients have none.
+    /// Creates the scalar for a schema's type; `nil` if clients have none.
     init?(_ type: SchemaType) {
         switch type {
         case .bool: self = .bool
-        // Clients hold both in 64 bits.
+        // Clients store both in 64 bits.
         case .int, .long: self = .int
         case .double: self = .double
         case .decimal: self = .decimal

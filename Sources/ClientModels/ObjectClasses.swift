@@ -5,14 +5,14 @@ package import ServerSchema
 ///
 /// Source: `semantics.md` sections 3.1, 3.3 and 4 of the project's reference.
 package struct ObjectClasses: Sendable {
-    /// The classes, by name.
+    /// The classes, sorted by name.
     package private(set) var classes: [ObjectClass] = []
-    /// What no class can say, and what had to be made up.
+    /// Notes on what the classes cannot express, and on names that had to be made up.
     package private(set) var notes: [SchemaNote] = []
 
     private let names: [Namespace: String]
 
-    /// An embedded object that was met, and whose class is to be read.
+    /// An object, embedded or the documents' own, whose class is still to be read.
     private struct Embedded {
         let name: String
         let node: SchemaNode
@@ -20,7 +20,7 @@ package struct ObjectClasses: Sendable {
     }
 
     /// Reads the classes of all collections of a schema.
-    /// - Throws: ``SchemaError`` where two shapes would have one class.
+    /// - Throws: ``SchemaError`` when two types have one name, unless both are embedded and have the same shape.
     package init(of schema: ServerSchema) throws(SchemaError) {
         names = Dictionary(
             (schema.collections + schema.neighbours).map { ($0.namespace, Self.name(of: $0)) },
@@ -94,7 +94,7 @@ package struct ObjectClasses: Sendable {
     }
 }
 
-/// Why a field can be no property of a class.
+/// The reason why a field cannot be a property of a class.
 private struct NoClientType: Error {
     let reason: String
 }
@@ -157,7 +157,7 @@ extension ObjectClasses {
                 ? "has no type" : "has several types: \(types.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// What holds the elements, what an element is where the schema says so, and the step to it.
+    /// Returns the container, the schema of an element if there is one, and the step that leads to it.
     private func parts(
         of node: SchemaNode, _ type: SchemaType
     ) throws(NoClientType) -> (container: FieldType.Container?, held: SchemaNode?, SchemaPath.Step?) {
@@ -167,7 +167,7 @@ extension ObjectClasses {
             }
             return (node.uniqueItems ? .set : .list, element, .elements)
         }
-        // The shape is that of what is not null.
+        // Null does not count for the shape.
         var node = node
         node.types = [type]
         return node.isDictionary ? (.dictionary, node.dictionaryValue, .values) : (nil, nil, nil)
@@ -200,7 +200,7 @@ extension ObjectClasses {
 }
 
 extension SchemaPath {
-    /// The name of the field that it leads into last.
+    /// The name of the last field on the path.
     fileprivate var lastField: String? {
         for case .field(let name) in steps.reversed() { return name }
         return nil

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Work on a thread of its own: a read over a whole collection, while who waits for it keeps a lease and hears that it is
-/// to stop; or a part of what is done side by side.
+/// Work on a thread of its own: one of several parts that run concurrently, or a read of a whole collection, during
+/// which the waiting thread keeps a lease and notices a request to stop.
 package final class BackgroundTask<R: Sendable>: Sendable {
     private let outcome = Mutex<Result<R, any Error>?>(nil)
     private let isOver = Semaphore()
     /// The task of work that is not bound to a thread.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// How often who waits looks around, in milliseconds.
+    /// The interval, in milliseconds, at which the waiting thread checks for a request to stop and calls `meanwhile`.
     private static var tick: Int { 200 }
 
     /// Starts the work.
@@ -20,7 +20,7 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         }
     }
 
-    /// Starts work that is not bound to a thread, for one who waits for it on a thread of our own.
+    /// Starts work that is not bound to a thread, for a caller that waits for it on a thread of our own.
     package init(running body: @Sendable @escaping () async throws -> R) {
         let task = Task { [self] in
             let outcome: Result<R, any Error>
@@ -31,10 +31,10 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         self.task.withLock { $0 = task }
     }
 
-    /// Waits for the result, and calls `meanwhile` now and then.
+    /// Waits for the result, and calls `meanwhile` at intervals.
     ///
-    /// Work that is left alone goes on until it ends by itself.
-    /// - Throws: what the work throws; ``StopAsked``; what `meanwhile` throws.
+    /// If the wait ends early, the work continues until it ends by itself.
+    /// - Throws: the work's error; ``StopAsked``; an error of `meanwhile`.
     package func wait(stop: StopSignal, meanwhile: () throws -> Void) throws -> R {
         while !isOver.wait(milliseconds: Self.tick) {
             guard !stop.isRaised else { throw StopAsked() }
@@ -43,13 +43,13 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         return try result().get()
     }
 
-    /// Cancels work that is not bound to a thread, and waits to its end; once.
+    /// Cancels work that is not bound to a thread, and waits for its end; may be called only once.
     package func cancel() {
         task.withLock { $0?.cancel() }
         isOver.wait()
     }
 
-    /// Waits to the end; once.
+    /// Waits for the end and returns the result; may be called only once.
     package func end() -> Result<R, any Error> {
         isOver.wait()
         return result()

@@ -1,16 +1,16 @@
 extension Duration {
-    /// Whole milliseconds.
+    /// The duration in whole milliseconds.
     package var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 
-    /// Seconds with their fraction.
+    /// The duration in seconds, including their fraction.
     package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// Reads a duration as the command line and job files spell it: `500ms`, `30s`, `10m`, `2h`; `nil` for anything else,
-    /// and for more than 1,000,000,000 of a unit.
+    /// Reads a duration as the command line and job files spell it: `500ms`, `30s`, `10m`, `2h`; `nil` for anything
+    /// else, and for more than 1,000,000,000 of a unit.
     package init?(text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.name) }),
             let count = Int64(text.dropLast(unit.name.count)), (0...1_000_000_000).contains(count)
@@ -18,7 +18,7 @@ extension Duration {
         self = .milliseconds(count * unit.milliseconds)
     }
 
-    /// The duration in the largest unit of which it is a whole number; what is less than a millisecond is left out.
+    /// The duration in the largest unit of which it is a whole number; fractions of a millisecond are left out.
     package var text: String {
         let total = milliseconds
         guard total != 0 else { return "0s" }

@@ -1,26 +1,26 @@
 internal import Glibc
 internal import Synchronization
 
-/// What tests make a debug build do on purpose: die or fall asleep at a named place, or make a named mistake.
+/// Faults that tests cause in a debug build: the process dies or stops at a named place, or makes a named mistake.
 ///
-/// In a release build none of it exists, unless it was built with `SHIPSHAPE_FAULTS`, as `scripts/test` does.
+/// A release build contains none of this, unless it was built with `SHIPSHAPE_FAULTS`, as `scripts/test` does.
 package enum FaultInjection {
-    /// A place where a test can make the process die or fall asleep, to prove that it loses and breaks nothing there.
+    /// A place where a test can make the process die or stop, to prove that it loses and breaks nothing there.
     ///
-    /// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that the place is reached; the
-    /// name `any` counts all places together, and a third part, `:stop` or `:kill`, says which signal. Several are told
-    /// apart by commas.
+    /// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that the place is reached.
+    /// The name `any` counts all places together, and a third part, `:stop` or `:kill`, chooses the signal. Several
+    /// faults are separated by commas.
     package enum Point: String, CaseIterable, Sendable {
-        /// The chunk's lease was looked at and its command is not sent yet: the process is stopped until a `SIGCONT`,
-        /// unless the test says `kill`.
+        /// The chunk's lease was checked, and its command is not sent yet; here the process is stopped until a
+        /// `SIGCONT`, unless the test says `kill`.
         case beforeWrite = "before-write"
         /// The server acknowledged a chunk's write; the checkpoint is not written yet.
         case afterWrite = "after-write"
         /// A transaction's writes are done; it is not committed yet.
         case beforeCommit = "before-commit"
-        /// The documents of other collections that a batch needs are there; nothing links to them yet.
+        /// The documents of other collections that a batch needs exist; no document links to them yet.
         case afterCreation = "after-creation"
-        /// The chunk's harm is recorded; the chunk is not written yet.
+        /// The chunk's reservation is recorded; the chunk is not written yet.
         case afterHarm = "after-harm"
         /// The chunk's journal is written; the chunk is not.
         case afterJournal = "after-journal"
@@ -28,20 +28,20 @@ package enum FaultInjection {
         case afterRestore = "after-restore"
         /// The checkpoint is acknowledged.
         case afterCheckpoint = "after-checkpoint"
-        /// A write to the state database is not sent yet: a job's record, a lease, its renewal, a checkpoint, a change of
-        /// state.
+        /// A write to the state database is not sent yet: a job's record, a lease, its renewal, a checkpoint, a change
+        /// of state.
         case beforeStateWrite = "before-state-write"
         /// A write to the state database is acknowledged.
         case afterStateWrite = "after-state-write"
     }
 
-    /// A mistake that a test makes the program do, to show that the tests would find it.
+    /// A mistake that a test causes in the program, to show that the tests would find it.
     ///
     /// Debug builds read `SHIPSHAPE_PLANT=NAME`.
     package enum Bug: String, CaseIterable, Sendable {
         /// Writes are sent without the lease's end in their filter.
         case noFence = "no-fence"
-        /// Writes concern every document of their chunk, and not only those that need the job.
+        /// Writes affect every document of their chunk, not only those that need the job.
         case noNeeds = "no-needs"
         /// The journal says that a chunk was written before it is.
         case acknowledgeFirst = "acknowledge-first"
@@ -72,7 +72,7 @@ package enum FaultInjection {
     }
     #endif
 
-    /// Dies or stops at this place when a test asked for it; the first time is visit 1.
+    /// Kills or stops the process at this place when a test asked for it; the first time is visit 1.
     package static func reached(_ point: Point) {
         #if DEBUG || SHIPSHAPE_FAULTS
         guard isArmed else { return }
@@ -85,15 +85,15 @@ package enum FaultInjection {
             return due
         }
         guard let due else { return }
-        // Which of `any` it was: unbuffered, as the process may be gone with the next instruction.
+        // Reports which of `any` it was, unbuffered because the process may be gone with the next instruction.
         let line = "fault: \(point.rawValue)\n"
         _ = unsafe write(STDERR_FILENO, line, line.utf8.count)
-        // To this thread: a signal to the process may reach another first, and this one would go on.
+        // Signals this thread: a signal to the process may reach another first, and this one would continue.
         raise(due.signal ?? (point == .beforeWrite ? SIGSTOP : SIGKILL))
         #endif
     }
 
-    /// Whether a test wants this mistake.
+    /// Whether a test asked for this mistake.
     package static func isPlanted(_ bug: Bug) -> Bool {
         #if DEBUG || SHIPSHAPE_FAULTS
         planted == bug

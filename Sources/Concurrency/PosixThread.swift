@@ -2,14 +2,14 @@ internal import Glibc
 import SwiftOverlayShims
 internal import Synchronization
 
-/// A detached thread of the system.
+/// Detached threads of the system.
 package enum PosixThread {
-    /// What a thread of ours has: the checker recurses by the depth of documents.
+    /// The stack size of our threads in bytes, large because the checker recurses by the depth of documents.
     private static let stackSize = 8 << 20
 
     /// Starts a thread that runs `body` and ends.
-    /// - Parameter name: what debuggers and `ps -L` show, cut to 15 bytes.
-    /// - Precondition: the system can start one more, unless ``onExhaustion(_:)`` says what to do.
+    /// - Parameter name: the name that debuggers and `ps -L` show, cut to 15 bytes.
+    /// - Precondition: the system can start one more thread, unless ``onExhaustion(_:)`` has set what to do.
     package static func start(name: String, _ body: @Sendable @escaping () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         let status = unsafe create(start.toOpaque())
@@ -31,13 +31,13 @@ package enum PosixThread {
 
     private static let exhaustion = Mutex<(@Sendable (Int32) -> Never)?>(nil)
 
-    /// Sets what ends the process, with the error's number, when the system can start no more threads.
+    /// Sets the function that ends the process, given the error's number, when the system can start no more threads.
     package static func onExhaustion(_ end: @escaping @Sendable (_ error: Int32) -> Never) {
         exhaustion.withLock { $0 = end }
     }
 
-    /// Starts so many threads at once, and ends them.
-    /// - Returns: the error's number where the system cannot start them; else 0.
+    /// Starts `count` threads at once, and ends them.
+    /// - Returns: the error's number if the system cannot start them; otherwise 0.
     package static func failureOfStarting(_ count: Int) -> Int32 {
         let (end, ended) = (Semaphore(), Semaphore())
         var started = 0
@@ -56,7 +56,7 @@ package enum PosixThread {
         return failure
     }
 
-    /// Blocks the thread that calls.
+    /// Blocks the calling thread.
     package static func sleep(_ duration: Duration) {
         let milliseconds = Int(max(0, duration.milliseconds))
         var request = timespec(tv_sec: milliseconds / 1_000, tv_nsec: milliseconds % 1_000 * 1_000_000)
@@ -64,11 +64,11 @@ package enum PosixThread {
         while unsafe nanosleep(&request, &left) != 0, errno == EINTR { request = left }
     }
 
-    /// Blocks the thread that calls, and ends a tenth of a second after it is told to.
+    /// Blocks the calling thread, at most until a tenth of a second after `isStopped` becomes true.
     package static func sleep(_ duration: Duration, unless isStopped: () -> Bool) {
         let end = ContinuousClock.now + duration
         while !isStopped(), case let rest = ContinuousClock.now.duration(to: end), rest > .zero {
-            // A rest of less than a millisecond is not slept at all.
+            // `sleep` counts whole milliseconds, and would not block at all for a shorter rest.
             sleep(min(max(rest, .milliseconds(1)), .milliseconds(100)))
         }
     }
@@ -92,7 +92,7 @@ private func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer
     return nil
 }
 
-/// Names the thread that calls: `pthread_setname_np` is hidden from Swift, and `prctl` is variadic.
+/// Names the calling thread through `/proc`: `pthread_setname_np` is hidden from Swift, and `prctl` is variadic.
 private func name(_ name: String) {
     let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
     guard file >= 0 else { return }
@@ -102,9 +102,9 @@ private func name(_ name: String) {
 
 /// Runs `body`, which may block, on a thread of its own and waits for it without blocking the caller's thread.
 ///
-/// The thread has a stack of 8 MiB. Cancelling the task does not end the thread: bound what blocks by a timeout.
-/// - Parameter name: what debuggers and `ps -L` show, cut to 15 bytes.
-/// - Throws: what `body` throws.
+/// The thread has a stack of 8 MiB. Cancelling the task does not end the thread, so a blocking call needs a timeout.
+/// - Parameter name: the name that debuggers and `ps -L` show, cut to 15 bytes.
+/// - Throws: the error that `body` throws.
 package func onOwnedThread<R: Sendable, E: Error>(
     name: String, _ body: @Sendable @escaping () throws(E) -> R
 ) async throws(E) -> R {

@@ -1,25 +1,25 @@
 internal import Synchronization
 
-/// How failures that pass, such as an election, are bridged: an idempotent operation is tried again, ever more slowly.
+/// The rules for retrying an idempotent operation after temporary failures such as an election, with growing pauses.
 package struct RetryPolicy: Sendable {
-    /// How long after the first failure it still tries.
+    /// The time after the first failure during which the operation is retried.
     package let limit: Duration
-    /// Ends the retrying.
+    /// The signal that ends the retrying.
     package let stop: StopSignal
-    /// Takes the time of what failed, and of the pauses after it.
+    /// The sum of the times of failed attempts and of the pauses after them.
     package let lost: LostTime
     private let passes: @Sendable (any Error) -> Bool
-    /// `nil` where no failure is waited for without a limit.
+    /// The failures that are waited for without a limit; `nil` when there are none.
     private let patience: Patience?
     private let onRetry: @Sendable (_ error: any Error, _ attempt: Int) -> Void
     private let whenStopped: @Sendable (any Error) -> any Error
 
     /// Joins the parts.
     /// - Parameters:
-    ///   - passes: whether a failure may pass by itself.
+    ///   - passes: whether a failure may be temporary.
     ///   - patience: which of these failures are waited for without a limit, and how.
-    ///   - onRetry: told of each failure that is bridged, and of how many there were.
-    ///   - whenStopped: what is thrown in the place of a failure once stopping was asked for.
+    ///   - onRetry: called with each failure that is retried, and the number of failures so far.
+    ///   - whenStopped: makes the error to throw instead of a failure, after a stop was requested.
     package init(
         limit: Duration, stop: StopSignal = StopSignal(), lost: LostTime = LostTime(),
         passes: @Sendable @escaping (any Error) -> Bool, patience: Patience? = nil,
@@ -30,7 +30,7 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
-    /// The policy for operations of which fewer failures pass.
+    /// Returns the same policy, except that it does not retry failures for which `those` is true.
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes
         return RetryPolicy(
@@ -38,7 +38,7 @@ package struct RetryPolicy: Sendable {
             onRetry: onRetry, whenStopped: whenStopped)
     }
 
-    /// The failures that are waited for without a limit: a server that sheds load resumes its work by itself.
+    /// The failures that are waited for without a limit, because a server that sheds load resumes its work by itself.
     package struct Patience: Sendable {
         let applies: @Sendable (any Error) -> Bool
         let pause: @Sendable (_ refusals: Int) -> Duration
@@ -49,10 +49,10 @@ package struct RetryPolicy: Sendable {
         /// Joins the parts.
         /// - Parameters:
         ///   - applies: whether a failure is one of those.
-        ///   - pause: how long to wait after so many failures in a row.
+        ///   - pause: returns the time to wait after that many failures in a row.
         ///   - surround: runs each attempt.
-        ///   - onWait: takes the failure, once a wait has lasted for a second.
-        ///   - onEnd: takes how long such a wait lasted.
+        ///   - onWait: called with the failure, once a wait has lasted for a second.
+        ///   - onEnd: called with the duration of such a wait when it ends.
         package init(
             for applies: @Sendable @escaping (any Error) -> Bool,
             pause: @Sendable @escaping (_ refusals: Int) -> Duration,
@@ -66,20 +66,20 @@ package struct RetryPolicy: Sendable {
 
     /// A wait without a limit, as its caller sees it.
     package struct Wait {
-        /// The failure that it is for.
+        /// The failure that caused the wait.
         package let error: any Error
-        /// How long it has lasted since the first failure.
+        /// The time since the first failed attempt began.
         package let waited: Duration
-        /// How long it has lasted since the call before.
+        /// The time since the previous call.
         package let added: Duration
     }
 
     /// Runs `operation` until it succeeds, fails for good, or the time is over.
     ///
-    /// Only what may be repeated belongs here: an operation that failed may have been done.
-    /// - Parameter meanwhile: called now and then in a wait without a limit, to keep a lease; what it throws ends the
-    ///   wait.
-    /// - Throws: what the operation throws.
+    /// The operation must be repeatable, because one that failed may have taken effect.
+    /// - Parameter meanwhile: called at intervals during a wait without a limit, to keep a lease; an error that it
+    ///   throws ends the wait.
+    /// - Throws: the operation's error, the error that `whenStopped` makes of it, or an error of `meanwhile`.
     package func run<R>(_ operation: () throws -> R, meanwhile: (Wait) throws -> Void = { _ in }) throws -> R {
         var retries = Retries(limit: limit)
         var wait: LongWait?
@@ -121,10 +121,10 @@ private struct LongWait {
 
     init(since start: ContinuousClock.Instant) { (self.start, seen) = (start, start) }
 
-    /// How long a wait lasts before it is reported.
+    /// The time that a wait lasts before it is reported.
     private static var silence: Duration { .seconds(1) }
 
-    /// Pauses once, and keeps itself in `kept` for the next failure.
+    /// Pauses once, and stores the wait in `kept` for the next failure.
     func goOn(
         after error: any Error, _ patience: RetryPolicy.Patience, _ stop: StopSignal,
         _ meanwhile: (RetryPolicy.Wait) throws -> Void, _ kept: inout LongWait?
@@ -152,35 +152,35 @@ private struct LongWait {
     }
 }
 
-/// The time that a run lost to failures that passed.
+/// The time that a run lost to temporary failures.
 package final class LostTime: Sendable {
     private let milliseconds = Atomic<Int64>(0)
 
-    /// Starts at nothing.
+    /// Starts at zero.
     package init() {}
 
-    /// All of it, up to now.
+    /// The time lost so far.
     package var total: Duration { .milliseconds(milliseconds.load(ordering: .relaxed)) }
 
     func add(_ duration: Duration) { milliseconds.add(duration.milliseconds, ordering: .relaxed) }
 }
 
-/// When what failed is tried again: ever more slowly, for a limited time after the first failure of a row.
+/// The times of retries: with growing pauses, for a limited time after the first of several failures in a row.
 package struct Retries: Sendable {
     private let limit: Duration
     private var firstFailure: ContinuousClock.Instant?
-    /// The failures of this row.
+    /// The number of failures in this row.
     package private(set) var count = 0
 
     /// Starts without a failure.
     /// - Parameter limit: how long after the first failure of a row the last attempt is made.
     package init(limit: Duration) { self.limit = limit }
 
-    /// Takes note that it got on: the next failure begins a row of its own.
+    /// Records a success, so that the next failure begins a new row.
     package mutating func succeeded() { (firstFailure, count) = (nil, 0) }
 
-    /// Takes note of a failure.
-    /// - Returns: how long to wait before the next attempt; `nil` when it was tried for long enough.
+    /// Records a failure.
+    /// - Returns: the time to wait before the next attempt; `nil` when the limit is reached.
     package mutating func pause(afterFailureAt now: ContinuousClock.Instant) -> Duration? {
         let start = firstFailure ?? now
         firstFailure = start

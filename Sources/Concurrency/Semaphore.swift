@@ -17,15 +17,15 @@ package final class Semaphore {
         unsafe handle.deallocate()
     }
 
-    /// Counts up, and wakes one that waits.
+    /// Counts up, and wakes one waiting thread.
     package func signal() { unsafe sem_post(handle) }
 
-    /// Counts down; blocks while there is nothing to count.
+    /// Counts down; blocks while the count is 0.
     package func wait() {
         while unsafe sem_wait(handle) != 0 {}  // EINTR: a signal came
     }
 
-    /// Counts down; gives `false` where there was nothing to count for so many milliseconds.
+    /// Counts down; returns `false` if the count stays 0 for that many milliseconds.
     package func wait(milliseconds: Int) -> Bool {
         var end = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &end)

@@ -4,7 +4,7 @@ internal import Synchronization
 package final class StopSignal: Sendable {
     private let requested = Atomic<Bool>(false)
 
-    /// Makes a signal that is not raised.
+    /// Creates a signal that is not raised.
     package init() {}
 
     /// Asks to stop.
@@ -14,8 +14,8 @@ package final class StopSignal: Sendable {
     package var isRaised: Bool { requested.load(ordering: .relaxed) }
 }
 
-/// A signal came while something was waited for that takes long.
+/// The error of a long wait that ended because a stop was requested.
 package struct StopAsked: Error {
-    /// Makes one.
+    /// Creates the error.
     package init() {}
 }

@@ -3,44 +3,48 @@ import Concurrency
 package import JobState
 import Mongo
 
-/// Leads one collection along its road, a step at a time, and back.
+/// Tightens the validator of one collection step by step, and restores the earlier one.
 ///
-/// What is to be done is recorded before it is done, and the collection is read back after it. A runner that dies in
-/// between leaves the collection at one of two stages that the record names, and the next goes on from the one it sees.
+/// Each step is recorded before it is done, and the collection is read back after it. A runner that dies in between
+/// leaves the collection at one of two stages that the record names, and the next runner continues from the stage that
+/// it finds.
 package struct Enforcement {
-    /// How far a collection is.
+    /// The current stage of a collection, with everything that the next step needs.
     package struct Standing: Sendable {
+        /// The steps for the collection.
         package let road: EnforcementRoad
+        /// The stage of the collection.
         package let stage: EnforcementStage
-        /// The collection as it was seen.
+        /// The collection as it was read.
         package let seen: SeenCollection
-        /// What the state database knows; `nil` where the road has not begun.
+        /// The record in the state database; `nil` if there is none.
         package let record: EnforcementStore.Record?
-        /// Whether no road is under way: the next step begins one.
+        /// Whether no enforcement is in progress, so that the next step begins one.
         package let isFresh: Bool
     }
 
-    /// How long a runner believes that a step is its own: shorter than the record says, by our own clock.
+    /// How long a runner relies on holding a step, by its own clock: shorter than the record says.
     private static let trusted = EnforcementStore.hold - .seconds(10)
-    /// The same for the step at which the server reads every document.
+    /// How long the record is held for the step at which the server reads every document.
     private static let longHold: Duration = .seconds(600)
 
     private let namespace: Namespace
     private let store: EnforcementStore
     private let host: any ValidatorHost
 
-    /// Joins the parts; nothing is read.
+    /// Creates an enforcement; reads nothing.
     package init(_ namespace: Namespace, store: EnforcementStore, host: some ValidatorHost) {
         (self.namespace, self.store, self.host) = (namespace, store, host)
     }
 
-    /// Reads how far the collection is.
+    /// Reads the stage of the collection.
     /// - Parameters:
-    ///   - validator: what is to hold; `nil` for the validator of the record.
-    ///   - restarts: whether the operator wants the road to begin with what is there now.
-    ///   - isStatus: whether nothing is to follow: then the road that is under way is told, whichever it is.
-    /// - Throws: ``RunError`` where somebody else changed the collection, or where another validator is on its way;
-    ///   ``MongoError``.
+    ///   - validator: the validator to enforce; `nil` for that of the record.
+    ///   - restarts: whether the operator wants to begin with the validator that is there now.
+    ///   - isStatus: whether no step follows; then the enforcement in progress is reported, whichever validator it is
+    ///     for.
+    /// - Throws: ``RunError`` if another client changed the collection, or the enforcement of another validator is in
+    ///   progress; ``MongoError``.
     package func look(
         for validator: BSONDocument?, restarts: Bool = false, isStatus: Bool = false
     ) throws -> Standing {
@@ -65,8 +69,8 @@ package struct Enforcement {
     }
 
     /// Does the next step.
-    /// - Throws: ``RunError`` where another runner is at it, where the server refuses the step, or where the collection
-    ///   is not as it should be afterwards; ``MongoError``.
+    /// - Throws: ``RunError`` if another runner does it, if the server refuses the step, or if the collection is not as
+    ///   it should be afterwards; ``MongoError``.
     package func advance(from standing: Standing) throws {
         guard let next = standing.stage.next, let command = standing.road.command(to: next) else {
             preconditionFailure("the end of the road was seen before")
@@ -84,8 +88,8 @@ package struct Enforcement {
         try store.end(begun)
     }
 
-    /// What an abort would do, the first command first; empty where all is as it was.
-    /// - Throws: ``RunError`` where nothing is known to be put back, or where somebody else changed the collection;
+    /// Returns the commands that an abort would run, in their order; none if the earlier validator is already restored.
+    /// - Throws: ``RunError`` if nothing is known to restore, or if another client changed the collection;
     ///   ``MongoError``.
     package func lookBack() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation) {
         guard let record = try store.record(), record.step != EnforcementStore.abort || !record.isDone else {
@@ -117,9 +121,9 @@ package struct Enforcement {
         return (record, commands, seen.validation)
     }
 
-    /// Puts back what was there before.
-    /// - Returns: what is there now.
-    /// - Throws: as ``lookBack()`` and ``advance(from:)`` do.
+    /// Restores the validator that the collection had before.
+    /// - Returns: the collection's validation now.
+    /// - Throws: the errors of ``lookBack()`` and ``advance(from:)``.
     package func abort() throws -> Validation {
         var (record, commands, seen) = try lookBack()
         record = try store.begin(EnforcementStore.abort, after: record, fresh: nil)
@@ -137,7 +141,7 @@ package struct Enforcement {
         return seen
     }
 
-    /// Sends a command while the record is this runner's for certain.
+    /// Sends a command while this runner certainly holds the record.
     private func change(
         _ command: BSONDocument, under record: EnforcementStore.Record, trusting time: Duration
     ) throws {
@@ -151,7 +155,7 @@ package struct Enforcement {
         do {
             try host.change(command, of: namespace)
         } catch let error as MongoError where error.domain == .server && !error.isTransient && !error.isTimeLimit {
-            // The server answered that it did nothing: the next runner need not wait.
+            // The server answered that it changed nothing, so the next runner need not wait.
             try? store.leave(record)
             throw Self.refusal(error, of: command, namespace)
         }
@@ -159,14 +163,14 @@ package struct Enforcement {
     }
 }
 
-// MARK: what is there
+// MARK: The current state
 
 extension Enforcement {
-    /// A road that begins with what is there now.
+    /// Returns a standing that begins with the validator that is there now.
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
     ) throws -> Standing {
-        // Nothing is on its way, and nothing was asked for.
+        // No enforcement is in progress, and none was requested.
         guard let validator else {
             let road = EnforcementRoad(namespace, to: seen.validation.validator, from: seen.validation)
             return Standing(road: road, stage: .before, seen: seen, record: record, isFresh: true)
@@ -184,19 +188,19 @@ extension Enforcement {
         return Standing(road: road, stage: stage, seen: seen, record: record, isFresh: true)
     }
 
-    /// The stage at which the collection is, where the record knows of it.
+    /// Returns the stage of the collection, if the record allows it.
     private func stage(
         of seen: SeenCollection, on road: EnforcementRoad, _ record: EnforcementStore.Record
     ) throws -> EnforcementStage {
         if let stage = road.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
-        // The record was read first: a runner that is at it may have come further meanwhile.
+        // The record was read before the collection, so a runner that holds it may have advanced the collection since.
         guard try store.isCurrent(record) else {
             throw RunError(.leaseHeld, "another runner is changing \(namespace): look at it with --status")
         }
         throw Self.foreign(seen, record, namespace)
     }
 
-    /// Whether a record's road came to its end, and another validator begins a new one.
+    /// Whether the record's enforcement has ended, and another validator begins a new one.
     private static func isOver(
         _ record: EnforcementStore.Record, _ seen: SeenCollection, for validator: BSONDocument?
     ) -> Bool {
@@ -207,7 +211,7 @@ extension Enforcement {
         return road.validation(at: stage).isSame(as: seen.validation)
     }
 
-    /// The stages at which a collection may be as far as the record knows.
+    /// Returns the stages at which the collection may be, as far as the record knows.
     private static func allowed(_ record: EnforcementStore.Record) -> [EnforcementStage] {
         guard let stage = EnforcementStage(rawValue: record.step) else { return EnforcementStage.allCases }
         return record.isDone ? [stage] : [stage] + [stage.previous].compactMap(\.self)
@@ -225,7 +229,7 @@ extension Enforcement {
     private static func refusal(
         _ error: MongoError, of command: BSONDocument, _ namespace: Namespace
     ) -> any Error {
-        // 9.0 reads every document before it vouches for them, and names the first that does not fit.
+        // 9.0 reads every document before it guarantees their validity, and names the first that does not fit.
         if error.code.rawValue == 12_370_902 {
             return RunError(
                 .refusedByData, "the server found a document of \(namespace) that does not fit: \(error.message)")
@@ -234,12 +238,12 @@ extension Enforcement {
         return RunError(.schemaMismatch, "the server refuses to change \(namespace): \(error.message)")
     }
 
-    /// Who wrote a record, and when.
+    /// Returns the time and the step of a record, and its operator.
     private static func mark(of record: EnforcementStore.Record) -> String {
         "\(record.time.map(\.description) ?? "an unknown time") (\(record.step), by \(record.person))"
     }
 
-    /// How a collection judges, in a few words.
+    /// Returns a short description of how a collection validates.
     package static func words(of validation: Validation) -> String {
         guard !validation.validator.isEmpty else { return "without a validator" }
         let schema = validation.validator["$jsonSchema"] == nil ? "a validator" : "a $jsonSchema"

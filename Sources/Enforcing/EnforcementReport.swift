@@ -2,44 +2,46 @@ package import BSON
 package import Checking
 package import JobState
 
-/// What a run of `enforce` found and did.
+/// The findings and actions of a run of `enforce`.
 package struct EnforcementReport: Sendable {
-    /// How it ended.
+    /// The outcome of a run.
     package enum Outcome: String, Sendable {
-        /// The collection is where it was to come.
+        /// The collection has reached the target stage.
         case done
-        /// Documents do not fit, so it went no further.
+        /// Documents do not fit, so the run stopped before the next stage.
         case notFitting = "not_fitting"
-        /// Nothing was to be written.
+        /// The run was not to write.
         case dryRun = "dry_run"
-        /// Only the stage was asked for.
+        /// Only the stage was requested.
         case status
-        /// What was there before is there again.
+        /// The earlier validator is restored.
         case aborted
     }
 
+    /// The collection.
     package let namespace: Namespace
+    /// The outcome.
     package let outcome: Outcome
-    /// Where the collection is now.
+    /// The collection's stage now.
     package var stage: EnforcementStage
-    /// Where it is to come.
+    /// The stage that the collection is to reach.
     package var target: EnforcementStage
-    /// What was there before.
+    /// The validation before the first step.
     package var before: Validation
-    /// What is there now.
+    /// The validation now.
     package var now: Validation
-    /// What was done in this run.
+    /// The commands that this run sent.
     package var done: [BSONDocument] = []
-    /// What is to come, up to the target.
+    /// The commands that remain until the target.
     package var toCome: [BSONDocument] = []
-    /// The last look at the documents; `nil` where there was none.
+    /// The last check of the documents; `nil` if there was none.
     package var check: CheckReport?
-    /// Who changed the collection last, and when; `nil` where it was not changed.
+    /// The last change of the collection, with its time and operator; `nil` if it was not changed.
     package var mark: String?
-    /// What else is to be known, a sentence each.
+    /// Further notes for the operator, one sentence each.
     package var notes: [String] = []
 
-    /// Joins what every report has.
+    /// Creates a report from the parts that every report has.
     package init(
         _ namespace: Namespace, _ outcome: Outcome, at stage: EnforcementStage, to target: EnforcementStage,
         before: Validation, now: Validation
@@ -48,6 +50,6 @@ package struct EnforcementReport: Sendable {
         (self.before, self.now) = (before, now)
     }
 
-    /// The documents that do not fit; `nil` where none were looked at.
+    /// The number of documents that do not fit; `nil` if none were checked.
     package var notFitting: Int? { check.map { $0.total.certain } }
 }

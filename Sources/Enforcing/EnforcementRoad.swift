@@ -1,50 +1,51 @@
 package import BSON
 package import JobState
 
-/// How far a validator is on its way to being enforced.
+/// The stages on the way to an enforced validator.
 package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
-    /// The collection is as it was.
+    /// The collection is as it was before.
     case before
-    /// The validator is there, and what does not fit is written to the server's log alone.
+    /// The validator is set, and writes that do not fit are only logged by the server.
     case warn
-    /// What does not fit is refused.
+    /// Writes that do not fit are refused.
     case error
-    /// Nothing goes around the validator any more, and it cannot be changed: what "constraint" asks for first.
+    /// No write can bypass the validator, and it cannot be changed; "constraint" requires this.
     case prepared
-    /// The server itself vouches for every document.
+    /// The server itself guarantees that every document fits.
     case constraint
 
-    /// The later one is greater.
+    /// Returns whether the left stage comes before the right one.
     package static func < (left: EnforcementStage, right: EnforcementStage) -> Bool { left.place < right.place }
 
     private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// The one that comes next.
+    /// The next stage; `nil` after the last one.
     package var next: EnforcementStage? {
         Self.allCases.dropFirst(place + 1).first
     }
 
-    /// The one that comes right before it.
+    /// The previous stage; `nil` before the first one.
     package var previous: EnforcementStage? { place == 0 ? nil : Self.allCases[place - 1] }
 }
 
-/// The road of one collection, from what was there before to a validator that holds.
+/// The steps for one collection, from its earlier validator to an enforced one.
 ///
-/// It says what the collection looks like at each stage, and which command leads to the next: who reads the collection
-/// knows from that alone how far it is.
+/// They define the collection's validation at each stage, and the command that leads to the next. So the stage is known
+/// from the collection alone.
 package struct EnforcementRoad: Sendable {
+    /// The collection.
     package let namespace: Namespace
-    /// The validator that is to hold.
+    /// The validator to enforce.
     package let validator: BSONDocument
-    /// What was there before.
+    /// The validation before the first step.
     package let before: Validation
 
-    /// Joins the parts.
+    /// Creates the steps from their parts.
     package init(_ namespace: Namespace, to validator: BSONDocument, from before: Validation) {
         (self.namespace, self.validator, self.before) = (namespace, validator, before)
     }
 
-    /// What the collection looks like at a stage.
+    /// Returns the collection's validation at a stage.
     package func validation(at stage: EnforcementStage) -> Validation {
         switch stage {
         case .before: before
@@ -55,14 +56,16 @@ package struct EnforcementRoad: Sendable {
         }
     }
 
-    /// The stage at which a collection looks so, the latest where several do; `nil` at none.
+    /// Returns the stage at which a collection has this validation, the latest if there are several; `nil` if there is
+    /// none.
     package func stage(of validation: Validation) -> EnforcementStage? {
         EnforcementStage.allCases.last { self.validation(at: $0).isSame(as: validation) }
     }
 
-    /// The command that leads to a stage from the one before it; `nil` for the beginning.
+    /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
-    /// Each names only what it changes: what somebody else changed meanwhile is then seen by who reads it back.
+    /// Each command sets only the options that it changes, so that another client's change of the others is seen when
+    /// the collection is read back.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {
@@ -77,9 +80,10 @@ package struct EnforcementRoad: Sendable {
         }
     }
 
-    /// The command that leads back towards the beginning; `nil` where that is reached.
+    /// Returns the next command that leads back to the earlier validation; `nil` once that is reached.
     ///
-    /// MongoDB lets no rule be changed while a collection is prepared or at "constraint": that is taken off first.
+    /// MongoDB does not allow a rule to be changed while a collection is prepared or at "constraint", so that is
+    /// removed first.
     package func commandBack(from validation: Validation) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         if validation.isSame(as: before) { return nil }

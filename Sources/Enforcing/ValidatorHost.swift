@@ -2,38 +2,39 @@ package import BSON
 package import JobState
 package import Mongo
 
-/// A collection as it is seen on its road.
+/// A collection as it was read during its enforcement.
 package struct SeenCollection: Sendable {
-    /// How it judges what is written to it.
+    /// The way it validates what is written to it.
     package var validation: Validation
-    /// What tells it from another one of its name.
+    /// The UUID, which distinguishes it from another collection of the same name.
     package var uuid: BSONValue
 
-    /// Joins the two.
+    /// Creates a collection from its parts.
     package init(_ validation: Validation, uuid: BSONValue) { (self.validation, self.uuid) = (validation, uuid) }
 }
 
-/// Where a collection is: a deployment, or what stands in for one that is not at hand.
+/// The deployment that holds a collection, or a substitute for one that is not available.
 package protocol ValidatorHost {
-    /// The collection as it is now.
-    /// - Throws: ``RunError`` where there is none, or no such a one; ``MongoError``.
+    /// Reads the collection as it is now.
+    /// - Throws: ``RunError`` if it does not exist or is not an ordinary collection; ``MongoError``.
     func read(_ namespace: Namespace) throws -> SeenCollection
     /// Changes the collection.
     /// - Throws: ``MongoError``.
     func change(_ command: BSONDocument, of namespace: Namespace) throws
 }
 
-/// A deployment, which one user reads and maybe another one changes.
+/// A deployment that one user reads and perhaps another user changes.
 package struct DeploymentHost: ValidatorHost, Sendable {
     private let reading: ClientPool
     private let changing: ClientPool
 
-    /// Opens nothing yet.
+    /// Creates a host; opens no connection yet.
     /// - Parameters:
-    ///   - reading: reads from the primary.
-    ///   - changing: of the user that may run `collMod`.
+    ///   - reading: connections that read from the primary.
+    ///   - changing: connections of the user that may run `collMod`.
     package init(reading: ClientPool, changing: ClientPool) { (self.reading, self.changing) = (reading, changing) }
 
+    /// Reads the collection from the primary.
     package func read(_ namespace: Namespace) throws -> SeenCollection {
         guard let info = try reading.client().collectionInfo(namespace) else {
             throw RunError(.unknownCollection, "there is no collection \(namespace): create it first")
@@ -45,8 +46,9 @@ package struct DeploymentHost: ValidatorHost, Sendable {
         return SeenCollection(info.validation, uuid: info.uuid ?? .null)
     }
 
+    /// Runs a `collMod` command with majority.
     package func change(_ command: BSONDocument, of namespace: Namespace) throws {
-        // The server looks at every document before it vouches for them: that takes as long as it takes.
+        // For "constraint" the server reads every document first, so that command has no time limit.
         let reads = command["validationLevel"]?.text == "constraint"
         let bounded = reads ? command : command.appending("maxTimeMS", 10_000)
         try changing.client().runWriteCommand(

@@ -3,7 +3,7 @@ import Glibc
 
 /// `$convert`.
 ///
-/// A conversion that the server makes of digits or forms of its own, such as dates out of texts, is not evaluated.
+/// A conversion in which the server uses digits or formats of its own, such as from text to date, is not evaluated.
 extension CompiledExpression {
     func convert(
         _ input: Node, to target: Node, onError: Node?, onNull: Node?, _ document: borrowing BSONView,
@@ -25,7 +25,7 @@ extension CompiledExpression {
         }
     }
 
-    /// The value in the type of that name; `nil` where the server finds none.
+    /// Returns the value in the type of this name; `nil` where the server cannot convert it.
     static func converted(_ value: BSONValue, to name: String) throws(NotEvaluated) -> BSONValue? {
         switch name {
         case "string": try text(value)
@@ -50,13 +50,13 @@ extension CompiledExpression {
         case .objectID(let id): return .string("\(id)")
         case .decimal(let number): return .string("\(number)")
         case .date(let milliseconds):
-            // In other years the server ends the command.
+            // For other years the server ends the command with an error.
             guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else {
                 throw NotEvaluated(.failure)
             }
             return .string(isoText(milliseconds))
         case .double(let number):
-            // Of other numbers 6.0.5 writes six digits, and later servers seventeen.
+            // For other numbers 6.0.5 writes six digits, and later servers write seventeen.
             guard number == number.rounded(), abs(number) < 1_000_000 else { throw NotEvaluated(.version) }
             return .string(formatted("%g", number))
         case .invalidString, .binary: throw NotEvaluated(.version)
@@ -64,7 +64,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Such as `2026-11-21T19:20:11.005Z`.
+    /// Returns a text such as `2026-11-21T19:20:11.005Z`.
     private static func isoText(_ milliseconds: Int64) -> String {
         let text = ServerTime(milliseconds: milliseconds).iso8601
         let fraction = ((milliseconds % 1_000) + 1_000) % 1_000
@@ -74,21 +74,21 @@ extension CompiledExpression {
             + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
     }
 
-    /// The number as `printf` writes it.
+    /// Returns the number as `printf` writes it.
     private static func formatted(_ format: String, _ number: Double) -> String {
         var buffer = [CChar](repeating: 0, count: 64)
         let count = unsafe withVaList([number]) { unsafe vsnprintf(&buffer, buffer.count, format, $0) }
         return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A whole number that a long holds.
+    /// Returns the whole number of a value; `nil` if a long cannot hold it.
     private static func whole(_ value: BSONValue) throws(NotEvaluated) -> Int64? {
         switch value {
         case .int(let number): return Int64(number)
         case .long(let number): return number
         case .bool(let flag): return flag ? 1 : 0
         case .double(let number):
-            // The fraction goes.
+            // The fraction is dropped.
             return number >= -0x1p63 && number < 0x1p63 ? Int64(number) : nil
         case .decimal(let number): return try whole(number)
         case .string(let text): return try spelling(of: text) == .whole ? Int64(text) : nil
@@ -97,7 +97,7 @@ extension CompiledExpression {
         }
     }
 
-    /// A decimal without its fraction.
+    /// Returns a decimal without its fraction.
     private static func whole(_ number: Decimal128) throws(NotEvaluated) -> Int64? {
         guard number.isFinite else { return nil }
         let text = number.description
@@ -126,7 +126,8 @@ extension CompiledExpression {
         }
     }
 
-    /// The double nearest to a text: one that is too large or too small for that, servers read in ways of their own.
+    /// Returns the double nearest to a text; throws if it is too large or too small, because servers read such texts
+    /// differently.
     private static func double(spelled text: String) throws(NotEvaluated) -> Double {
         guard let number = Double(text), number.isFinite, !number.isSubnormal,
             number != 0 || !text.utf8.contains(where: isPower)
@@ -153,7 +154,7 @@ extension CompiledExpression {
         }
     }
 
-    /// The double in 15 digits, as the server makes a decimal of it.
+    /// Returns the double as a decimal of 15 digits, as the server converts it.
     private static func decimal(roughly number: Double) throws(NotEvaluated) -> Decimal128 {
         guard number.isFinite, number != 0, let decimal = Decimal128(formatted("%.14e", number)) else {
             throw NotEvaluated(.version)
@@ -180,7 +181,7 @@ extension CompiledExpression {
         case .double(let number):
             return number >= -0x1p63 && number < 0x1p63 ? .date(milliseconds: Int64(number)) : nil
         case .objectID(let id): return .date(milliseconds: Int64(id.high >> 32) * 1_000)
-        // 4.4 finds no date in a timestamp.
+        // 4.4 does not convert a timestamp to a date.
         case .timestamp, .string, .invalidString, .decimal: throw NotEvaluated(.version)
         default: return nil
         }
@@ -195,10 +196,11 @@ extension CompiledExpression {
         }
     }
 
-    /// How a text spells a number.
+    /// The form in which a text spells a number.
     private enum Spelling { case none, whole, fraction }
 
-    /// What the server surely takes for a number, or surely not: what it reads leniently is not evaluated.
+    /// Returns the spelling of a text that the server certainly takes, or certainly does not take, for a number; throws
+    /// for texts that it reads leniently.
     private static func spelling(of text: String) throws(NotEvaluated) -> Spelling {
         var rest = Array(text.utf8)[...]
         guard let first = rest.first else { return .none }
@@ -211,7 +213,8 @@ extension CompiledExpression {
         let whole = digits()
         if rest.isEmpty { return whole > 0 ? .whole : .none }
         guard whole > 0, rest.first == UInt8(ascii: ".") || isPower(rest[rest.startIndex]) else {
-            // A letter at the front, or behind digits, that begins neither a name of a number nor one to another base.
+            // This is a letter at the start, or after digits, that begins neither a named number nor a prefix of
+            // another base.
             guard let next = rest.first, !"xXiInN. \t\n".utf8.contains(next) else { throw NotEvaluated(.version) }
             return .none
         }

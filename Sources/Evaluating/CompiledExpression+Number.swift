@@ -1,6 +1,6 @@
 import BSON
 
-/// Arithmetic, as far as conversions of dates need it.
+/// Arithmetic, as far as date conversions need it.
 extension CompiledExpression {
     func number(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -34,7 +34,7 @@ extension CompiledExpression {
         }
     }
 
-    /// The number that a part is; `nil` where it is missing, null or undefined.
+    /// Returns the number that a node evaluates to; `nil` if it is missing, null or undefined.
     private func numeric(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
     ) throws(NotEvaluated) -> BSONValue? {
@@ -50,7 +50,7 @@ extension CompiledExpression {
         switch (BSONNumber(left), BSONNumber(right)) {
         case (.integer(let one)?, .integer(let two)?):
             let (product, overflows) = one.multipliedReportingOverflow(by: two)
-            // Beyond a long, servers go on in other types.
+            // If the product exceeds a long, servers differ in the type that they continue with.
             guard !overflows else { throw NotEvaluated(.version) }
             return left.type == .int && right.type == .int ? .integer(Int(product)) : .long(product)
         case (.double(let one)?, .double(let two)?): return .double(one * two)

@@ -1,7 +1,7 @@
 import BSON
 import Patterns
 
-/// Texts, by their bytes.
+/// Text operators, which work on bytes.
 extension CompiledExpression {
     func text(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -64,7 +64,7 @@ extension CompiledExpression {
         }
     }
 
-    /// The parts of a text between the marks, by bytes.
+    /// Returns the parts of a text between the marks, by bytes.
     private static func parts(of text: String, _ mark: String) -> [String] {
         let (bytes, mark) = (Array(text.utf8), Array(mark.utf8))
         var parts: [String] = []
@@ -77,14 +77,14 @@ extension CompiledExpression {
         }
     }
 
-    /// The text of a string: bytes that are not UTF-8, each operator takes in a way of its own.
+    /// Returns the text of a string; throws if it is not UTF-8, because operators treat such bytes differently.
     private func string(_ operand: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> String {
         guard operand.type == .string else { throw NotEvaluated(.failure) }
         guard let text = try operand.text(in: document) else { throw NotEvaluated(.version) }
         return text
     }
 
-    /// A whole number that is not negative.
+    /// Returns a whole number that is not negative.
     private func index(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
     ) throws(NotEvaluated) -> Int {

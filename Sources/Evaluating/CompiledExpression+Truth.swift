@@ -1,6 +1,6 @@
 package import BSON
 
-/// What holds or does not: answered without a copy of any value.
+/// Conditions, which are evaluated without a copy of any value.
 extension CompiledExpression {
     func truth(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -44,7 +44,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Whether a value counts as true: all but false, null, undefined, zeros and what is missing.
+    /// Whether a value counts as true: every value except false, null, undefined, zeros and a missing value.
     private func isTrue(_ operand: Operand, _ document: borrowing BSONView) -> Bool {
         switch operand.type {
         case nil, .null, .undefined: return false
@@ -66,9 +66,10 @@ extension CompiledExpression {
         for (slot, node) in values { slots[slot] = try value(node, document, &slots) }
     }
 
-    // MARK: elements
+    // MARK: Elements
 
-    /// Lends the elements of a list; ends in an error where there is no list, as the server does.
+    /// Calls `body` with each element of a list; throws if the value is no list, because the server ends with an error
+    /// then.
     func eachElement(
         of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand],
         _ body: (Operand, inout [Operand], borrowing BSONView) throws(NotEvaluated) -> Void
@@ -85,7 +86,7 @@ extension CompiledExpression {
         case .map(let input, let slot, let element):
             try eachElement(of: input, document, &slots) { item, slots, document throws(NotEvaluated) in
                 slots[slot] = item
-                // What is missing has no place in a list.
+                // A missing value becomes null in a list.
                 let mapped = try value(element, document, &slots)
                 try body(mapped.type == nil ? .value(.null) : mapped, &slots, document)
             }
@@ -113,7 +114,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Tells of each element of a list whether it counts as true; of a list that is mapped without making it.
+    /// Calls `take` with whether each element of a list counts as true; a mapped list is not built for it.
     private func eachTruth(
         of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand], _ take: (Bool) -> Void
     ) throws(NotEvaluated) {
@@ -128,20 +129,20 @@ extension CompiledExpression {
         }
     }
 
-    /// The document or array of an element.
+    /// Returns the document or array of an element.
     @_lifetime(copy document)
     func view(of element: BSONElement, _ document: borrowing BSONView) throws(NotEvaluated) -> BSONView {
         do { return try document.document(element) } catch { throw NotEvaluated(.damage) }
     }
 
-    // MARK: order
+    // MARK: Order
 
-    /// How two values stand to each other, by MongoDB's order.
+    /// Returns the order of two values by MongoDB's rules.
     func compare(
         _ left: Operand, _ right: Operand, _ document: borrowing BSONView
     ) throws(NotEvaluated) -> BSONOrder {
         guard let leftType = left.type, let rightType = right.type else {
-            // Undefined and missing are one to some servers.
+            // Some servers treat undefined and missing as equal.
             guard left.type != .undefined, right.type != .undefined else { throw NotEvaluated(.version) }
             return BSONOrder(left.type.map(\.sortPlace) ?? 0, right.type.map(\.sortPlace) ?? 0)
         }
@@ -168,7 +169,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Whether two values that stand so to each other are as it asks.
+    /// Whether two values in this order meet the comparison.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal
@@ -181,7 +182,7 @@ extension Node.Order {
     }
 }
 
-/// What a merge of objects does to one of them.
+/// The effect of a merge on an object.
 extension CompiledExpression {
     private func changesByMerging(
         _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -211,10 +212,10 @@ extension CompiledExpression {
 }
 
 extension BSONView {
-    /// Up to so many fields, two names that may be one are compared; of more, their hashes are.
+    /// Up to this many fields, names that may be equal are compared; with more fields, their hashes are.
     private static let fewFields = 24
 
-    /// Whether a name may stand twice, or an array that is a field of it may have other keys than 0, 1, 2: `false` is
+    /// Whether a name may be repeated, or an array among the fields may have other keys than 0, 1, 2; `false` is
     /// certain.
     fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
         var (low, high, count) = (UInt64(0), UInt64(0), 0)
@@ -224,7 +225,7 @@ extension BSONView {
             if element.type == .array, try document(element).hasOddKeys() { return true }
             if isCrowded { continue }
             count += 1
-            // A bit per name; two names of one bit are looked at more closely.
+            // Each name has one bit; two names with the same bit are compared.
             let ends =
                 element.nameLength == 0
                 ? 0 : Int(byte(element.nameOffset)) &* 7 &+ Int(byte(element.nameOffset + element.nameLength - 1)) &* 3
@@ -261,7 +262,7 @@ extension BSONView {
         return false
     }
 
-    /// Whether an array, or one in it, has other keys than 0, 1, 2: the server shows it with those.
+    /// Whether an array, or an array in it, has other keys than 0, 1, 2; the server would renumber it.
     package func hasOddKeys() throws(BSONError) -> Bool {
         var (position, index) = (firstPosition, 0)
         while let element = try next(&position) {
@@ -272,7 +273,7 @@ extension BSONView {
         return false
     }
 
-    /// Whether an element's name is that number.
+    /// Whether an element's name is this number.
     private func isKey(_ element: BSONElement, _ index: Int) -> Bool {
         var (rest, at) = (index, element.nameOffset + element.nameLength)
         repeat {

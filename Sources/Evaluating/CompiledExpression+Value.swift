@@ -1,6 +1,6 @@
 import BSON
 
-/// What an expression is for a document.
+/// The value of an expression for a document.
 extension CompiledExpression {
     func value(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -50,7 +50,7 @@ extension CompiledExpression {
         }
     }
 
-    // MARK: paths
+    // MARK: Paths
 
     private func follow(
         _ names: ArraySlice<String>, from base: Node.Base, _ document: borrowing BSONView, _ slots: [Operand]
@@ -64,7 +64,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Leads into objects; into each object of an array, whose other elements are passed over.
+    /// Follows a path into objects; in an array, into each object, skipping the other elements.
     private func follow(
         _ names: ArraySlice<String>, from operand: Operand, _ document: borrowing BSONView
     ) throws(NotEvaluated) -> Operand {
@@ -106,14 +106,15 @@ extension CompiledExpression {
         }
     }
 
-    // MARK: lists and objects
+    // MARK: Lists and objects
 
     private func list(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .map(let input, _, _), .filter(let input, _, _):
-            // Of nothing there is nothing; the input of a map that is a list of ours is never that.
+            // The result for a null or missing input is null; a list or choice that the expression itself contains is
+            // never null.
             if case .array = input { break }
             if case .choose = input { break }
             if try value(input, document, &slots).isNullish { return .value(.null) }
@@ -128,7 +129,7 @@ extension CompiledExpression {
         return .value(.array(builder.finish()))
     }
 
-    /// The fields of an object, each as `k` and `v`.
+    /// Returns the fields of an object, each as `k` and `v`.
     private func entries(of object: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
         if object.isNullish { return .value(.null) }
         var builder = BSONBuilder()
@@ -155,7 +156,7 @@ extension CompiledExpression {
         }
     }
 
-    /// The object of a list of `k` and `v`.
+    /// Returns the object that a list of `k` and `v` describes.
     private func object(of list: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
         if list.isNullish { return .value(.null) }
         var fields = MergedFields()

@@ -2,18 +2,18 @@ package import BSON
 package import Jobs
 import Patterns
 
-/// An aggregation expression that the client evaluates as the server does, or of which it says that it cannot.
+/// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
-/// The server's own evaluator is the oracle: see `EvaluatorConformanceTests`. What depends on the server's version or on a
-/// collation, and every operator that is not known here, throws ``NotEvaluated``.
+/// The server's own evaluator is the oracle: see `EvaluatorConformanceTests`. Everything that depends on the server's
+/// version or on a collation, and every unknown operator, throws ``NotEvaluated``.
 package struct CompiledExpression: Sendable {
     let root: Node
-    /// How many variables the expression binds.
+    /// The number of variables that the expression binds.
     let slotCount: Int
-    /// Whether the collection has a collation, by which the server compares texts.
+    /// Whether the collection has a collation, which the server uses to compare texts.
     let isCollated: Bool
 
-    /// Compiles an expression; what is not known in it throws only once a document needs it.
+    /// Compiles an expression; an unknown part throws only when a document needs it.
     /// - Parameter isCollated: whether the collection has a collation of its own.
     package init(_ expression: Expression, isCollated: Bool = false) {
         var compiler = ExpressionCompiler()
@@ -27,22 +27,22 @@ package struct CompiledExpression: Sendable {
         return try truth(root, document, &slots)
     }
 
-    /// What the expression is for a document; `nil` where it is missing.
+    /// Returns the value of the expression for a document; `nil` if it is missing.
     package func value(for document: borrowing BSONView) throws(NotEvaluated) -> BSONValue? {
         var slots = [Operand](repeating: .missing, count: slotCount)
         return try value(root, document, &slots).value(in: document)
     }
 }
 
-/// A part of a compiled expression.
+/// A node of a compiled expression.
 indirect enum Node: Sendable {
-    /// What a path begins at.
+    /// The start of a path.
     enum Base: Hashable, Sendable {
         case root
         case variable(Int)
     }
 
-    /// How two values have to stand to each other.
+    /// The order that two values must have.
     enum Order: Sendable { case equal, unequal, less, atMost, greater, atLeast }
 
     case constant(BSONValue)
@@ -57,7 +57,7 @@ indirect enum Node: Sendable {
     case isAmong(Node, Node)
     case someElement(Node)
     case everyElement(Node)
-    /// Whether the server writes the object otherwise once it has merged it.
+    /// Whether the server changes the object's bytes when it merges it.
     case changesByMerging(Node, seesKeys: Bool)
 
     case type(Node)
@@ -94,10 +94,10 @@ indirect enum Node: Sendable {
     case unknown(String)
 }
 
-/// Types of BSON values, and whether a value may be missing.
+/// A set of BSON types, which may include that of a missing value.
 struct TypeSet: Hashable, Sendable {
     private var bits: UInt64 = 0
-    /// MinKey and MaxKey, whose bytes are 0xFF and 0x7F, stand at these places.
+    /// MinKey and MaxKey, whose type bytes are 0xFF and 0x7F, have these bits.
     private static func bit(_ type: BSONType) -> UInt64 {
         switch type {
         case .minKey: 1 << 62
@@ -107,7 +107,7 @@ struct TypeSet: Hashable, Sendable {
     }
     private static let missing: UInt64 = 1
 
-    /// Adds the type of that name; `false` where there is none.
+    /// Adds the type of this name; returns `false` if there is none.
     mutating func insert(_ alias: String) -> Bool {
         if alias == "missing" {
             bits |= Self.missing
@@ -127,14 +127,14 @@ struct TypeSet: Hashable, Sendable {
     func contains(_ type: BSONType?) -> Bool { bits & (type.map(Self.bit) ?? Self.missing) != 0 }
 }
 
-/// What a part of an expression is for a document.
+/// The value of a node for a document.
 enum Operand: Sendable {
     case missing
-    /// A value of the document, at whatever depth: its place in the document's bytes.
+    /// A value of the document at any depth, by its place in the document's bytes.
     case element(BSONElement)
     case value(BSONValue)
 
-    /// The type; `nil` for what is missing.
+    /// The type; `nil` for a missing value.
     var type: BSONType? {
         switch self {
         case .missing: nil
@@ -143,7 +143,7 @@ enum Operand: Sendable {
         }
     }
 
-    /// Whether it is missing, null or undefined.
+    /// Whether the value is missing, null or undefined.
     var isNullish: Bool {
         switch type {
         case nil, .null, .undefined: true
@@ -151,7 +151,7 @@ enum Operand: Sendable {
         }
     }
 
-    /// A copy of the value; `nil` for what is missing.
+    /// Returns a copy of the value; `nil` for a missing value.
     func value(in document: borrowing BSONView) throws(NotEvaluated) -> BSONValue? {
         switch self {
         case .missing: return nil
@@ -169,7 +169,7 @@ enum Operand: Sendable {
         }
     }
 
-    /// The text of a string; `nil` for anything else, and for bytes that are not UTF-8.
+    /// Returns the text of a string; `nil` for any other value, and for bytes that are not UTF-8.
     func text(in document: borrowing BSONView) throws(NotEvaluated) -> String? {
         guard type == .string, case .string(let text)? = try value(in: document) else { return nil }
         return text

@@ -5,7 +5,7 @@ import Jobs
 package struct CompiledUpdate: Sendable {
     private let stages: [[(name: String, value: CompiledExpression)]]
 
-    /// Compiles a pipeline; `nil` where a stage is another one than `$set`, or sets what is no field of the document itself.
+    /// Compiles a pipeline; `nil` if a stage is not a `$set`, or sets anything but a top-level field.
     package init?(_ pipeline: [BSONDocument]) {
         var stages: [[(name: String, value: CompiledExpression)]] = []
         for stage in pipeline {
@@ -17,7 +17,7 @@ package struct CompiledUpdate: Sendable {
         self.stages = stages
     }
 
-    /// What becomes of a document.
+    /// Returns the document after the update.
     package func applied(to document: borrowing BSONView) throws(NotEvaluated) -> BSONDocument {
         guard let first = stages.first else { return BSONDocument(copying: document) }
         var result = try Self.applied(first, to: document)
@@ -25,7 +25,7 @@ package struct CompiledUpdate: Sendable {
         return result
     }
 
-    /// Fields that are there keep their place, new ones stand at the end.
+    /// Existing fields keep their place, and new ones are added at the end.
     private static func applied(
         _ fields: [(name: String, value: CompiledExpression)], to document: borrowing BSONView
     ) throws(NotEvaluated) -> BSONDocument {

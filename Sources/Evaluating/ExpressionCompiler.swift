@@ -1,13 +1,14 @@
 import BSON
 import Patterns
 
-/// Reads an aggregation expression into ``Node``s.
+/// Compiles an aggregation expression into ``Node``s.
 struct ExpressionCompiler {
     private(set) var slotCount = 0
     private var variables: [String: Int] = [:]
-    /// Variables that stand for a hash of an object's bytes, which only another hash is compared with.
+    /// The objects of variables that are bound to a hash of an object's bytes, which is compared only with another
+    /// hash.
     private var hashes: [String: BSONValue] = [:]
-    /// Where `$name` begins: the document, unless `CURRENT` is bound to something else.
+    /// The start of `$name`: the document, unless `CURRENT` is bound to another value.
     private var current = Node.Base.root
 
     mutating func compile(_ value: BSONValue) -> Node {
@@ -47,7 +48,7 @@ struct ExpressionCompiler {
         return .object(fields)
     }
 
-    /// Compiles `body` with a variable of that name.
+    /// Compiles `body` with a variable of this name.
     private mutating func binding<R>(_ name: String, _ body: (inout ExpressionCompiler, Int) -> R) -> R {
         let (slot, before, base) = (slotCount, variables[name], current)
         slotCount += 1
@@ -56,7 +57,7 @@ struct ExpressionCompiler {
         return body(&self, slot)
     }
 
-    /// The operands of an operator that takes them as a list.
+    /// Returns the operands of an operator that takes a list.
     private mutating func operands(_ value: BSONValue) -> [Node] {
         if case .array(let list) = value { return list.values.map { compile($0) } }
         return [compile(value)]
@@ -130,14 +131,14 @@ struct ExpressionCompiler {
         }
     }
 
-    /// The one operand of an operator.
+    /// Returns the only operand of an operator.
     private static func only(_ value: BSONValue) -> BSONValue? {
         guard case .array(let list) = value else { return value }
         return list.values.count == 1 ? list.values[0] : nil
     }
 
-    /// Whether the server would write an object otherwise once it has merged it, where the expression asks that: an object's
-    /// bytes, or its size, beside those of the object merged.
+    /// Returns a node for whether the server changes an object's bytes when it merges it, if the expression compares
+    /// the object's hash or size with that of the merged object.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {
@@ -159,7 +160,7 @@ struct ExpressionCompiler {
         guard let members = value.document, let body = members["in"],
             let bound = try? members["vars"]?.document?.elements()
         else { return nil }
-        // Each value is computed outside of the variables.
+        // Each value is computed outside the scope of the variables.
         var values: [(name: String, node: Node)] = []
         for (name, value) in bound {
             if let hashed = value.document?["$toHashedIndexKey"] {
@@ -224,8 +225,8 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The same with what is asked most often in a form that costs no copy: the type of a value, and whether an object
-    /// would be written otherwise once it was merged.
+    /// The same node, in which the most frequent checks need no copy: the type of a value, and whether merging changes
+    /// an object's bytes.
     var simplified: Node {
         switch self {
         case .all(let parts): .all(parts.map(\.simplified))
@@ -262,7 +263,7 @@ extension Node {
         var types = TypeSet()
         for alias in aliases {
             guard case .constant(.string(let name)) = alias else { return nil }
-            // No value has a type of a name that there is not.
+            // If no type has this name, no value matches it.
             _ = types.insert(name)
         }
         return .hasType(subject.simplified, types)

@@ -1,13 +1,13 @@
 import BSON
 
-/// The fields of an object that the server puts together: a name that comes again keeps its first place and takes the last
-/// value, and arrays get the keys 0, 1, 2.
+/// The fields of an object that the server builds: a repeated name keeps its first place and takes the last value, and
+/// arrays get the keys 0, 1, 2.
 struct MergedFields {
-    /// By the bytes of the names: Swift takes two spellings of é for one.
+    /// The place of each field, by the bytes of its name, because Swift considers two spellings of é equal.
     private var places: [[UInt8]: Int] = [:]
     private var fields: [(String, BSONValue)] = []
 
-    /// The object.
+    /// The resulting object.
     var document: BSONDocument { BSONDocument(fields) }
 
     /// Sets a field.
@@ -32,12 +32,12 @@ struct MergedFields {
 }
 
 extension BSONView {
-    /// ``next(_:)``, for an evaluation.
+    /// Returns the next element like ``next(_:)``, with the errors of an evaluation.
     func nextElement(_ position: inout Int) throws(NotEvaluated) -> BSONElement? {
         do { return try next(&position) } catch { throw NotEvaluated(.damage) }
     }
 
-    /// The name of an element: one that is not UTF-8, each operator takes in a way of its own.
+    /// Returns the name of an element; throws if it is not UTF-8, because operators treat such names differently.
     func text(ofNameOf element: BSONElement) throws(NotEvaluated) -> String {
         let bytes = nameBytes(element)
         guard let text = unsafe bytes.withUnsafeBytes({ unsafe String(validating: $0, as: UTF8.self) }) else {
@@ -48,7 +48,7 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// An array with the keys 0, 1, 2, and so the arrays in it; anything else as it is.
+    /// An array, and all arrays in it, with the keys 0, 1, 2; any other value unchanged.
     fileprivate var renumbered: BSONValue {
         guard case .array(let list) = self else { return self }
         return .array(of: list.values.map(\.renumbered))

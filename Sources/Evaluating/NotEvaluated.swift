@@ -1,8 +1,8 @@
-/// The client cannot tell what the server makes of a document: the server has to be asked.
+/// The client cannot evaluate a document as the server does, so the server has to evaluate it.
 package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
-    /// Why.
+    /// The reason why the client cannot evaluate the document.
     package enum Reason: Hashable, Sendable {
-        /// The expression uses an operator, an option or a variable of that name, which the client does not know.
+        /// The expression uses an operator, option or variable of this name that the client does not know.
         case operation(String)
         /// The result depends on the server's version, or on digits that the client does not reproduce.
         case version
@@ -14,10 +14,13 @@ package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
         case damage
     }
 
+    /// The reason.
     package let reason: Reason
 
+    /// Creates an error with a reason.
     package init(_ reason: Reason) { self.reason = reason }
 
+    /// The reason in words.
     package var description: String {
         switch reason {
         case .operation(let name): "the client does not know \(name)"

@@ -3,42 +3,42 @@ package import Concurrency
 package import Mongo
 import Synchronization
 
-/// Follows the changes of one collection on a thread of its own, and hands over whose they are, batch by batch.
+/// Follows the changes of one collection on a thread of its own, and hands over the `_id`s of the changed documents in
+/// batches.
 ///
-/// It tells which documents changed and not how: who takes a batch reads them anew, so that what was written last wins and
-/// a batch may be taken twice.
+/// It reports which documents changed, and not how. The caller reads them again, so that the last write wins and a
+/// batch may be processed twice.
 package final class ChangeFeed: Sendable {
-    /// The documents that changed since the batch before.
+    /// The documents that changed since the previous batch.
     package struct Batch: Sendable {
-        /// Their `_id`s, each once, in the order of their first change.
+        /// The `_id`s of the documents, each once, in the order of their first change.
         package var ids: [BSONValue] = []
-        /// When each changed last, in the order of the `_id`s.
+        /// The time of each document's last change, in the order of ``ids``.
         package var times: [ChangeTime] = []
-        /// When each changed first, in the order of the `_id`s.
+        /// The time of each document's first change, in the order of ``ids``.
         package var firstTimes: [ChangeTime] = []
-        /// How many changes came, those of ignored sessions among them.
+        /// The number of changes, including those of ignored sessions.
         package var changes = 0
-        /// How many changes were written by transactions of ignored sessions; their documents are not among the
-        /// ``ids``.
+        /// The number of changes by transactions of ignored sessions, whose documents are not among the ``ids``.
         package var ignored = 0
-        /// The place behind the batch: what a later feed goes on from.
+        /// The place after the batch, where a later feed resumes.
         package var place: FeedPlace
         /// The time up to which there are no other changes.
         package var time: ClusterTime
-        /// The time of the last change: what a read has to have seen at least.
+        /// The time of the last change, which a read of the documents has to include.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
     }
 
-    /// Why a feed has nothing more to tell.
+    /// The reason why a feed has ended.
     package enum End: Error {
-        /// The oplog no longer holds what comes next, for that reason.
+        /// The oplog no longer holds the next changes, for this reason.
         case lost(String)
-        /// The collection was dropped, at that time.
+        /// The collection was dropped, at this time.
         case dropped(ClusterTime)
         /// The collection was renamed, or another one took its name.
         case renamed
-        /// The deployment does not give the changes.
+        /// The deployment does not provide the changes.
         case failed(MongoError)
     }
 
@@ -58,15 +58,15 @@ package final class ChangeFeed: Sendable {
     private let sessions: Set<BSONValue>
     private let state = Mutex(State())
 
-    /// The documents of a batch, at most.
+    /// The most documents in a batch.
     private static let most = 1_000
 
-    /// Starts to follow.
+    /// Starts to follow the collection.
     /// - Parameters:
     ///   - place: where to begin.
-    ///   - news: signalled when there is something to take.
-    ///   - patience: how long a failure of the deployment is bridged.
-    ///   - pace: how often it says how far it is while nothing changes.
+    ///   - news: signalled when there is a batch to take.
+    ///   - patience: how long failures of the deployment are retried.
+    ///   - pace: how often the feed reports its time while nothing changes.
     ///   - sessions: the `lsid.id` of sessions whose transactions are ignored. The server names the session with each
     ///     change that a transaction wrote, so that a client's change cannot be mistaken for one of these.
     package init(
@@ -78,16 +78,16 @@ package final class ChangeFeed: Sendable {
         PosixThread.start(name: "changes") { [self] in run(from: place) }
     }
 
-    /// Ends the feed; what was not taken is left.
+    /// Ends the feed; a batch that was not taken stays available.
     package func close() {
         state.withLock { $0.isClosed = true }
         room.signal()
     }
 
-    /// What there is to take; `nil` when nothing came since the last time.
+    /// Returns the batch since the last call; `nil` if nothing came.
     ///
-    /// A batch without documents says that nothing changed up to its time.
-    /// - Throws: ``End`` when the last batch was taken and no other comes.
+    /// A batch without documents reports that nothing changed up to its time.
+    /// - Throws: ``End`` when the last batch was taken and the feed has ended.
     package func take() throws(End) -> Batch? {
         let (batch, end) = state.withLock { state in
             defer { state.pending = nil }
@@ -99,21 +99,22 @@ package final class ChangeFeed: Sendable {
     }
 }
 
-/// When a document changed.
+/// The time at which a document changed.
 package struct ChangeTime: Hashable, Sendable {
-    /// By the deployment's logical clock.
+    /// The time by the deployment's logical clock.
     package var cluster: ClusterTime
-    /// By the primary's own clock, in milliseconds since 1970; `nil` of servers before 6.0, which do not tell.
+    /// The time by the primary's own clock, in milliseconds since 1970; `nil` for servers before 6.0, which do not
+    /// report it.
     package var wall: Int64?
 
-    /// Joins the two.
+    /// Creates a time from its parts.
     package init(cluster: ClusterTime, wall: Int64? = nil) { (self.cluster, self.wall) = (cluster, wall) }
 
-    /// In milliseconds since 1970, as exactly as the server tells.
+    /// The time in milliseconds since 1970, as exactly as the server reports it.
     package var milliseconds: Int64 { wall ?? Int64(cluster.seconds) * 1_000 }
 }
 
-// MARK: the thread
+// MARK: The thread
 
 extension ChangeFeed {
     private var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -170,13 +171,13 @@ extension ChangeFeed {
         var isIgnored: Bool
     }
 
-    /// One change; `nil` when none came for a while.
+    /// Returns the next change; `nil` when none came for a while.
     private func read(_ stream: inout ChangeStream) throws -> Change? {
         guard let event = try stream.next() else { return nil }
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
             throw BSONError(.truncated, at: 0)
         }
-        // What has no key concerns the collection itself.
+        // An event without a key concerns the collection itself.
         guard let key = try event.find("documentKey"), key.type == .object else {
             let kind = try event.find("operationType").map { element throws(BSONError) in try event.value(element) }
             throw kind == "drop" || kind == "dropDatabase" ? End.dropped(ClusterTime(rawValue: stamp)) : End.renamed
@@ -222,7 +223,7 @@ extension ChangeFeed {
         if isNew { news.signal() }
     }
 
-    /// Only what is needed: the documents themselves are not sent.
+    /// Selects only the fields that are needed; the documents themselves are not sent.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1, "wallTime": 1, "lsid.id": 1]]]
     }
@@ -238,7 +239,7 @@ extension ChangeFeed {
 }
 
 extension MongoError {
-    /// Whether a change stream cannot go on from its place.
+    /// Whether a change stream cannot resume from its place.
     fileprivate var isHistoryLost: Bool {
         [.changeStreamHistoryLost, .changeStreamFatal, .invalidResumeToken].contains(code)
     }
@@ -246,14 +247,14 @@ extension MongoError {
 
 /// A place in a stream of changes.
 package enum FeedPlace: Hashable, Sendable {
-    /// Behind what an earlier feed told.
+    /// After the last event that an earlier feed reported.
     case behind(ResumeToken)
-    /// At a time.
+    /// At this time.
     case at(ClusterTime)
 }
 
 extension FeedPlace {
-    /// Reads what ``document`` gave; `nil` for anything else.
+    /// Reads what ``document`` wrote; `nil` for any other document.
     package init?(_ document: BSONDocument) {
         if let token = document["token"]?.document {
             self = .behind(ResumeToken(token))
@@ -264,7 +265,7 @@ extension FeedPlace {
         }
     }
 
-    /// The place as it is kept between runs.
+    /// The place as it is stored between runs.
     package var document: BSONDocument {
         switch self {
         case .behind(let token): ["token": .object(token.document)]
@@ -272,7 +273,7 @@ extension FeedPlace {
         }
     }
 
-    /// Where a change stream begins.
+    /// The option with which a change stream begins.
     var option: (String, BSONValue) {
         switch self {
         case .behind(let token): ("resumeAfter", .object(token.document))

@@ -1,13 +1,14 @@
 import Foundation
 
-/// What a count among random draws says of the share that it stands for.
+/// Bounds for the share of hits, from their count among random draws.
 package enum BinomialBound {
-    /// The share of which a larger one is to be rejected: the upper bound of Clopper and Pearson (1934), one-sided.
+    /// Returns the one-sided upper bound of Clopper and Pearson (1934) for the share of hits: a larger share is
+    /// rejected.
     ///
     /// With `count` 0 and a confidence of 95% it is about 3 / `draws`, the rule of three.
     /// - Parameters:
     ///   - count: how many of the draws were hits.
-    ///   - confidence: how sure the bound is to hold, such as 0.95.
+    ///   - confidence: the probability that the bound holds, such as 0.95.
     package static func upper(_ count: Int, of draws: Int, confidence: Double) -> Double {
         guard draws > 0, count < draws else { return 1 }
         var (low, high) = (Double(count) / Double(draws), 1.0)
@@ -18,7 +19,7 @@ package enum BinomialBound {
         return high
     }
 
-    /// How likely at most `count` hits are, when that share hits: the sum of the terms, from the largest down.
+    /// Returns the probability of at most `count` hits at this share: the sum of the terms, from the largest down.
     private static func atMost(_ count: Int, of draws: Int, share: Double) -> Double {
         guard share > 0 else { return 1 }
         guard share < 1 else { return 0 }
@@ -30,7 +31,7 @@ package enum BinomialBound {
         var sum = 0.0
         while hits >= 0, term > 0 {
             sum += term
-            // Below the mean, where the bound is looked for, terms fall towards 0 hits.
+            // Below the mean, where the bound is searched, the terms fall towards 0 hits.
             if term < sum * 1e-15 { break }
             let ratio: Double = hits / (n - hits + 1)
             term *= ratio * (1 - share) / share

@@ -1,53 +1,53 @@
 package import ServerSchema
 
-/// What an inferred schema should be like.
+/// The options for an inferred schema.
 package struct InferOptions: Sendable {
-    /// Whose rules it is written by.
+    /// The dialect that the schema is written in.
     package var dialect = Dialect.appServices
-    /// The share of the documents read that it must accept, at least: above 0, at most 1.
+    /// The smallest share of the documents read that the schema must accept: above 0, at most 1.
     package var cover = 1.0
-    /// Whether documents that only may stop syncing count as not accepted.
+    /// Whether documents that might stop syncing count as not accepted.
     package var isStrict = false
-    /// Whether it lists the values of fields that have only few: these are values of documents.
+    /// Whether the schema lists the values of fields that have only few; these are values of documents.
     package var hasEnums = false
-    /// When an object is taken for a dictionary.
+    /// The rule that decides which objects are dictionaries.
     package var dictionaries = DictionaryRule()
-    /// What bounds the memory.
+    /// The limits on the memory of a survey.
     package var limits: PathTree.Limits {
         var limits = PathTree.Limits()
         limits.keepsValues = hasEnums
         return limits
     }
 
-    /// The defaults.
+    /// Creates the default options.
     package init() {}
 
-    /// The documents of so many that need not fit.
+    /// Returns how many of so many documents need not fit the schema.
     func budget(of documents: Int) -> Int {
-        // Not one too many by the rounding of a product.
+        // The rounding of the product must not allow one document too many.
         var budget = Int((Double(documents) * (1 - cover) + 1e-6).rounded(.down))
         while budget > 0, Double(documents - budget) < Double(documents) * cover - 1e-6 { budget -= 1 }
         return min(max(0, budget), documents)
     }
 }
 
-/// When an object is taken for a dictionary, whose keys are data, and not for an embedded object.
+/// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The distinct keys that it has at least.
+    /// The smallest number of distinct keys.
     package var minimumKeys = 20
-    /// The share of the keys that an object has at most, on average.
+    /// The largest share of the keys that an object holds on average.
     package var maximumShare = 0.25
-    /// The share of the objects that hold the most common key, at most.
+    /// The largest share of the objects that may hold the most common key.
     package var maximumPresence = 0.5
-    /// The share of the values, nulls aside, that are of one type, at least.
+    /// The smallest share of the values, nulls excluded, that must have the same type.
     package var minimumSameType = 0.99
 
-    /// The defaults.
+    /// Creates the default rule.
     package init() {}
 }
 
 extension PathTree {
-    /// Folds every object that the rule takes for a dictionary, the outermost first; never the documents themselves.
+    /// Folds every object that is a dictionary by the rule, the outermost first, but never the documents themselves.
     mutating func foldDictionaries(_ rule: DictionaryRule, at node: Int = 0) {
         if node != 0, !nodes[node].isFolded, isDictionary(node, rule) { fold(node) }
         for child in nodes[node].keys.nodes { foldDictionaries(rule, at: child) }

@@ -1,16 +1,16 @@
 package import BSON
 
-/// What an inference made of the documents of one or more collections.
+/// The result of an inference for the documents of one or more collections.
 package struct InferReport: Sendable {
-    /// One collection.
+    /// The result for one collection.
     package struct Collection: Sendable {
-        /// The schema, and what it was made from.
+        /// The schema, and the counts that it was made from.
         package let inference: Inference
-        /// What a check of the documents by it found.
+        /// The result of checking the documents against the schema.
         package let outcome: Outcome
-        /// How many documents were taken at random; `nil` when all were read.
+        /// The requested size of the random sample; `nil` if all documents were read.
         package let sampleSize: Int?
-        /// What the documents that were read match; `nil` for all.
+        /// The filter that selected the documents to read; `nil` for all documents.
         package let filter: BSONDocument?
 
         /// Joins the parts.
@@ -22,15 +22,15 @@ package struct InferReport: Sendable {
         }
     }
 
-    /// Where the documents are, without secrets.
+    /// The source of the documents, without secrets.
     package let source: String
-    /// How the schemas were made.
+    /// The options that the schemas were made with.
     package let options: InferOptions
-    /// One per collection that has documents.
+    /// The results, one for each collection that has documents.
     package let collections: [Collection]
-    /// What the reader should know.
+    /// Notes for the reader.
     package var notes: [String]
-    /// How long it took.
+    /// The duration of the inference.
     package let duration: Duration
 
     /// Joins the parts.
@@ -44,6 +44,6 @@ package struct InferReport: Sendable {
         self.duration = duration
     }
 
-    /// Whether every schema accepts what was asked for.
+    /// Whether every schema accepts the requested share of its documents.
     package var isWithinCover: Bool { collections.allSatisfy(\.outcome.isWithinCover) }
 }

@@ -2,34 +2,34 @@ package import BSON
 package import Checking
 package import ServerSchema
 
-/// What one thread counted of a collection's documents: in two halves, so that what one of them does not know can be
-/// measured on the other.
+/// The counts of one thread for a collection's documents, in two halves, so that a schema from one half can be tested
+/// on the other.
 package struct Survey: Sendable {
     private var first: PathTree
     private var second: PathTree
 
-    /// Starts with nothing counted.
+    /// Creates an empty survey.
     package init(_ options: InferOptions) {
         first = PathTree(limits: options.limits)
         second = first
     }
 
-    /// The documents counted so far.
+    /// The number of documents counted so far.
     package var documents: Int { first.documents + second.documents }
 
-    /// Counts a document, in the half that its `_id` decides.
+    /// Counts a document, in the half that its `_id` determines.
     /// - Throws: ``BSONError`` when its bytes are damaged.
     package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         if try Self.isFirst(document) { try first.add(document) } else { try second.add(document) }
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     package mutating func merge(_ other: Survey) {
         first.merge(other.first)
         second.merge(other.second)
     }
 
-    /// A document is in the same half in whatever order, and from whatever source, it is read.
+    /// Whether a document is in the first half, which depends on neither the order nor the source of the reading.
     private static func isFirst(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         let bytes: RawSpan
         if let id = try document.find("_id") {
@@ -37,7 +37,7 @@ package struct Survey: Sendable {
         } else {
             bytes = document.bytes.extracting(document.start..<document.end)
         }
-        // FNV-1a, whose low bits alone are too regular.
+        // The hash is FNV-1a, whose low bits alone are too regular.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for index in 0..<bytes.byteCount {
             hash = (hash ^ UInt64(unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))) &* 0x0100_0000_01B3
@@ -45,45 +45,45 @@ package struct Survey: Sendable {
         return (hash ^ hash >> 31 ^ hash >> 17).nonzeroBitCount.isMultiple(of: 2)
     }
 
-    /// Both halves.
+    /// The counts of both halves together.
     var whole: PathTree {
         var tree = first
         tree.merge(second)
         return tree
     }
 
-    /// The half that the bound for other documents is measured by, and how many documents the other half has.
+    /// The half for the schema that is tested on the other half, and the number of documents in that other half.
     var training: (tree: PathTree, heldOut: Int) { (first, second.documents) }
 }
 
-/// A schema for one collection, and what it was made from.
+/// A schema for one collection, and the counts that it was made from.
 package struct Inference: Sendable {
-    /// The collection.
+    /// The collection that the schema describes.
     package let namespace: Namespace
-    /// How it was made.
+    /// The options that the schema was made with.
     package let options: InferOptions
-    /// The documents that were counted.
+    /// The number of documents that were counted.
     package let documents: Int
-    /// The documents that were not counted for ``trained``.
+    /// The number of documents that were not counted for ``trained``.
     package let heldOut: Int
-    /// The schema's file, as a document: of App Services, or `{"$jsonSchema": …}`.
+    /// The content of the schema file, as a document: of App Services, or `{"$jsonSchema": …}`.
     package let schema: BSONDocument
-    /// The name of the clients' type.
+    /// The name of the client type.
     package let title: String
-    /// What was found at each path, and what the schema says of it.
+    /// A summary of each path.
     package let paths: [PathSummary]
-    /// Whether more paths were met than are kept.
+    /// Whether the documents have more paths than were kept.
     package let isCrowded: Bool
-    /// What documents are checked against: the schema.
+    /// The schema, compiled for checking documents.
     package let compiled: CompiledSchema
-    /// A schema for half of the documents that accepts all of those.
+    /// A schema that was made from half of the documents and accepts all of these.
     package let trained: CompiledSchema
 
-    /// Makes a schema from what was counted.
+    /// Makes a schema from the counts.
     /// - Parameters:
-    ///   - title: the name of the clients' type; that of the collection by default.
-    ///   - titles: the names of other collections' types.
-    /// - Throws: ``SchemaError`` when what was made cannot be read, which is a bug.
+    ///   - title: the name of the client type; `nil` takes the collection's name.
+    ///   - titles: the names of other collections' types, which the schema does not use.
+    /// - Throws: ``SchemaError`` when the schema that was made cannot be read, which is a bug.
     package init(
         _ survey: Survey, of namespace: Namespace, options: InferOptions, title: String? = nil,
         titles: Set<String> = []
@@ -106,7 +106,7 @@ package struct Inference: Sendable {
         paths = PathSummary.all(of: fitter)
     }
 
-    /// Reads the schema as `check` reads its file.
+    /// Compiles the schema after reading it as `check` reads its file.
     private static func compile(_ schema: BSONDocument, of namespace: Namespace) throws(SchemaError) -> CompiledSchema {
         let text: String
         do throws(BSONError) {

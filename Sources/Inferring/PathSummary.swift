@@ -1,33 +1,33 @@
 package import BSON
 package import ServerSchema
 
-/// What was found at one path, and what the schema says of it.
+/// A summary of one path: its values, and what the schema declares for it.
 package struct PathSummary: Sendable {
-    /// Where.
+    /// The path.
     package let path: SchemaPath
-    /// The types, the most common first, null among them, with the number of values.
+    /// The types with their numbers of values, the most common type first, null included.
     package let types: [(type: SchemaType, count: Int)]
-    /// How many values were met.
+    /// The number of values.
     package let values: Int
-    /// Of the objects that could hold the field, those that do; `nil` for elements and a dictionary's values.
+    /// How many objects hold the field, of those that could; `nil` for elements and for a dictionary's values.
     package let presence: (count: Int, of: Int)?
-    /// The types that the schema declares; none where it leaves the path out.
+    /// The types that the schema declares; empty if it leaves the path out.
     package let declared: [SchemaType]
     /// Whether the schema requires the field.
     package let isRequired: Bool
-    /// Whether the object is written as a dictionary.
+    /// Whether the schema declares the object as a dictionary.
     package let isDictionary: Bool
-    /// The most elements of an array; `nil` where there is none.
+    /// The most elements of an array; `nil` if there is no array.
     package let longestArray: Int?
-    /// What looks like a mistake, or is worth a thought.
+    /// Likely mistakes, and other things to consider.
     package let suspicions: [Suspicion]
-    /// The values that an enum could list; `nil` where they were not kept, or are no candidate.
+    /// The values that an enum could list; `nil` if they were not kept, or the field is no candidate.
     package let candidates: [BSONValue]?
 
-    /// The share of the values that are null.
+    /// The number of values that are null.
     package var nulls: Int { types.first { $0.type == .null }?.count ?? 0 }
 
-    /// Every path, the fields of an object as in the schema.
+    /// Returns the summary of every path, with the fields of an object in the order of the schema.
     static func all(of fitter: SchemaFitter) -> [PathSummary] {
         var rows: [PathSummary] = []
         collect(0, SchemaPath(), parent: nil, fitter, into: &rows)

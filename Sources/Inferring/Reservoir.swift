@@ -1,28 +1,29 @@
 package import BSON
 
-/// Takes documents at random from a stream of unknown length, each with the same chance.
+/// Takes documents at random from a stream of unknown length, each with the same probability.
 ///
 /// Source: Vitter, "Random sampling with a reservoir", 1985, algorithm R. The numbers are those of SplitMix64 (Steele,
 /// Lea, Flood, 2014), so that a seed gives the same sample of the same stream on every machine.
 package struct Reservoir: Sendable {
     /// The documents taken so far.
     package private(set) var documents: [BSONDocument] = []
-    /// The bytes that they have.
+    /// The size of these documents in bytes.
     package private(set) var byteCount = 0
 
     private let capacity: Int
     private var seen = 0
     private var state: UInt64
 
+    /// Creates an empty reservoir.
     /// - Parameters:
-    ///   - capacity: how many documents are taken at most.
-    ///   - seed: what the choice depends on beside the documents' order.
+    ///   - capacity: the largest number of documents to take.
+    ///   - seed: the number that determines the choice, together with the order of the documents.
     package init(capacity: Int, seed: UInt64) {
         self.capacity = capacity
         state = seed
     }
 
-    /// Looks at the next document of the stream.
+    /// Takes or passes over the next document of the stream.
     package mutating func add(_ document: borrowing BSONView) {
         seen += 1
         if documents.count < capacity {

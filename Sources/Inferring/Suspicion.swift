@@ -1,28 +1,28 @@
 import ServerSchema
 
-/// What looks like a mistake at a path, or is worth a thought before a schema is made of it.
+/// A likely mistake at a path, or something to consider before a schema is made from it.
 package enum Suspicion: String, Hashable, Sendable, CaseIterable {
-    /// A type that fewer than 1% of the values have, beside another.
+    /// A type has fewer than 1% of the values, next to another type.
     case rareType = "rare-type"
-    /// Several types, none of them rare, which are not all numbers.
+    /// The values have several types, none of them rare, which are not all numbers.
     case mixedTypes = "mixed-types"
-    /// More than one of int, long, double and decimal.
+    /// The values have more than one of the types int, long, double and decimal.
     case mixedNumbers = "mixed-numbers"
-    /// Doubles alone, and all of them whole.
+    /// All values that are not null are doubles, and all of them are whole.
     case wholeDoubles = "whole-doubles"
-    /// Nine strings in ten read like dates.
+    /// At least nine in ten strings look like dates.
     case datesAsStrings = "dates-as-strings"
-    /// Nine strings in ten read like UUIDs.
+    /// At least nine in ten strings look like UUIDs.
     case uuidsAsStrings = "uuids-as-strings"
-    /// Nine strings in ten read like ObjectIds.
+    /// At least nine in ten strings look like ObjectIds.
     case objectIDsAsStrings = "objectids-as-strings"
-    /// Nine strings in ten read like numbers.
+    /// At least nine in ten strings look like numbers.
     case numbersAsStrings = "numbers-as-strings"
-    /// Fewer than one in a thousand objects has the field, of a thousand or more.
+    /// Fewer than one in a thousand objects has the field, of at least a thousand.
     case rareField = "rare-field"
-    /// Every value is null: what the field is for cannot be told.
+    /// Every value is null, so the purpose of the field is unknown.
     case onlyNull = "only-null"
-    /// Binary data of a subtype that clients do not have, such as an old UUID.
+    /// Some values are binary data of a subtype that clients do not have, such as an old UUID.
     case binarySubtype = "binary-subtype"
 
     static func all(

@@ -1,52 +1,52 @@
 package import BSON
 package import Jobs
 
-/// What a chunk is about to change, as the journal keeps it: per document the touched fields as they are, and a digest of
-/// them as they will be.
+/// The journal of a chunk that is about to be written: for each document the touched fields as they are, and a digest
+/// of the fields as they will be.
 ///
-/// Documents that change alike share one group: of additions of one constant the journal holds the digest once, and else
-/// only `_id`s.
+/// Documents with the same change share one group. For additions of one constant, the journal holds the digest once and
+/// only the `_id` of each document.
 package struct ChunkJournal {
     /// The most bytes of entries in one document of the journal, unless one entry alone has more.
     static let partSize = 8 << 20
-    /// What a group takes besides its head and its `_id`s, at most: its name in the list, and theirs.
+    /// An upper bound of the bytes that a group or an `_id` takes besides its own: its name in the array.
     private static let overhead = 24
 
-    /// Documents that the chunk changes.
+    /// The number of documents that the chunk changes.
     package private(set) var count = 0
-    /// Bytes of all groups: about what the journal takes in the state database, before compression.
+    /// The bytes of all groups: about what the journal takes in the state database, before compression.
     package private(set) var bytes = 0
-    /// The groups of each document of the journal.
+    /// The groups, one array for each document of the journal.
     var parts: [BSONValue] { open.groups.isEmpty ? closed : closed + [open.bson] }
 
-    /// Documents that are made in other collections before the chunk is written.
+    /// The documents that are created in other collections before the chunk is written.
     package private(set) var created: [BSONValue] = []
 
-    /// The fields by which documents are told from others of the same `_id`.
+    /// The fields that distinguish a document from another one with the same `_id`.
     package let evidence: [String]
     private let touched: [String]
-    /// Under which names the parts of a change stand for each of ``touched``.
+    /// The names that the parts of a change have for each of ``touched``.
     private let keys: [(before: String, after: String, place: String)]
     private var closed: [BSONValue] = []
     private var open = Part()
 
     /// - Parameter touched: the names of the touched fields, in the order of their bytes.
-    /// - Parameter evidence: the names of the fields of which a digest is kept beside each `_id`.
+    /// - Parameter evidence: the names of the fields of which a digest is stored with each `_id`.
     package init(touched: [String], evidence: [String] = []) {
         (self.touched, self.evidence) = (touched, evidence)
         keys = touched.indices.map { ("b\($0)", "a\($0)", "p\($0)") }
     }
 
-    /// Adds a document that is made in another collection, with the digest of all of it.
+    /// Adds a document that is created in another collection, with a digest of the whole document.
     package mutating func add(_ creation: ClientCreation) {
         created.append(CreatedChild(creation).bson)
     }
 
-    /// Adds a document, of which the touched fields at least are given, as they are and as they will be.
-    /// - Parameter positions: the places of the touched fields among all fields of the document as it is, where the journal
-    ///   has to keep them; −1 for one that is missing.
-    /// - Parameter id: of the document; `nil` where it stands in `before`.
-    /// - Returns: whether it is journaled: a document of which no touched field changes is not.
+    /// Adds a document, given with at least its touched fields, as they are and as they will be.
+    /// - Parameter positions: the places of the touched fields among all fields of the document as it is, if the
+    ///   journal has to keep them; −1 for a missing field.
+    /// - Parameter id: the document's `_id`; `nil` if `before` contains it.
+    /// - Returns: whether the document is journaled; a document whose touched fields do not change is not.
     @discardableResult
     package mutating func add(
         _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil,
@@ -69,10 +69,9 @@ package struct ChunkJournal {
         return true
     }
 
-    /// What tells the group of a document: its changed fields before and after; `nil` when none of the touched fields
-    /// changes.
+    /// Returns the key of a document's group: its changed fields before and after; `nil` when no touched field changes.
     ///
-    /// Most documents find a group that is there, so its head, and the digest in it, is made for the others alone.
+    /// Most documents belong to an existing group, so the group's head with its digest is made only for the others.
     private func change(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
     ) throws(BSONError) -> BSONDocument? {
@@ -91,6 +90,7 @@ package struct ChunkJournal {
         return isEmpty ? nil : change.finish()
     }
 
+    /// Whether a field differs in type or in bytes between two documents; `nil` means that the field is missing.
     package static func differs(
         _ was: BSONElement?, of before: borrowing BSONView, _ willBe: BSONElement?, of after: borrowing BSONView
     ) -> Bool {
@@ -98,7 +98,7 @@ package struct ChunkJournal {
         return was.type != willBe.type || !before.valueBytes(was).isEqual(to: after.valueBytes(willBe))
     }
 
-    /// What a group holds besides its `_id`s.
+    /// Returns the fields of a group except its `_id`s.
     private func head(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
     ) throws(BSONError) -> BSONDocument {
@@ -126,13 +126,14 @@ package struct ChunkJournal {
 
     /// The groups of one document of the journal.
     private struct Part {
+        /// The groups so far, each with its head, the `_id`s of its documents and their evidence.
         package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int, evidence: [UInt8])] = []
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
         func hasGroup(_ change: BSONDocument) -> Bool { indexes[change] != nil }
 
-        /// - Parameter head: the head of a new group; not looked at where the group is there.
+        /// - Parameter head: the head of a new group; ignored if the group exists.
         mutating func append(
             _ id: BSONValue, to change: BSONDocument, head: BSONDocument?, size: Int, evidence: [UInt8]
         ) {
@@ -162,7 +163,7 @@ package struct ChunkJournal {
 }
 
 extension BSONDocument {
-    /// The places of these fields among all fields of the document; −1 for one that is missing.
+    /// Returns the places of these fields among all fields of the document; −1 for a missing field.
     package func positions(of names: [String]) throws(BSONError) -> [Int] {
         let all = try elements().map(\.name)
         return names.map { all.firstIndex(of: $0) ?? -1 }

@@ -1,31 +1,31 @@
 package import BSON
 package import Jobs
 
-/// What operators asked of a job while it runs: read by its runner before each chunk, written from any machine.
+/// The operators' requests to a running job: read by its runner before each chunk, written from any machine.
 package struct Control: Hashable, Sendable {
-    /// Who did something, and when by the server's clock.
+    /// The operator who did something, and the time by the server's clock.
     package struct Mark: Hashable, Sendable {
         /// The operator, as `user@host`.
         package var by: String
-        /// When, by the server's clock; `nil` where the record is damaged.
+        /// The time, by the server's clock; `nil` where the record is damaged.
         package var at: ServerTime?
-        /// What the operator said about it.
+        /// The operator's note.
         package var note: String?
 
-        /// Joins the three.
+        /// Creates a mark from its parts.
         package init(by: String, at: ServerTime?, note: String?) { (self.by, self.at, self.note) = (by, at, note) }
     }
 
     /// Set while the job has to wait for `resume`.
     package var paused: Mark?
-    /// Limits that stand in for those of the job file.
+    /// The limits that replace those of the job file.
     package var limits: [LimitOverride] = []
     /// Set once the next schema is the active one.
     package var deployed: Mark?
-    /// Whether the deploy was seen in the deployment itself, and not only told.
+    /// Whether the deploy was seen in the deployment itself, and not only stated by an operator.
     package var isDeployVerified = false
 
-    /// Nothing was asked.
+    /// Creates a control without any request.
     package init() {}
 
     /// Reads the `control` of a job's record.
@@ -40,6 +40,7 @@ package struct Control: Hashable, Sendable {
 }
 
 extension Control.Mark {
+    /// Reads a mark; an operator that is missing becomes `unknown`.
     package init(_ document: BSONDocument) {
         self.init(
             by: document["by"]?.text ?? "unknown", at: ServerTime(document["at"]), note: document["note"]?.text)

@@ -2,11 +2,13 @@ package import BSON
 import Jobs
 import Mongo
 
-/// A document that a chunk made in another collection, as the journal holds it.
+/// A document that a chunk created in another collection, as the journal holds it.
 package struct CreatedChild: Hashable {
+    /// The collection of the document.
     package let namespace: Namespace
+    /// The document's `_id`.
     package let id: BSONValue
-    /// Of the whole document, as it was made.
+    /// The digest of the whole document, as it was created.
     package let digest: JournalDigest
 
     init(_ creation: ClientCreation) {

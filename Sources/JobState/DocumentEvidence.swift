@@ -1,22 +1,22 @@
 package import BSON
 
-/// What tells a document from another that has its `_id` later: a few of its fields that the job does not write, two bytes
-/// of a digest of each.
+/// The evidence that distinguishes a document from a later one with the same `_id`: for a few fields that the job does
+/// not write, two bytes of a digest of each.
 ///
-/// One of them may change or be added as users like: a document counts as replaced once most of them are others, or more were
-/// added than are left.
+/// Users may change or add any of these fields. A document counts as replaced once most of the fields that it had
+/// differ, or more fields were added than stayed the same.
 package struct DocumentEvidence: Hashable, Sendable {
-    /// The fields, by their names.
+    /// The names of the fields.
     package let names: [String]
 
-    /// Chooses the fields.
+    /// Creates evidence of the named fields.
     package init(_ names: [String]) { self.names = names }
 
     private static let width = 2
-    /// Fields that are longer than this together are not looked at.
+    /// The most bytes that the fields may take together; larger ones are not digested.
     package static let largest = 65_536
 
-    /// What the fields are in a document, as the journal holds it: 0 for one that is missing.
+    /// Returns the digests of the fields in a document, as the journal holds them: 0 for a missing field.
     package func digest(of document: BSONDocument) throws(BSONError) -> [UInt8] {
         let view = document.view
         var bytes: [UInt8] = []
@@ -33,7 +33,7 @@ package struct DocumentEvidence: Hashable, Sendable {
 
     /// FNV-1a over type and value, folded; never 0.
     ///
-    /// Nobody gains by a collision, so a fast one does.
+    /// A fast hash is enough, because no one gains by a collision.
     private static func digest(of value: RawSpan, _ type: BSONType) -> UInt16 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(type.rawValue)
         for index in 0..<value.byteCount {
@@ -44,14 +44,14 @@ package struct DocumentEvidence: Hashable, Sendable {
         return folded == 0 ? 1 : folded
     }
 
-    /// What a group's bytes hold of the document at a place in it.
+    /// Returns the evidence of the document at one place of a group; `nil` where the group's bytes do not reach so far.
     func part(_ place: Int, of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         let length = names.count * Self.width
         guard length > 0, bytes.count >= (place + 1) * length else { return nil }
         return bytes[place * length..<(place + 1) * length]
     }
 
-    /// Whether most of the fields that a document had are others now, or it has more that are new to it.
+    /// Whether most of the fields that the document had differ now, or it gained more of them than stayed the same.
     package func isReplaced(_ now: BSONDocument, since before: ArraySlice<UInt8>) throws(BSONError) -> Bool {
         let now = try digest(of: now)
         var (had, same, added) = (0, 0, 0)
@@ -65,7 +65,8 @@ package struct DocumentEvidence: Hashable, Sendable {
             had += 1
             if was.elementsEqual(isNow) { same += 1 }
         }
-        // One that had few fields may have the same by chance; of one that had none, or was too large, nothing is known.
+        // A document with few fields may have the same ones by chance. One that had none, or was too large, gives no
+        // evidence.
         return had > 0 && (same * 2 < had || same * 2 + 1 < had + added)
     }
 }

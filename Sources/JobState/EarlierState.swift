@@ -1,17 +1,17 @@
 package import BSON
 
-/// What an earlier version of the program left behind of a job, whose state documents had another layout.
+/// The state that an earlier version of the program left of a job, in another layout.
 ///
-/// Its attempts are numbered with gaps, and nothing tells which of them were written. So none of them counts as missing, and
-/// all that they journaled is uncertain: a checkpoint whose sums agree with the journal says that it was written, but not that
-/// the documents are still those.
+/// That version numbered its attempts with gaps, and recorded nowhere which of them were written. So none of them
+/// counts as missing, and everything that they journaled is uncertain: a checkpoint whose sums agree with the journal
+/// proves that the attempt was written, but not that the documents are still the same.
 package struct EarlierState: Hashable {
-    /// The number of its last attempt in the journal.
+    /// The number of the job's last attempt in the journal.
     package var journaled: Int64
-    /// Documents that it changed, by its checkpoints.
+    /// The number of documents that the job changed, by its checkpoints.
     package var modified: Int
 
-    /// Joins the two.
+    /// Creates a state from its two numbers.
     package init(journaled: Int64, modified: Int) { (self.journaled, self.modified) = (journaled, modified) }
 
     fileprivate init(_ document: BSONDocument) {
@@ -21,7 +21,7 @@ package struct EarlierState: Hashable {
 }
 
 extension StateStore {
-    /// Refuses a record of a layout that is not read.
+    /// Refuses a record with a layout that this version cannot read.
     package func checkVersion(of record: BSONDocument) throws(RunError) {
         let version = record["version"]?.integer ?? 0
         guard version < JobStore.oldest || version > JobStore.version else { return }
@@ -37,8 +37,8 @@ extension StateStore {
         )
     }
 
-    /// What an earlier version left behind of the job; `nil` where there is nothing.
-    /// - Parameter record: of the job.
+    /// Returns the state that an earlier version left of the job; `nil` if there is none.
+    /// - Parameter record: the job's record.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func earlier(_ record: BSONDocument) throws -> EarlierState? {
         if let kept = record["earlier"]?.document { return EarlierState(kept) }
@@ -47,9 +47,9 @@ extension StateStore {
         return EarlierState(journaled: try journal.newest(), modified: Progress(range).modified)
     }
 
-    /// Gives a record of an earlier version the present layout, so that no earlier version goes on with the job.
+    /// Gives an earlier version's record the present layout, so that no earlier version can continue the job.
     ///
-    /// Under the job's lease; idempotent.
+    /// Call it under the job's lease; it is idempotent.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func adopt() throws {
         guard let record = try jobs.record(), let version = record["version"]?.integer, version < JobStore.version,

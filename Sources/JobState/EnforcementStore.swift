@@ -2,34 +2,35 @@ package import BSON
 import Concurrency
 import Mongo
 
-/// The collection `enforced`: how far the validator of a collection is on its way, and what was there before.
+/// The collection `enforced`: the stage that a collection's validator has reached, and the validator it had before.
 ///
-/// A record is written before each change of the collection and after it. Whoever changes the collection holds the
-/// record meanwhile; every write to it names the revision that was read, so that of two runners one wins.
+/// A record is written before each change of the collection and after it. The runner that changes the collection holds
+/// the record during the change. Every write to the record names the revision that was read, so that one of two runners
+/// wins.
 package struct EnforcementStore {
     /// A record as it was read.
     package struct Record: Sendable {
-        /// What the last step leads to: a stage of the road, or ``EnforcementStore/abort``.
+        /// The target of the last step: a stage of enforcement, or ``EnforcementStore/abort``.
         package let step: String
-        /// Whether the step was seen to be done.
+        /// Whether the step was seen to be complete.
         package let isDone: Bool
-        /// The validator that is to hold.
+        /// The validator to enforce.
         package let validator: BSONDocument
-        /// What was there before.
+        /// The validation before the first step.
         package let before: Validation
         /// The collection's UUID.
         package let uuid: BSONValue
-        /// Who wrote it.
+        /// The operator who wrote the record.
         package let person: String
-        /// When, by the server's clock.
+        /// The time of the write, by the server's clock.
         package let time: ServerTime?
         let revision: Int
     }
 
-    /// The step that puts back what was there before.
+    /// The step that restores the earlier validator.
     package static var abort: String { "abort" }
 
-    /// How long a step is its runner's, by the server's clock.
+    /// How long a runner holds a step, by the server's clock.
     package static var hold: Duration { .seconds(30) }
 
     private static var collection: String { "enforced" }
@@ -38,7 +39,7 @@ package struct EnforcementStore {
     private let namespace: Namespace
     private let identity: RunnerIdentity
 
-    /// The record of a collection; nothing is read.
+    /// Creates the store for a collection; reads nothing.
     package init(_ namespace: Namespace, client: StoreClient, identity: RunnerIdentity = .current()) {
         (self.namespace, self.client, self.identity) = (namespace, client, identity)
     }
@@ -46,7 +47,7 @@ package struct EnforcementStore {
     private var id: BSONValue { .string("\(namespace)") }
 
     /// The collection's record; `nil` before its first step.
-    /// - Throws: ``RunError`` for a damaged one; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func record() throws -> Record? {
         guard let document = try client.firstChecked(Self.collection, ["_id": id]) else { return nil }
         guard let validator = document["validator"]?.stored, let before = document["before"]?.document,
@@ -60,19 +61,19 @@ package struct EnforcementStore {
             time: ServerTime(document["at"]), revision: document["revision"]?.integer ?? 0)
     }
 
-    /// Whether a record is still as it was read.
+    /// Whether a record is unchanged since it was read.
     package func isCurrent(_ record: Record) throws -> Bool { try self.record()?.revision == record.revision }
 
     /// Records that a step is about to be done, and holds the record for it.
     /// - Parameters:
-    ///   - record: what was read; `nil` where there was none.
-    ///   - fresh: what a road that begins is bound to; `nil` where one goes on.
-    /// - Throws: ``RunError`` of kind `leaseHeld` where another runner was first, or is at it; ``MongoError``.
+    ///   - record: the record that was read; `nil` if there was none.
+    ///   - fresh: what a new enforcement is bound to; `nil` to continue one.
+    /// - Throws: ``RunError`` of kind `leaseHeld` if another runner was first, or holds the record; ``MongoError``.
     package func begin(
         _ step: String, after record: Record?, fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?,
         for hold: Duration = Self.hold
     ) throws -> Record {
-        // The first of two runners makes the record, and both then go by its revision.
+        // The first of two runners creates the record; after that both go by its revision.
         if record == nil { try client.createIfAbsent(Self.collection, id: id, Self.document(fresh, step: "before")) }
         let holder = try client.first(Self.collection, ["_id": id])?["holder"]?.document.flatMap(RunnerIdentity.init)
         var free: [BSONValue] = [
@@ -100,8 +101,8 @@ package struct EnforcementStore {
         return begun
     }
 
-    /// Records that the step is done, and lets go of the record.
-    /// - Throws: ``RunError`` of kind `leaseLost` where another runner took the record over; ``MongoError``.
+    /// Records that the step is done, and releases the record.
+    /// - Throws: ``RunError`` of kind `leaseLost` if another runner took the record over; ``MongoError``.
     package func end(_ record: Record) throws {
         guard try letGo(of: record, ["done": true, "revision": ["$add": ["$revision", 1]], "at": "$$NOW"]) else {
             throw RunError(
@@ -110,7 +111,7 @@ package struct EnforcementStore {
         }
     }
 
-    /// Lets go of the record of a step that the server did not take; it stays not done.
+    /// Releases the record of a step that the server did not accept; the step stays not done.
     package func leave(_ record: Record) throws { _ = try letGo(of: record, [:]) }
 
     private func letGo(of record: Record, _ fields: BSONDocument) throws(MongoError) -> Bool {
@@ -136,7 +137,7 @@ package struct EnforcementStore {
                 + "\((remaining + 999) / 1_000) s for it")
     }
 
-    /// Validators are kept as bytes: not every server stores names that begin with a dollar.
+    /// Validators are stored as bytes, because not every server stores names that begin with a dollar.
     private static func document(
         _ fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?, step: String
     ) -> BSONDocument {

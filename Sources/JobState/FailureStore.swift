@@ -1,20 +1,21 @@
 package import BSON
 package import Mongo
 
-/// A document that was skipped: it alone cannot be written, and the others were.
+/// A document that was skipped, because it alone could not be written.
 package struct Failure: Hashable, Sendable {
     /// The document's `_id`.
     package let id: BSONValue
-    /// The server's code; 0 for a document that the sync translator holds locked.
+    /// The server's error code; 0 for a document that the sync translator keeps locked.
     package let code: Int
-    /// The code in words, without any value.
+    /// The code in words, without any value of the document.
     package let name: String
-    /// The phase of the job that could not be written, from 0.
+    /// The index of the phase whose write failed, from 0.
     package let phase: Int
 
     /// The words for a locked document.
     package static let locked = "locked by the sync translator"
 
+    /// Creates a failure from its parts.
     package init(id: BSONValue, code: Int, name: String, phase: Int) {
         self.id = id
         self.code = code
@@ -22,21 +23,22 @@ package struct Failure: Hashable, Sendable {
         self.phase = phase
     }
 
+    /// Creates the failure of a document that the server refused with an error.
     package init(_ id: BSONValue, _ error: MongoError, phase: Int) {
         self.init(id: id, code: error.code.rawValue, name: Self.name(of: error), phase: phase)
     }
 
-    /// A document that stayed locked.
+    /// Returns the failure of a document that stayed locked.
     package static func locked(_ id: BSONValue, phase: Int) -> Failure {
         Failure(id: id, code: 0, name: locked, phase: phase)
     }
 
-    /// In words of our own: what the server says of one document holds its values.
+    /// Returns our own words for an error, because the server's message contains the document's values.
     private static func name(of error: MongoError) -> String {
         words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
     }
 
-    /// What a server's code for one document says; `nil` for one that says nothing of a document.
+    /// Returns the words for a server's error code that concerns one document; `nil` for any other code.
     package static func words(for code: Int) -> String? {
         switch code {
         case 121: "refused by the collection's validator"
@@ -54,14 +56,14 @@ package struct FailureStore {
     let client: StoreClient
     let job: String
 
-    /// Records a document, with majority: before the job passes it over.
+    /// Records a skipped document with majority, before the job continues.
     package func skip(_ failure: Failure) throws(MongoError) {
         try client.put(
             "failed", id: failedKey(failure.id),
             ["code": .integer(failure.code), "name": .string(failure.name), "phase": .integer(failure.phase)])
     }
 
-    /// Records documents that stayed locked, many in a command.
+    /// Records documents that stayed locked, many in one command.
     package func skip(locked ids: [BSONValue], phase: Int) throws(MongoError) {
         var keys: [BSONValue] = []
         for id in ids { keys.append(failedKey(id)) }
@@ -70,7 +72,7 @@ package struct FailureStore {
             ["code": 0, "name": .string(Failure.locked), "phase": .integer(phase), "at": "$$NOW"])
     }
 
-    /// All that are recorded.
+    /// Returns all recorded failures.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func all() throws -> [Failure] {
         try client.allChecked("failed", ["_id.job": .string(job)]).compactMap { document in
@@ -81,7 +83,7 @@ package struct FailureStore {
         }
     }
 
-    /// Takes the records of these documents away: they need the job no more.
+    /// Deletes the records of documents that no longer need the job.
     package func forget(_ ids: [BSONValue]) throws(MongoError) {
         var keys: [BSONValue] = []
         for id in ids { keys.append(failedKey(id)) }

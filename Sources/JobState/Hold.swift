@@ -1,16 +1,16 @@
 import BSON
 
-/// The stable name of what can make a run wait before a chunk, as the state, metrics and hooks spell it.
+/// The stable name of a reason that makes a run wait before a chunk, as the state, metrics and hooks spell it.
 ///
-/// Open: the state may hold the name of a reason that a later version knows.
+/// The set is open: the state may hold the name of a reason that only a later version knows.
 package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     /// The name.
     package let rawValue: String
 
-    /// Wraps a name.
+    /// Creates a reason from its name.
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The deployment's state could not be read, or what was read is old.
+    /// The deployment's state could not be read, or the last reading is too old.
     package static let reading = Self(rawValue: "reading")
     /// The server refuses commands because of its load.
     package static let overload = Self(rawValue: "overload")
@@ -22,17 +22,17 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let flowControl = Self(rawValue: "flowControl")
     /// The share of the storage engine's execution tickets that are in use.
     package static let tickets = Self(rawValue: "tickets")
-    /// The share of the cache that waits to be written to disk.
+    /// The share of the cache that is not yet written to disk.
     package static let cacheDirty = Self(rawValue: "cacheDirty")
     /// The share of the cache that is filled.
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog.
     package static let oplog = Self(rawValue: "oplog")
-    /// A time of day at which the job file wants no writes.
+    /// A time of day at which the job file allows no writes.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
     /// An operator's `pause`.
     package static let operatorPause = Self(rawValue: "operatorPause")
-    /// A program or a server that the job file has asked.
+    /// A program or a server, named in the job file, that vetoes writes.
     package static let veto = Self(rawValue: "veto")
 
     /// The reasons that this version knows.
@@ -42,30 +42,30 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     ]
 }
 
-/// Why a run waits: reason, metric, value, limit.
+/// A reason why a run waits, with the metric, its value and its limit.
 package struct Hold: Hashable, Sendable {
-    /// Which.
+    /// The reason.
     package var reason: ThrottleReason
-    /// The quantity that is measured.
+    /// The name of the metric.
     package var metric: String
-    /// The value of it now.
+    /// The metric's value now.
     package var value: String
-    /// The value at which the run goes on.
+    /// The value at which the run continues.
     package var limit: String
 
-    /// Joins the four.
+    /// Creates a hold from its parts.
     package init(_ reason: ThrottleReason, metric: String, value: String, limit: String) {
         (self.reason, self.metric, self.value, self.limit) = (reason, metric, value, limit)
     }
 
-    /// The wait for a server that refuses commands because of its load.
+    /// Creates the hold for a server that refuses commands because of its load.
     package init(overload error: any Error) {
         self.init(.overload, metric: "the server sheds load", value: "\(error)", limit: "it takes commands again")
     }
 }
 
 extension Hold: CustomStringConvertible {
-    /// Such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
+    /// A line such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
     package var description: String {
         switch reason {
         case .operatorPause: "\(value); continue with: \(limit)"
@@ -75,9 +75,9 @@ extension Hold: CustomStringConvertible {
     }
 }
 
-/// The form in which the range of a job records a hold.
+/// The form in which a job's range stores a hold.
 extension Hold {
-    /// Reads a record; a part that is missing there is empty.
+    /// Reads a stored hold; a missing part becomes empty.
     init(_ document: BSONDocument) {
         func text(_ name: String) -> String {
             switch document[name] {
@@ -90,7 +90,7 @@ extension Hold {
             ThrottleReason(rawValue: text("brake")), metric: text("metric"), value: text("value"), limit: text("limit"))
     }
 
-    /// The hold as it is recorded.
+    /// The hold in its stored form.
     var document: BSONDocument {
         [
             "brake": .string(reason.rawValue), "metric": .string(metric), "value": .string(value),

@@ -1,32 +1,33 @@
 package import BSON
 package import Mongo
 
-/// What jobs did to the documents of a collection, as the state database tells it; nothing here writes.
+/// The changes that jobs made to the documents of a collection, read from the state database; nothing here writes.
 package struct JobHistory {
     /// A job that was started.
     package struct Job: Hashable, Sendable {
-        /// Its name.
+        /// The job's name.
         package var name: String
-        /// How far it is, as its runner left it: `done`, `stopped` and the like.
+        /// The state that its runner left: `done`, `stopped` and the like.
         package var state: String
-        /// Documents that it changed.
+        /// The number of documents that it changed.
         package var modified: Int
-        /// The texts of the files of the schema that it makes documents fit.
+        /// The texts of the schema files that the job makes documents fit.
         package var next: Set<String>
-        /// Whether it can still be told what they were before.
+        /// Whether its journal still holds the documents as they were before.
         package var hasJournal: Bool
 
-        /// Whether it has work left.
+        /// Whether the job has work left.
         package var isUnfinished: Bool { !["done", "undone", "undoing", "idle"].contains(state) }
     }
 
-    /// The jobs of the collection, in the order of their first starts; those that were undone left nothing.
+    /// The jobs of the collection, in the order of their first starts, without those that were undone.
     package let jobs: [Job]
     private let client: StoreClient
     private let namespace: Namespace
 
-    /// Reads which jobs there are; none where there is no state database.
-    /// - Throws: ``MongoError``, for instance when the state database may not be read; ``RunError`` for a damaged record.
+    /// Reads the jobs of a collection; there are none without a state database.
+    /// - Throws: ``MongoError``, for instance when the user may not read the state database; ``RunError`` for a damaged
+    ///   record.
     package init(of namespace: Namespace, in client: StoreClient) throws {
         (self.namespace, self.client) = (namespace, client)
         var records = try client.allChecked("jobs", ["ns": .string(namespace.description)])
@@ -51,7 +52,7 @@ package struct JobHistory {
         self.jobs = jobs.filter { $0.state != "undone" }
     }
 
-    /// How the jobs changed some documents, of each the oldest change first.
+    /// Returns how the jobs changed these documents, for each document the oldest change first.
     /// - Throws: ``MongoError``, ``BSONError`` or ``RunError`` for a journal that cannot be read.
     package func changes(of ids: Set<IDKey>) throws -> [IDKey: [JournalGroup]] {
         var changes: [IDKey: [JournalGroup]] = [:]
@@ -65,7 +66,7 @@ package struct JobHistory {
         return changes
     }
 
-    /// Those of some documents that a job made unsyncable on purpose.
+    /// Returns which of these documents jobs have reserved as unsyncable; fewer of them may have become so.
     /// - Throws: ``MongoError``.
     package func reserved(_ ids: Set<IDKey>) throws(MongoError) -> Set<IDKey> {
         var reserved: Set<IDKey> = []

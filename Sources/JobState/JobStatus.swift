@@ -2,64 +2,64 @@ package import BSON
 import Concurrency
 import ServerSchema
 
-/// How a job is, as the state database tells it: for an operator on any machine.
+/// The state of a job, read from the state database, for an operator on any machine.
 package struct JobStatus: Sendable {
-    /// What a job is doing.
+    /// The activity of a job.
     package enum State: String, Sendable {
-        /// No run has begun it.
+        /// No run has begun the job.
         case notStarted = "not started"
-        /// A runner holds it and writes.
+        /// A runner holds the job and writes.
         case running
-        /// A runner holds it and the throttle holds the runner.
+        /// A runner holds the job, and the throttle makes it wait.
         case waiting
-        /// An operator asked it to wait.
+        /// An operator asked the job to wait.
         case paused
-        /// No runner holds it: the last one stopped, and the next goes on from there.
+        /// No runner holds the job: the last one stopped, and the next run resumes there.
         case stopped
         /// Nothing is left to do.
         case done
-        /// What it did is being taken back.
+        /// The job is being undone.
         case undoing
-        /// Taking back what it did has stopped, and the next undo goes on from there.
+        /// An undo has stopped, and the next undo resumes there.
         case undoStopped = "undo stopped"
-        /// What it did was taken back.
+        /// The job was undone.
         case undone
-        /// It should be running, and nothing has been heard of its runner for too long.
+        /// The job should be running, but its runner has been silent for too long.
         case stalled
     }
 
     /// The runner that has the lease.
     package struct Holder: Hashable, Sendable {
-        /// Its machine's name.
+        /// The host name of the runner's machine.
         package var host: String
-        /// Its process id.
+        /// The runner's process id.
         package var process: Int
-        /// Since when it has the job.
+        /// When the runner took the lease.
         package var since: ServerTime?
     }
 
     /// A line of the job's log.
     package struct LogLine: Hashable, Sendable {
-        /// When, by the server's clock.
+        /// The time, by the server's clock.
         package var at: ServerTime?
-        /// Who.
+        /// The operator.
         package var by: String
-        /// What was done.
+        /// The operator's action.
         package var what: String
     }
 
-    /// How far a job is.
+    /// How far a job has come.
     package struct Work: Sendable {
-        /// Which pass over the collection it is, from 1 on.
+        /// The number of the pass over the collection, from 1 on.
         package var pass = 0
-        /// Documents that this pass has done.
+        /// The number of documents done in this pass; `nil` between passes.
         package var processed: Int?
-        /// Documents that needed the job at the pass's beginning; where nobody counted them, those of the collection's
-        /// metadata; `nil` when they cannot be told.
+        /// The number of documents that needed the job when the pass began, or if those were not counted, the document
+        /// count of the collection's metadata; `nil` if that is unknown too.
         package var estimate: Int?
-        /// Chunks of all runs.
+        /// The number of chunks of all runs.
         package var chunks = 0
-        /// Documents that they changed.
+        /// The number of documents that those chunks changed.
         package var modified = 0
         /// Documents per second in the last minute of work.
         package var rate: Double?
@@ -69,54 +69,54 @@ package struct JobStatus: Sendable {
     package var job: String
     /// The collection that it writes.
     package var namespace: Namespace?
-    /// What it is doing.
+    /// The job's activity.
     package var state = State.notStarted
     /// The server's time when this was read.
     package var now: ServerTime
-    /// When its first run began it.
+    /// When its first run began.
     package var created: ServerTime?
-    /// How far it is.
+    /// How far it has come.
     package var work = Work()
-    /// When its runner last got on: a chunk done, a pass begun, a wait ended.
+    /// When its runner last made progress, such as a chunk done, a pass begun or a wait ended.
     package var checkpointed: ServerTime?
-    /// When anything was last heard of its runner.
+    /// While a runner holds the lease, ``checkpointed``; else when a runner last wrote the job's range.
     package var heard: ServerTime?
-    /// Why it waits.
+    /// The reasons why it waits.
     package var waiting: [Hold] = []
-    /// Why its last run stopped; `nil` for one that did not, and where nobody could record it.
+    /// Why its last run stopped; `nil` if it did not stop, or could not record the reason.
     package var stopped: String?
-    /// Who has it.
+    /// The runner that holds the lease.
     package var holder: Holder?
-    /// Documents that were skipped, by the code of what went wrong.
+    /// The number of skipped documents, by error code.
     package var skipped: [(code: String, count: Int)] = []
-    /// Documents that it made unsyncable and that the ledger does not show yet; while a chunk may be under way, those too
-    /// that it may make so.
+    /// The number of documents that the job made unsyncable and that the ledger does not show yet; while a chunk may be
+    /// under way, also the documents that it may make unsyncable.
     package var pendingHarm = 0
-    /// What operators asked of it.
+    /// The operators' requests.
     package var control = Control()
-    /// Who asked for what, the oldest first.
+    /// The operators' actions, the oldest first.
     package var log: [LogLine] = []
 
-    /// A job of which nothing is known yet.
+    /// Creates the state of a job of which nothing is known yet.
     package init(job: String, now: ServerTime) { (self.job, self.now) = (job, now) }
 }
 
 extension JobStatus {
-    /// Whether ``pendingHarm`` counts documents that a chunk has room for, and that may fit after all.
+    /// Whether ``pendingHarm`` may include documents that turn out to be syncable after their chunk is written.
     package var isHarmProvisional: Bool { !isFinal }
 
-    /// Whether the figures stay as they are, unless the job is run again; else they are provisional.
+    /// Whether the figures stay as they are unless the job runs again; otherwise they are provisional.
     package var isFinal: Bool { [.done, .undone, .notStarted].contains(state) }
 
-    /// How much of the work is done, from 0 to 1; `nil` when it cannot be told.
+    /// The share of the work that is done, from 0 to 1; `nil` when it is unknown.
     package var share: Double? {
         if state == .done { return 1 }
         guard let processed = work.processed, let estimate = work.estimate, estimate > 0 else { return nil }
         return min(1, Double(processed) / Double(estimate))
     }
 
-    /// Seconds until it is done at the present rate; `nil` below a thousandth, where the first documents say little about
-    /// the rest, and while nothing moves.
+    /// The seconds until the job is done at the present rate; `nil` while nothing moves, and below a share of 0.001,
+    /// where the first documents say little about the rest.
     package var secondsLeft: Double? {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001,
             let rate = work.rate,
@@ -127,8 +127,8 @@ extension JobStatus {
 }
 
 extension JobStatus {
-    /// Reads the record of a job and the range of its runner.
-    /// - Parameter patience: how long a job may be silent before it is stalled.
+    /// Reads the job's record and its range.
+    /// - Parameter patience: how long a job may be silent before it counts as stalled.
     package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, patience: Duration) {
         self.init(job: record["_id"]?.text ?? "", now: now)
         namespace = record["ns"]?.text.flatMap { Namespace($0) }
@@ -176,7 +176,7 @@ extension JobStatus {
         }
     }
 
-    /// Documents per second since a mark that the runner keeps, a minute old at most.
+    /// Returns the documents per second since a mark of the runner, which is at most a minute old.
     private func rate(since mark: BSONDocument) -> Double? {
         guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start,
             let processed = work.processed

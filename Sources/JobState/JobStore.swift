@@ -7,33 +7,36 @@ package import Mongo
 package struct JobStore {
     /// The layout of the state documents.
     package static let version = 3
-    /// The oldest layout that is read: its journals do not tell what was written, nor are its attempts numbered without a gap.
+    /// The oldest layout that this version reads: its journals do not record which attempts were written, and its
+    /// attempts are numbered with gaps.
     static let oldest = 2
 
     let client: StoreClient
     let job: String
 
     /// The job's record; `nil` before its first start.
-    /// - Throws: ``RunError`` for a damaged one; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func record() throws -> BSONDocument? { try client.firstChecked("jobs", ["_id": .string(job)]) }
 
-    /// What a started job is bound to.
+    /// The text, the schemas and the collection that a started job is bound to.
     package struct Binding: Hashable {
+        /// The collection that the job writes.
         package var namespace: Namespace
-        /// The collection's UUID; `nil` where the server gives none.
+        /// The collection's UUID; `nil` if the server reports none.
         var collectionUUID: BSONValue?
+        /// The text of the job file.
         package var text: String
         var schemas: [BSONDocument]
-        /// The paths that the job writes; told by ``text``, and kept for undo to compare jobs by.
+        /// The paths that the job writes; they follow from ``text``, and are stored so that undo can compare jobs.
         package var touched: [FieldPath]
-        /// Whether a step knows by a field of its own what it did.
+        /// Whether a step marks in a field of its own which documents it has changed.
         var hasMarkers: Bool
-        /// The `_id`s that the job's part lies between; empty where it has none.
+        /// The `_id`s that bound the job's part; empty for a job that is not a part.
         package var bounds: BSONDocument = [:]
-        /// The database that ``text`` names, where the job runs in another one.
+        /// The database that ``text`` names, if the job runs in another one.
         package var movedFrom: String?
 
-        /// Joins the parts.
+        /// Creates a binding from its parts.
         package init(
             namespace: Namespace, collectionUUID: BSONValue?, text: String, schemas: [BSONDocument],
             touched: [FieldPath], hasMarkers: Bool
@@ -53,12 +56,12 @@ package struct JobStore {
             return bounds.isEmpty ? document : document.appending("bounds", .object(bounds))
         }
 
-        /// Whether the job was started on a collection of this name that had another UUID.
+        /// Whether the record names the same collection with another UUID.
         func hasAnotherUUID(than record: BSONDocument) -> Bool {
             record["ns"]?.text == namespace.description && record["uuid"] != (collectionUUID ?? .null)
         }
 
-        /// What else differs from the job's first start, as a clause; `nil` when nothing does.
+        /// Returns what else differs from the job's first start, as a clause; `nil` when nothing does.
         func difference(from record: BSONDocument) -> String? {
             if record["ns"]?.text != namespace.description { return "the collection is another one" }
             if record["text"]?.text != text { return "the job file's text changed" }
@@ -71,19 +74,19 @@ package struct JobStore {
     }
 }
 
-/// What operators ask of a job, and the log of it.
+/// The operators' requests to a job, and the log of them.
 extension JobStore {
-    /// The newest lines that a job's log keeps.
+    /// The number of log lines that are kept, the newest ones.
     private static let logLength = 200
 
-    /// What operators asked of the job; nothing before its first start.
+    /// Returns the operators' requests; none before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func control() throws -> Control {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
     }
 
-    /// The record of a deploy of the job's next schema: the job's own, or the one of another job of the collection with
-    /// the same next schema; `nil` while there is none.
+    /// Returns the record that the job's next schema was deployed: the job's own, or that of another job of the
+    /// collection with the same next schema; `nil` while there is none.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
@@ -101,12 +104,13 @@ extension JobStore {
         return nil
     }
 
-    /// Changes the job's `control` and adds a line to its log, both at the server's time.
+    /// Changes the job's `control` and adds a line to its log, both with the server's time.
     /// - Parameters:
-    ///   - changes: as a pipeline's `$set` takes them, by paths such as `control.paused`; `$$REMOVE` takes one away.
-    ///   - what: what was done, as the log tells it.
-    ///   - by: who did it.
-    /// - Returns: the job's record as it is then; `nil` when no job of that name was started.
+    ///   - changes: the changes in the form of a pipeline's `$set`, by paths such as `control.paused`; `$$REMOVE`
+    ///     removes one.
+    ///   - what: the operator's action, for the log.
+    ///   - by: the operator.
+    /// - Returns: the job's record after the change; `nil` when no job of that name was started.
     @discardableResult
     package func steer(_ changes: BSONDocument, what: String, by person: String) throws(MongoError) -> BSONDocument? {
         var builder = BSONBuilder()
@@ -122,8 +126,8 @@ extension JobStore {
         return try client.modify("jobs", ["_id": .string(job)], [["$set": .object(builder.finish())]])
     }
 
-    /// Records that the job's next schema is the active one.
-    /// - Returns: the job's record as it is then; `nil` when no job of that name was started.
+    /// Records that the job's next schema is now the active one.
+    /// - Returns: the job's record after the change; `nil` when no job of that name was started.
     @discardableResult
     package func recordDeploy(isVerified: Bool, by person: String) throws(MongoError) -> BSONDocument? {
         try steer(
@@ -131,17 +135,18 @@ extension JobStore {
             what: "next is active (\(isVerified ? "the validator says so" : "on the operator's word"))", by: person)
     }
 
-    /// Who and when, by the server's clock, as an expression; `fields` are kept as they are.
+    /// Returns an expression of the operator and the server's time; `fields` are added unchanged.
     package static func mark(by person: String, _ fields: BSONDocument = [:]) -> BSONValue {
         ["$mergeObjects": [["at": "$$NOW", "by": ["$literal": .string(person)]], ["$literal": .object(fields)]]]
     }
 }
 
-/// What other jobs wrote.
+/// The writes of other jobs.
 extension JobStore {
-    /// A job that wrote a field of this one after it, unless it was undone itself: its name.
+    /// Returns the name of a job that wrote one of this job's fields later and was not undone; `nil` if there is none.
     ///
-    /// What counts is when each wrote last: a job that was stopped may go on after one that was begun behind it.
+    /// Parts of the same job do not count. The last writes are compared, because a stopped job may resume after a job
+    /// that was begun later.
     package func laterWriter(of record: BSONDocument) throws -> String? {
         let touched = record.touched
         guard let namespace = record["ns"], let wrote = try lastWrite(of: record) else { return nil }
@@ -157,17 +162,17 @@ extension JobStore {
         return nil
     }
 
-    /// When a job wrote last, by its checkpoints, in milliseconds since 1970; its start where it has none.
+    /// Returns the time of a job's last checkpoint in milliseconds since 1970; the time of its start if it has none.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
-        // What an earlier version did last was a write, or came behind one.
+        // An earlier version recorded no such time; its last activity was a write, or came after one.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
     }
 
-    /// Whether another job, unless it was undone, names a collection: it may count on documents there that this one made,
-    /// be it that it found what it would have made itself.
+    /// Whether another job, which was not undone, names a collection: it may rely on documents that this job created
+    /// there, even if it only found what it would have created itself.
     package func isNamedElsewhere(_ namespace: Namespace) throws -> Bool {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
@@ -178,7 +183,7 @@ extension JobStore {
         return false
     }
 
-    /// Whether a job may have changed documents, and was not undone.
+    /// Whether a job may have changed documents and was not undone.
     private func hasWritten(_ job: BSONValue) throws(MongoError) -> Bool {
         try client.count(
             "ranges",
@@ -195,8 +200,8 @@ extension BSONDocument {
         (self["touched"]?.document?.values ?? []).compactMap { $0.text.flatMap { try? FieldPath($0) } }
     }
 
-    /// Whether the job of this record names a collection: by its text, in which one that runs in another database than its
-    /// file's names that of the file.
+    /// Whether the text of this record's job names a collection; the text of a job that runs in another database than
+    /// its file states still names the file's database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

@@ -1,26 +1,32 @@
 package import BSON
 import Jobs
 
-/// Documents that a chunk changes alike, as the journal holds them.
+/// The documents that a chunk changes in the same way, as the journal holds them.
 package struct JournalGroup {
+    /// The key of ``before`` in the journal.
     package static let before = "b"
+    /// The key of ``added`` in the journal.
     package static let added = "n"
+    /// The key of ``places`` in the journal.
     package static let places = "p"
+    /// The key of ``after`` in the journal.
     package static let after = "a"
+    /// The key of ``ids`` in the journal.
     package static let ids = "i"
+    /// The key of the group's evidence in the journal.
     package static let evidence = "e"
 
-    /// The changed fields that the documents had, as they were, in the order of their names' bytes.
+    /// The changed fields that the documents had before, in the order of their names' bytes.
     package let before: BSONDocument
-    /// The changed fields that they lacked, in the same order.
+    /// The names of the changed fields that the documents lacked, in the same order.
     package let added: [String]
-    /// The places of ``before``'s fields among all fields of the document; `nil` where no field goes or moves.
+    /// The places of ``before``'s fields among all fields of the document; `nil` if no field is removed or moved.
     package let places: [Int]?
-    /// The changed fields as the chunk leaves them.
+    /// The digest of the changed fields as the chunk leaves them.
     package let after: JournalDigest
-    /// The documents.
+    /// The `_id`s of the documents.
     package let ids: [BSONValue]
-    /// What other fields of each document were, one after the other; see ``DocumentEvidence``.
+    /// The evidence of each document, one after the other; see ``DocumentEvidence``.
     let evidence: [UInt8]
     /// The names of all changed fields, in the order of their bytes.
     package let names: [String]
@@ -47,10 +53,10 @@ package struct JournalGroup {
         names = (try before.elements().map(\.name) + added).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// A document with the changed fields as they were.
+    /// Returns a document with the changed fields restored.
     ///
-    /// Names are compared, and values are copied, by their bytes: what is not UTF-8 stays as it is. Where a field went, all
-    /// changed fields are put back at the places that they had, and the others keep their order.
+    /// Names are compared, and values copied, by their bytes, so text that is not UTF-8 stays unchanged. If ``places``
+    /// are known, all changed fields are restored at their places, and the others keep their order.
     package func restored(_ current: BSONDocument) throws(BSONError) -> BSONDocument {
         let (now, was) = (current.view, before.view)
         var builder = BSONBuilder()
@@ -87,12 +93,12 @@ package struct JournalGroup {
         return builder.finish()
     }
 
-    /// The group without its documents: how fields were changed.
+    /// The way the group changes fields, without its documents.
     package var change: JournalGroup {
         JournalGroup(before: before, added: added, places: places, after: after, ids: [], names: names)
     }
 
-    /// The changed fields of a document as they are now, in the form that ``before`` and the digest have.
+    /// Returns a document's changed fields as they are now, in the form of ``before`` and of the digest.
     package func fields(of document: BSONDocument) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         let view = document.view
@@ -104,38 +110,43 @@ package struct JournalGroup {
 }
 
 extension [String] {
-    /// The index of the name that these bytes spell.
+    /// Returns the index of the name that has these bytes.
     fileprivate func firstIndex(where bytes: RawSpan) -> Int? {
         for (index, name) in enumerated() where bytes.isEqual(to: name) { return index }
         return nil
     }
 }
 
-/// One document of the journal: a chunk, or a part of one.
+/// One document of the journal: a chunk or a part of one.
 package struct JournalPart {
-    /// An entry: a document, and how the chunk changed it.
+    /// A document's entry in the journal.
     package struct Entry {
+        /// The document's `_id`.
         package let id: BSONValue
-        /// The index of its group.
+        /// The index of the document's group.
         package let group: Int
-        /// What the other fields of the document were; `nil` where nothing is known of them.
+        /// The evidence of the document's other fields; `nil` if the journal has none.
         package let evidence: ArraySlice<UInt8>?
 
-        /// Joins the three.
+        /// Creates an entry from its parts.
         package init(id: BSONValue, group: Int, evidence: ArraySlice<UInt8>? = nil) {
             (self.id, self.group, self.evidence) = (id, group, evidence)
         }
     }
 
+    /// The place of this document in the journal.
     package let position: JournalPosition
+    /// The number of the pass over the collection.
     package let pass: Int
+    /// The index of the phase.
     package let phase: Int
-    /// What the attempts at one chunk have in common: its number; in journals of earlier versions where it began.
+    /// The value that all attempts at one chunk share: its number, or where it began in journals of earlier versions.
     package let chunk: BSONValue
     /// The names of the fields that the phase touches.
     package let touched: [String]
+    /// The groups of documents with the same change.
     package let groups: [JournalGroup]
-    /// The fields that tell the documents from others of the same `_id`.
+    /// The fields that distinguish a document from another one with the same `_id`.
     package let evidence: DocumentEvidence
     /// All entries, in the journal's order.
     package let entries: [Entry]
@@ -169,14 +180,14 @@ package struct JournalPart {
     }
 }
 
-/// What the touched fields of a document are, in 16 bytes: the beginning of the SHA-256 of a document of them.
+/// A digest of a document's touched fields, in 16 bytes: the beginning of the SHA-256 of a document that holds them.
 ///
-/// The fields stand in the order of their names' bytes; one that is missing is left out.
+/// That document has the fields in the order of their names' bytes, without the missing ones.
 package struct JournalDigest: Hashable {
     private let high: UInt64
     private let low: UInt64
 
-    /// The digest of a document of the fields.
+    /// Creates the digest of a document that holds the fields.
     package init(of fields: BSONDocument) { self.init(SHA256.digest(of: fields.bytes)) }
 
     private init(_ digest: [UInt8]) {
@@ -184,7 +195,7 @@ package struct JournalDigest: Hashable {
         (high, low) = (word(0), word(8))
     }
 
-    /// As the journal holds it.
+    /// The digest in its stored form.
     var bson: BSONValue {
         let bytes = [high, low].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
@@ -192,32 +203,34 @@ package struct JournalDigest: Hashable {
         return .binary(subtype: 0, bytes: bytes)
     }
 
-    /// Reads what ``bson`` wrote; `nil` for anything else.
+    /// Reads a stored digest; `nil` for any other value.
     package init?(_ value: BSONValue?) {
         guard case .binary(_, let bytes)? = value, bytes.count == 16 else { return nil }
         self.init(bytes)
     }
 }
 
-/// A place in the journal, as undo walks it: newest first.
+/// A place in the journal, which undo reads from the newest document to the oldest.
 package struct JournalPosition: Hashable {
-    /// The attempt.
+    /// The number of the attempt.
     package var sequence: Int64
-    /// The document of the attempt's journal.
+    /// The index of the document among those of the attempt.
     package var part: Int
-    /// Entries of that document that lie behind.
+    /// The number of entries of that document that are done.
     package var entries: Int
 
     var document: BSONDocument {
         ["seq": .long(sequence), "part": .integer(part), "entries": .integer(entries)]
     }
 
+    /// Creates a place from its parts.
     package init(sequence: Int64, part: Int, entries: Int) {
         self.sequence = sequence
         self.part = part
         self.entries = entries
     }
 
+    /// Reads a stored place; `nil` if a part is missing.
     package init?(_ document: BSONDocument) {
         guard let sequence = document["seq"]?.integer, let part = document["part"]?.integer,
             let entries = document["entries"]?.integer

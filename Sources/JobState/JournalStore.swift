@@ -1,21 +1,23 @@
 package import BSON
 package import Mongo
 
-/// The journal of a job in the state database: what undo needs, written before each chunk.
+/// The journal of a job in the state database: the data that undo needs, written before each chunk.
 package struct JournalStore {
     let client: StoreClient
     let job: String
 
-    /// An attempt at a chunk, as the journal names it.
+    /// The key of an attempt at a chunk in the journal.
     package struct Key: Hashable {
-        /// Rises with each attempt, of later runs too, so that none overwrites what an earlier one wrote.
+        /// A number that rises with each attempt, over all runs, so that no attempt overwrites an earlier one.
         package var sequence: Int64
+        /// The number of the pass over the collection.
         package var pass: Int
+        /// The index of the phase.
         package var phase: Int
-        /// The number of the chunk: of two attempts with one number the later is the earlier one's repetition.
+        /// The number of the chunk; of two attempts with the same number, the later one repeats the earlier one.
         package var chunk: Int
 
-        /// Joins the parts.
+        /// Creates a key from its parts.
         package init(sequence: Int64, pass: Int, phase: Int, chunk: Int) {
             (self.sequence, self.pass, self.phase, self.chunk) = (sequence, pass, phase, chunk)
         }
@@ -23,19 +25,20 @@ package struct JournalStore {
 
     private static let collection = "journal"
 
-    /// What an acknowledged attempt has changed of what it had journaled: all, but for these.
+    /// The documents of an acknowledged attempt's journal that it did not change, or may not have changed; it changed
+    /// all others.
     package struct Written: Hashable {
-        /// Documents that it did not change: somebody else had changed them meanwhile.
+        /// The documents that it did not change, for instance because another client had changed them before.
         package var missed: [BSONValue] = []
-        /// Documents that look changed, by the attempt or by somebody else.
+        /// The documents that it may or may not have changed.
         package var unsure: [BSONValue] = []
 
-        /// All that the attempt had journaled.
+        /// Creates the record of an attempt that changed everything it had journaled.
         package init() {}
     }
 
-    /// Writes what a chunk is about to change; nothing of it may be written before this returns.
-    /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
+    /// Writes the journal of a chunk; the chunk's own writes have to wait until this returns.
+    /// - Parameter isFinal: whether to wait for a majority; if not, the chunk's checkpoint waits for it.
     /// - Returns: the server's replies, with the primary's term.
     /// - Throws: ``RunError`` of kind `journalFull` when the deployment has no room for it; ``NumberTaken``;
     ///   ``MongoError``.
@@ -58,7 +61,7 @@ package struct JournalStore {
             }
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
-                // What was there already is this very attempt, whose reply was lost, or it is another runner's.
+                // An existing document is either from this attempt, whose reply was lost, or from another runner.
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
@@ -73,16 +76,17 @@ package struct JournalStore {
         return replies
     }
 
-    /// Another attempt has the number already: of a runner that slept, or one whose lease the state database has lost.
+    /// The error for an attempt whose number is taken: by a runner that was suspended, or by one whose lease is lost
+    /// from the state database.
     package struct NumberTaken: Error {}
 
-    /// A document of the journal as it is on the primary, whether or not a majority has it.
+    /// Returns a document of the journal as it is on the primary, whether or not a majority has it.
     private func stored(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
         var cursor = journal.find(["_id": ["$eq": id]], options: ["limit": 1])
         return try cursor.nextDocument()
     }
 
-    /// Records that an attempt's writes were acknowledged, and what they did not change.
+    /// Records that an attempt's writes were acknowledged, and which documents they did not change.
     /// - Returns: the server's reply, with the primary's term.
     package func acknowledge(
         _ sequence: Int64, _ written: Written, isFinal: Bool
@@ -94,12 +98,12 @@ package struct JournalStore {
         return try client.insert(Self.collection, record, isFinal: isFinal)
     }
 
-    /// Takes back that attempts were acknowledged: an election may have undone what they wrote.
+    /// Deletes the acknowledgements of attempts, because an election may have rolled back their writes.
     package func withdraw(_ sequences: [Int64]) throws(MongoError) {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
 
-    /// What an attempt is known to have written; `nil` where it was not acknowledged.
+    /// Returns what an attempt wrote of its journal; `nil` if it was not acknowledged.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
@@ -111,7 +115,7 @@ package struct JournalStore {
         return written
     }
 
-    /// The number of the newest attempt, of whatever run; 0 where there is none.
+    /// Returns the number of the newest attempt of any run; 0 if there is none.
     package func newest() throws(MongoError) -> Int64 {
         var cursor = journal.find(
             attempts, options: ["sort": ["_id": -1], "limit": 1, "projection": ["_id": 1]])
@@ -122,30 +126,34 @@ package struct JournalStore {
         ["job": .string(job), "range": "acknowledged", "seq": .long(sequence)]
     }
 
-    /// The attempts, without what tells that they were acknowledged: names sort behind numbers.
+    /// Matches the attempts, but not their acknowledgements, whose `range` is a string and so sorts after numbers.
     private var attempts: BSONDocument {
         ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }
 
-    /// All of the job's journal, as a filter with exact index bounds.
+    /// Matches the job's whole journal, with exact index bounds.
     private var journalFilter: BSONDocument {
         ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]]
     }
 
-    /// Removes the job's journal; there is no undo after that.
-    /// - Parameter between: called now and then.
+    /// Deletes the job's journal; no undo is possible after that.
+    /// - Parameter between: called before each batch of deletes.
     package func drop(_ between: () throws -> Void) throws {
         try client.deleteAll(Self.collection, journalFilter, between)
     }
 }
 
-/// The journal as undo reads it: newest first.
+/// The journal as undo reads it, the newest document first.
 extension JournalStore {
-    /// What the journal holds of one pass over the collection.
+    /// The contents of the journal for one pass over the collection.
     package struct Pass {
+        /// The number of the pass.
         package var pass: Int
+        /// The number of attempts at chunks.
         package var chunks: Int
+        /// The number of documents that those attempts journaled.
         package var changes: Int
+        /// The names of the fields that those attempts touch.
         package var touched: Set<String>
     }
 
@@ -157,7 +165,7 @@ extension JournalStore {
         ["job": .string(job), "range": 0, "seq": .long(position.sequence), "part": .integer(position.part)]
     }
 
-    /// The newest document of the journal that is older than `position`, or is it itself.
+    /// Returns the newest document of the journal before `position`, or at it if `isIncluded`.
     package func part(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
@@ -176,7 +184,7 @@ extension JournalStore {
         return part
     }
 
-    /// Walks all of it, oldest first.
+    /// Calls `body` with each document of the journal, the oldest first.
     package func eachPart(_ body: (JournalPart) throws -> Void) throws {
         var cursor = journal.find(
             attempts,
@@ -184,27 +192,28 @@ extension JournalStore {
         while let document = try cursor.nextDocument() { try body(read(document)) }
     }
 
-    /// Whether there is none, without a look into what there is.
+    /// Whether the journal has no attempt; reads at most one `_id`.
     package func isEmpty() throws(MongoError) -> Bool {
         try client.first(Self.collection, attempts, projecting: ["_id": 1]) == nil
     }
 
-    /// What the journal holds, and what it should hold.
+    /// The contents of the journal, compared with what it should hold.
     package struct Contents {
-        /// By the passes over the collection, the first one first.
+        /// The contents by pass, the first pass first.
         package var passes: [Pass] = []
-        /// Attempts that it should hold: they are numbered from 1 on.
+        /// The number of attempts that it should hold; they are numbered from 1 on.
         package var attempts = 0
-        /// Of those, the ones that it does not hold, or not whole.
+        /// The number of those attempts that are missing or incomplete.
         package var missing = 0
-        /// Documents that an earlier version of the program changed, and of which it holds nothing: at least so many.
+        /// The least number of documents that an earlier version of the program changed without an entry in the
+        /// journal.
         package var lost = 0
     }
 
-    /// Counts what the journal holds.
+    /// Counts the contents of the journal.
     /// - Parameters:
-    ///   - last: the number of the last attempt that a checkpoint tells of.
-    ///   - earlier: what an earlier version left behind: its attempts are not numbered without a gap.
+    ///   - last: the number of the last attempt that a checkpoint recorded.
+    ///   - earlier: the state that an earlier version left, whose attempts are numbered with gaps.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func contents(upTo last: Int64, behind earlier: EarlierState? = nil) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
@@ -213,7 +222,7 @@ extension JournalStore {
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // The attempts of an earlier version, what they hold, and the number behind which each one counts.
+        // The earlier version's attempts, the changes they hold, and the number after which no attempt may be missing.
         var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
@@ -248,14 +257,15 @@ extension JournalStore {
 }
 
 extension JournalStore {
-    /// What one attempt made in other collections.
+    /// The documents that one attempt created in other collections.
     package struct CreatedChildren {
         /// The attempt's number in the journal.
         package var sequence: Int64
+        /// The documents.
         package var children: [CreatedChild]
     }
 
-    /// What the newest attempt before this one made that made anything.
+    /// Returns the documents of the newest attempt before `sequence` that created any; `nil` if there is none.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func created(before sequence: Int64?) throws -> CreatedChildren? {
         let job = BSONValue.string(job)

@@ -3,19 +3,19 @@ import Concurrency
 package import Jobs
 package import Mongo
 
-/// How long a runner owns a range, and how long a write of its may take.
+/// How long a runner owns a range, and how long one of its writes may take.
 package struct LeaseTerms: Hashable, Sendable {
     /// How long a lease lasts from its last renewal.
     package let duration: Duration
-    /// How far two servers' clocks may be apart: a successor waits that much beyond the lease's end.
+    /// How far two servers' clocks may be apart; a successor waits this much longer than the lease's end.
     package let skew: Duration
 
-    /// How far the clocks may be apart by which the writes of one lease go.
+    /// The largest difference between the clocks that judge the writes of one lease.
     ///
-    /// It is nothing where they all go by the primary's.
+    /// It is zero where the primary's clock judges all of them.
     let spread: Duration
 
-    /// Makes terms; `duration` is at least a second, so that a write has time.
+    /// Creates terms; `duration` is at least a second, so that a write has time.
     package init(duration: Duration, skew: Duration = .seconds(1)) {
         precondition(duration >= .seconds(1), "checked when parsed")
         self.init(duration, skew: skew, spread: .zero)
@@ -25,15 +25,17 @@ package struct LeaseTerms: Hashable, Sendable {
         (self.duration, self.skew, self.spread) = (duration, skew, spread)
     }
 
-    /// The terms where routers stand between: each has a clock of its own, and `$$NOW` is the time of the one that is asked.
+    /// The terms for a deployment with routers, each with a clock of its own: `$$NOW` is the time of the router that is
+    /// asked.
     ///
-    /// A quarter of the lease leaves half of it, at which it is renewed.
+    /// The margin is at most a quarter of the lease, so that a fence is certain for at least half of it; then it is
+    /// renewed.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
     }
 
-    /// What the operator has to know of the clocks; `nil` where one of them is all there is.
+    /// A note on the clocks for the operator; `nil` where only one clock counts.
     package var note: String? {
         guard spread > .zero else { return nil }
         return
@@ -41,22 +43,24 @@ package struct LeaseTerms: Hashable, Sendable {
             + "within \(spread.text) of each other"
     }
 
-    /// The most time that the server may spend on one write: a quarter of the lease, and never more than ten seconds.
+    /// The most time that the server may spend on one write: a quarter of the lease, at most ten seconds.
     package var writeLimit: Duration { min(duration / 4, .seconds(10)) }
 }
 
 /// A range that this runner owns until a time on the server's clock.
 package struct Lease: Hashable, Sendable {
-    /// Counts the leases of the range: a checkpoint of an older one is refused.
+    /// The number of the lease among those of its range; a checkpoint under an older lease is refused.
     package let token: Int
-    /// The end as the server last acknowledged it, in milliseconds since 1970.
+    /// The end that the server last acknowledged, in milliseconds since 1970.
     let end: Int64
+    /// The terms of the lease.
     package let terms: LeaseTerms
 
-    /// Holds while a write that starts now ends within the lease, by the server's own clock.
+    /// The condition that a write which starts now ends within the lease, by the server's own clock.
     ///
-    /// It travels in the filter of every write, since a check before the write can come too late: the runner may be
-    /// stopped between the two for any time. The constant is folded once per command, so it costs nothing per document.
+    /// It travels in the filter of every write, because a check before the write can come too late: the runner may be
+    /// suspended between the two for any time. The server folds the constant once per command, so it costs nothing per
+    /// document.
     package var fence: Expression {
         if FaultInjection.isPlanted(.noFence) { return .constant(true) }
         let latest = end - terms.writeLimit.milliseconds
@@ -64,56 +68,59 @@ package struct Lease: Hashable, Sendable {
     }
 }
 
-/// A lease, and when it was last asked for: a bound on how long it lasts that needs no clock but our own.
+/// A lease and the time of the request for it, which bounds how long it lasts without any clock but our own.
 package struct HeldLease {
+    /// The lease, as last renewed.
     package private(set) var lease: Lease
     private var askedAt: ContinuousClock.Instant
-    /// When the oldest lease was asked for whose fence a write under way may carry.
+    /// The time of the request for the oldest lease whose fence a write under way may carry.
     private var fencedAt: ContinuousClock.Instant
-    /// Until when a write whose reply was lost may still be done by the server, as its fence allows; `nil` without one.
+    /// The end of the time in which the server may still execute a write whose reply was lost, as its fence allows;
+    /// `nil` if there is no such write.
     private(set) var doubtEnd: ContinuousClock.Instant?
 
+    /// Creates a held lease from a new lease and the time of the request for it.
     package init(lease: Lease, askedAt: ContinuousClock.Instant) {
         (self.lease, self.askedAt, fencedAt) = (lease, askedAt, askedAt)
     }
 
-    /// Takes the renewed lease, whose fence the next writes carry.
+    /// Stores the renewed lease, whose fence the next writes carry.
     package mutating func renew(_ lease: Lease, askedAt: ContinuousClock.Instant) {
         extend(lease, askedAt: askedAt)
         refence()
     }
 
-    /// Takes the lease that was renewed between two attempts at a write, which may carry the fence of the one before.
+    /// Stores a lease that was renewed between two attempts at a write; the write may still carry the previous fence.
     package mutating func extend(_ lease: Lease, askedAt: ContinuousClock.Instant) {
         (self.lease, self.askedAt) = (lease, askedAt)
     }
 
-    /// The writes from here on carry the fence of the newest lease.
+    /// Records that all writes from now on carry the fence of the newest lease.
     package mutating func refence() { fencedAt = askedAt }
 
-    /// Keeps in mind that a copy of a write may be under way: its fence, which no renewal moves, ends it.
+    /// Records that a copy of a write may still be under way; only its fence ends it, which no renewal moves.
     package mutating func doubt(_ error: MongoError) {
         guard error.mayBeUnderWay else { return }
         doubtEnd = .now + lease.terms.duration + lease.terms.skew
     }
 
-    /// Whether a fence of this lease held at any time up to now.
+    /// Whether the fence that writes carry has certainly held until now.
     package var isCertain: Bool {
         let terms = lease.terms
         return fencedAt.duration(to: .now) < terms.duration - terms.writeLimit - terms.spread
     }
 
-    /// Whether it is time to renew it.
+    /// Whether it is time to renew the lease.
     package var isHalfOver: Bool { askedAt.duration(to: .now) > lease.terms.duration / 2 }
 }
 
 extension RangeStore {
-    /// Gives a lease back, so that the next run can start at once; unless the server may still get to a write whose reply
-    /// was lost: then the lease runs out by itself.
-    /// - Returns: what the operator has to know of the lease.
+    /// Releases a lease, so that the next run can start at once; but if the server may still execute a write whose
+    /// reply was lost, lets the lease run out by itself.
+    /// - Returns: what the operator has to know of the lease; `nil` for nothing.
     package func leave(_ held: HeldLease) -> String? {
         guard let end = held.doubtEnd, .now < end else {
-            // One that cannot be given back ends by itself, too.
+            // A lease that cannot be released ends by itself, too.
             try? release(held.lease)
             return nil
         }

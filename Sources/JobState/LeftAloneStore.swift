@@ -1,26 +1,26 @@
 package import BSON
 package import Mongo
 
-/// The collection `leftalone`: documents that an undo leaves as they are, and why.
+/// The collection `leftalone`: the documents that an undo skipped, and why.
 package struct LeftAloneStore {
     let client: StoreClient
     let job: String
 
     private static let collection = "leftalone"
 
-    /// A document that is left alone.
+    /// A document that an undo skipped.
     package struct Entry {
-        /// Its `_id`.
+        /// The document's `_id`.
         package var id: BSONValue
-        /// The other collection that it is of; `nil` for the job's own.
+        /// The document's collection, if it is not the job's own; otherwise `nil`.
         package var namespace: Namespace?
-        /// Why.
+        /// The reason.
         package var reason: String
-        /// The server's code, where it refused the document.
+        /// The server's error code, if the server refused the document.
         package var code: Int?
     }
 
-    /// Records documents of the job's collection, or of another one.
+    /// Records skipped documents of the job's collection, or of another one.
     package func add(
         _ ids: [BSONValue], of namespace: Namespace? = nil, because reason: String, code: Int? = nil
     ) throws(MongoError) {
@@ -29,12 +29,12 @@ package struct LeftAloneStore {
         try client.upsert(Self.collection, ids: ids.map { key($0, namespace) }, fields)
     }
 
-    /// Takes back that documents of the job's collection are left alone.
+    /// Deletes the records of documents of the job's collection that are no longer skipped.
     package func remove(_ ids: [BSONValue]) throws(MongoError) {
         try client.delete(Self.collection, ids: ids.map { key($0, nil) })
     }
 
-    /// All that are recorded of the job's collection, or of others.
+    /// Calls `body` with each record of the job's collection, or of other collections.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func each(ofOthers: Bool, _ body: (Entry) -> Void) throws {
         var cursor = client.all(Self.collection, ofOthers ? others : all)
@@ -49,11 +49,11 @@ package struct LeftAloneStore {
         }
     }
 
-    /// Forgets those of other collections: they are looked at again.
+    /// Deletes the records of other collections, because their documents are examined again.
     package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
 
-    /// Forgets all.
-    /// - Parameter between: called now and then.
+    /// Deletes all records.
+    /// - Parameter between: called before each batch of deletes.
     package func drop(_ between: () throws -> Void) throws { try client.deleteAll(Self.collection, all, between) }
 
     private func key(_ id: BSONValue, _ namespace: Namespace?) -> BSONValue {

@@ -1,41 +1,42 @@
 package import BSON
 import Mongo
 
-/// The collection `parts`: at which `_id`s jobs, and collections that are checked, were cut into parts.
+/// The collection `parts`: the `_id`s at which jobs, or collections that are checked, were cut into parts.
 ///
-/// The first runner says it, and all others take it over: wherever the documents go later, the parts hold each of them once.
+/// The first runner records the cut, and all others use it. Wherever documents are added or moved later, each belongs
+/// to exactly one part.
 package struct PartStore {
     private let client: StoreClient
-    /// The fields of the record's `_id` besides the number of parts.
+    /// The fields of the record's `_id` except the number of parts.
     private let owner: BSONDocument
-    /// The name that messages give to the thing that is cut.
+    /// The name of the job or collection in messages.
     private let name: String
 
-    /// The parts of a job.
+    /// Creates the store for the parts of a job.
     init(client: StoreClient, job: String) {
         (self.client, owner, name) = (client, ["job": .string(job)], "job \"\(job)\"")
     }
 
-    /// The parts of a collection that is checked.
-    /// - Parameter uuid: what tells it from another of its name; `nil` where it is not known.
+    /// Creates the store for the parts of a collection that is checked.
+    /// - Parameter uuid: distinguishes the collection from another one of the same name; `nil` if it is unknown.
     package init(client: StoreClient, checking namespace: Namespace, uuid: BSONValue?) {
         (self.client, name) = (client, "\(namespace)")
         owner = ["check": .string("\(namespace)"), "uuid": uuid ?? .null]
     }
 
-    /// The `_id`s between so many parts.
-    /// - Parameter cut: gives them where no runner has said them yet.
-    /// - Throws: ``RunError`` for a damaged record; ``MongoError``; what `cut` throws.
+    /// Returns the `_id`s between `count` parts.
+    /// - Parameter cut: computes them if no runner has recorded them yet.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``; errors of `cut`.
     package func bounds(of count: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {
         if let known = try record(of: count) { return Self.bounds(in: known) }
         try client.createIfAbsent("parts", id: id(count), ["bounds": .array(of: try cut())])
         return try known(count)
     }
 
-    /// The `_id`s between so many parts of what is read again and again: cut again once it has grown by half, or shrunk
-    /// to a half, so that the parts stay about even.
+    /// Returns the `_id`s between `count` parts of a collection that is read again and again; it is cut again once it
+    /// has grown or shrunk by about half, so that the parts stay about even.
     /// - Parameter documents: how many documents there are now.
-    /// - Throws: as ``bounds(of:_:)`` does.
+    /// - Throws: the errors of ``bounds(of:_:)``.
     package func bounds(of count: Int, for documents: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {
         guard let known = try record(of: count) else {
             try client.createIfAbsent(
@@ -48,14 +49,14 @@ package struct PartStore {
             return Self.bounds(in: known)
         }
         let bounds = BSONValue.array(of: try cut())
-        // Another runner may have cut it again in the meantime: then its cut holds.
+        // Another runner may have cut it again in the meantime; then that cut is used.
         _ = try client.modify(
             "parts", ["_id": id(count), "documents": known["documents"] ?? .null],
             [["$set": ["bounds": ["$literal": bounds], "documents": .integer(documents)]]])
         return try self.known(count)
     }
 
-    /// The most documents that may come or go without a new cut.
+    /// A change by up to this many documents never causes a new cut.
     private static let fewDocuments = 1_000
 
     private func id(_ count: Int) -> BSONValue { .object(owner.appending("count", .integer(count))) }
@@ -66,7 +67,7 @@ package struct PartStore {
 
     private static func bounds(in record: BSONDocument) -> [BSONValue] { record["bounds"]?.document?.values ?? [] }
 
-    /// Returns the record, written by this runner or by another one that was first.
+    /// Returns the recorded `_id`s, written by this runner or by another one that was first.
     private func known(_ count: Int) throws -> [BSONValue] {
         guard let known = try record(of: count) else {
             throw RunError(.checkpointUnreadable, "the parts of \(name) are gone from the state database")

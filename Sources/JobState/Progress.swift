@@ -1,32 +1,32 @@
 package import BSON
 
-/// How far a range is.
+/// How far a range has come.
 package struct Progress {
-    /// Counts the passes over the collection; 0 before the first.
+    /// The number of passes over the collection that were begun; 0 before the first.
     package var pass: Int
-    /// Documents that this pass has done: about as many, for operators to see.
+    /// The number of documents that this pass has done: approximate, for display.
     package var processed: Int
-    /// Chunks of all runs.
+    /// The number of chunks of all runs.
     package var chunks: Int
-    /// Documents that those chunks changed; a chunk that was written and not checkpointed is not in it.
+    /// The number of documents that those chunks changed; a chunk without a checkpoint does not count.
     package var modified: Int
-    /// The number of the last attempt in the journal.
+    /// The number of the last attempt in the journal that a checkpoint recorded.
     package var journaled: Int64
-    /// The `_id` of the last document that was done in this pass: for who looks, as nothing goes on from there.
+    /// The `_id` of the last document done in this pass: only for display, because no run resumes from it.
     package private(set) var last: BSONValue?
-    /// Set while a pass is under way.
+    /// Not `nil` while a pass is open.
     private var upper: BSONValue?
 
-    /// Whether a pass was begun and not ended.
+    /// Whether a pass was begun and has not ended.
     package var isOpen: Bool { upper != nil }
 
-    /// A pass begins.
+    /// Begins a pass.
     package mutating func begin() { (pass, processed, last, upper) = (pass + 1, 0, nil, .maxKey) }
 
-    /// A pass ends.
+    /// Ends a pass.
     package mutating func end() { (processed, last, upper) = (0, nil, nil) }
 
-    /// A chunk was done.
+    /// Adds a finished chunk.
     package mutating func add(documents: Int, modified: Int, last: BSONValue?) {
         processed += documents
         chunks += 1
@@ -34,6 +34,7 @@ package struct Progress {
         if isOpen { self.last = last }
     }
 
+    /// Reads the progress from the range's record.
     package init(_ document: BSONDocument) {
         pass = document["pass"]?.integer ?? 0
         processed = document["walked"]?.integer ?? 0

@@ -1,9 +1,9 @@
 package import BSON
 
-/// What a runner records of its range, as changes for ``RangeStore/renew(_:setting:)``.
+/// The changes that a runner makes to its range, in the form that ``RangeStore/renew(_:setting:)`` takes.
 package enum RangeChange {
     /// The changes that start a pass.
-    /// - Parameter due: how many documents need the job; `nil` where nobody has counted.
+    /// - Parameter due: how many documents need the job; `nil` if they were not counted.
     package static func starting(pass: Int, due: Int?) -> BSONDocument {
         [
             "pass": .integer(pass), "phase": "$$REMOVE", "phases": "$$REMOVE",
@@ -12,7 +12,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record a chunk as done; the sums are given as they are, so that a repeated write adds nothing.
+    /// The changes that record a finished chunk; they contain the sums, so that a repeated write adds nothing.
     package static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
@@ -31,16 +31,16 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that say what the runner waits for, or that it goes on.
+    /// The changes that record the reasons why the runner waits, or that it continues.
     package static func waiting(for holds: [Hold]) -> BSONDocument {
         guard !holds.isEmpty else { return goingOn }
         return ["waiting": ["$literal": .array(of: holds.map { .object($0.document) })]]
     }
 
-    /// The changes that say why the runner stops.
+    /// The changes that record why the runner stops.
     package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
 
-    /// The changes that say that the runner waits no longer; the speed is measured anew.
+    /// The changes that record that the runner no longer waits; the speed is measured from now on.
     package static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes that take a lease.
@@ -59,7 +59,7 @@ package enum RangeChange {
         return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])
     }
 
-    /// The changes that give a lease back.
+    /// The changes that release a lease.
     static var releasing: BSONDocument {
         [
             "lease.end": ["$literal": .date(milliseconds: 0)], "waiting": "$$REMOVE",
@@ -67,7 +67,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record how far an undo is.
+    /// The changes that record how far an undo has come.
     package static func undone(to position: JournalPosition, restored: Int) -> BSONDocument {
         [
             "undo.at": ["$literal": .object(position.document)], "undo.restored": .integer(restored),
@@ -75,7 +75,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record how far the removal of documents in other collections is.
+    /// The changes that record how far the removal of documents in other collections has come.
     package static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
         ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
     }
@@ -84,12 +84,12 @@ package enum RangeChange {
     package static var undoEnded: BSONDocument { ["undo.ended": "$$NOW", "state": "undone", "active": "$$NOW"] }
 }
 
-/// The marks by which an operator sees the speed: when how many documents were behind the runner, of the last minute.
+/// The marks that show an operator the speed: pairs of a time in the last minute and the documents done by then.
 extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000
 
-    /// A first mark, where the runner is now.
+    /// A first mark, with the documents done so far.
     private static var fresh: BSONValue {
         [["at": "$$NOW", "walked": ["$ifNull": ["$walked", 0]]]]
     }

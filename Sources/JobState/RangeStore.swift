@@ -2,17 +2,17 @@ package import BSON
 import Concurrency
 package import Mongo
 
-/// The collection `ranges`: how far a job is, and who runs it.
+/// The collection `ranges`: how far each job has come, and which runner holds it.
 package struct RangeStore {
     let client: StoreClient
     let job: String
     let identity: RunnerIdentity
-    /// As the operator set them.
+    /// The terms that the operator set.
     let given: LeaseTerms
-    /// The collection: of jobs, or of what follows changes and never ends.
+    /// The name of the collection: that of jobs, or that of streams, which follow changes and never end.
     package var collection = "ranges"
 
-    /// How long a lease lasts here, and how far clocks may be apart.
+    /// The terms in effect: how long a lease lasts, and how far apart clocks may be.
     package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
     /// The key of the job's one range.
@@ -21,40 +21,41 @@ package struct RangeStore {
     private var range: BSONValue { id }
 
     /// The range's record; `nil` before the job's first start.
-    /// - Throws: ``RunError`` for a damaged one; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
-    /// Chunks that earlier runs wrote of a job that is not done; `nil` when it is done, or was never started.
+    /// Returns the number of chunks so far while a pass is open; `nil` when none is open, or the job was never started.
     package func unfinishedChunks() throws -> Int? {
         guard let document = try document() else { return nil }
         let progress = Progress(document)
         return progress.isOpen ? progress.chunks : nil
     }
 
-    /// The job's undo; `nil` when none was begun.
+    /// Returns the job's undo; `nil` when none was begun.
     package func undoing() throws -> Undoing? {
         try document()?["undo"]?.document.map(Undoing.init)
     }
 
-    /// What a lease is taken for.
+    /// The purpose of a lease.
     package enum Use {
         case backfill, undo, cleanup, rebinding, following
 
-        /// Whether a job that is being undone, or was, may be held for it.
+        /// Whether a lease for this purpose may be taken on a job that is being undone, or was.
         var isOfUndone: Bool { self == .undo || self == .cleanup || self == .rebinding }
     }
 
-    /// How an attempt to take the lease ended.
+    /// The outcome of an attempt to take the lease.
     package enum Acquisition {
-        /// The lease, and the range's record as it is then.
+        /// The lease was taken, with the range's record after that.
         case taken(Lease, BSONDocument)
         case held(by: RunnerIdentity?, remaining: Duration)
     }
 
-    /// Takes the range's lease when nobody's is running, the margin for clock skew included.
+    /// Takes the range's lease if no lease is running, the margin for clock skew included.
     ///
-    /// One that is this runner's own is taken again: an attempt whose reply was lost may have been done.
-    /// - Throws: ``RunError`` for a damaged record, which stays as it is; ``MongoError``.
+    /// A lease that this runner already holds is taken again, because an attempt whose reply was lost may have
+    /// succeeded.
+    /// - Throws: ``RunError`` for a damaged record, which stays unchanged; ``MongoError``.
     package func acquire(for use: Use) throws -> Acquisition {
         _ = try document()
         let ended: BSONValue = [
@@ -75,7 +76,7 @@ package struct RangeStore {
         let isFree: BSONDocument = [
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
-        // A runner that comes too late must not write what is being taken back.
+        // A runner that comes too late must not write while the job is being undone.
         let filter = use.isOfUndone ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
@@ -86,7 +87,7 @@ package struct RangeStore {
             remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
     }
 
-    /// Who else holds the range now, and for how long yet; `nil` when nobody does.
+    /// Returns the other runner that holds the range, and for how long yet; `nil` if there is none.
     /// - Throws: ``MongoError``.
     package func otherHolder() throws(MongoError) -> (holder: RunnerIdentity?, remaining: Duration)? {
         let record = try client.first(
@@ -96,8 +97,8 @@ package struct RangeStore {
         return (record["lease"]?.document.flatMap(RunnerIdentity.init), .milliseconds(remaining))
     }
 
-    /// Records how far the range is, while the lease is still this runner's; the lease's end stays as it is.
-    /// - Returns: the server's reply; `nil` when the lease is not this runner's any more.
+    /// Records how far the range has come, while this runner holds the lease; the lease's end stays unchanged.
+    /// - Returns: the server's reply; `nil` when this runner no longer holds the lease.
     package func save(_ progress: Progress, under lease: Lease) throws(MongoError) -> BSONDocument? {
         var builder = BSONBuilder()
         for (name, value) in (try? RangeChange.checkpoint(progress).elements()) ?? [] { builder.append(name, value) }
@@ -106,14 +107,14 @@ package struct RangeStore {
         return reply["n"]?.integer == 0 ? nil : reply
     }
 
-    /// What the range's record matches while a lease is this runner's.
+    /// Returns a filter that matches the range's record while this runner holds a lease.
     package func owned(_ lease: Lease) -> BSONDocument {
         ["_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token)]
     }
 
-    /// Extends the lease and records what `changes` says, while the lease is still this runner's.
+    /// Extends the lease and records `changes`, while this runner holds the lease.
     ///
-    /// An ended lease that nobody took is extended too: its token tells.
+    /// A lease that has ended but was not taken by another runner is extended too, because its token is unchanged.
     /// - Returns: the extended lease.
     /// - Throws: ``RunError`` of kind `leaseLost`, or ``MongoError``.
     package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {
@@ -130,9 +131,10 @@ package struct RangeStore {
         return self.lease(in: updated)
     }
 
-    /// The range went while the job ran.
+    /// Returns the error for a range that was deleted while the job ran.
     private func gone() throws -> RunError {
-        // Without its record the job counts as never started; with it, only the operator has it start over.
+        // Without its record, the job counts as never started. With the record, only the operator can make it start
+        // over.
         let remedy =
             try JobStore(client: client, job: job).record() == nil
             ? "run it again: it is a new job then, which changes only what still needs it and can undo only that"
@@ -142,9 +144,9 @@ package struct RangeStore {
             "how far job \"\(job)\" came was deleted from database \"\(client.database)\" while it ran; \(remedy)")
     }
 
-    /// Gives the lease back: every write under it was acknowledged, so a successor need not wait.
+    /// Releases the lease; all writes under it were acknowledged, so a successor need not wait.
     package func release(_ lease: Lease) throws(MongoError) {
-        // Else the next run would have to wait for the lease's end.
+        // Wait a few seconds for an overloaded server: otherwise the next run would have to wait for the lease's end.
         let outcome = Overload.within(.last) {
             Result { () throws(MongoError) in
                 try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])

@@ -5,21 +5,21 @@ package import Mongo
 
 /// The documents that jobs are about to make unsyncable, recorded before the write.
 ///
-/// The ledger lags behind the writes; until it shows a document, the document counts as pending. The record is shared by
-/// all jobs of the state database, as the limit is.
+/// The ledger lags behind the writes. Until it shows a document, the document counts as pending. All jobs of the state
+/// database share these records, as they share the limit.
 package struct ReservationStore {
     let client: StoreClient
     let job: String
 
-    /// Tells which of some documents the ledger shows.
+    /// Returns which of the given documents the ledger shows.
     package typealias Holding = (_ ids: [BSONValue], _ namespace: Namespace) throws -> Set<BSONValue>
 
     private static let batch = 1_000
 
-    /// Records the harm of the next chunk, with majority.
+    /// Reserves room for the documents that the next chunk may make unsyncable, with majority.
     ///
-    /// A document that the ledger once showed and that was repaired since is pending again.
-    /// - Parameter stale: those that the ledger shows still, or again: what it shows is not this harm.
+    /// A document that the ledger showed before, and that was repaired since, is pending again.
+    /// - Parameter stale: the documents that the ledger still shows, or shows for another reason than this chunk.
     package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }
@@ -30,7 +30,7 @@ package struct ReservationStore {
         }
     }
 
-    /// Makes the index that the sums are asked of; without the privilege for it they only take longer.
+    /// Creates the index for the counts; without the privilege for it, they only take longer.
     package func index() throws(MongoError) {
         do throws(MongoError) {
             try client.createIndex("harm", ["seen": 1, "_id.job": 1, "_id.ns": 1], name: "pending")
@@ -39,12 +39,13 @@ package struct ReservationStore {
         }
     }
 
-    /// Takes back what was recorded for a chunk that is not written after all, or that it did no harm to.
+    /// Deletes the reservations of a chunk that is not written after all, or of documents that it did not make
+    /// unsyncable.
     package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
 
-    /// Which of these documents this job has among the pending.
+    /// Returns which of these documents are pending for this job.
     package func pending(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         var pending: Set<BSONValue> = []
         for keys in ids.map({ .object(key($0, namespace)) }).commandSlices() {
@@ -54,7 +55,7 @@ package struct ReservationStore {
         return pending
     }
 
-    /// Which of these documents any job has among the pending: one that several jobs recorded is one document.
+    /// Returns which of these documents are pending for any job; one that several jobs reserved is one document.
     package func pendingOfAny(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
         var pending: Set<BSONValue> = []
@@ -70,8 +71,8 @@ package struct ReservationStore {
             .compactMap(\.text).sorted()
     }
 
-    /// What other jobs recorded and no run has seen in the ledger yet, as an operator reads it: such a record takes room
-    /// until the ledger shows the document.
+    /// Returns, as lines for the operator, the reservations of other jobs that no run has seen in the ledger yet; they
+    /// take room until the ledger shows the documents.
     package func pendingOfOthers() throws(MongoError) -> [String] {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
@@ -86,21 +87,23 @@ package struct ReservationStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
-    /// How many documents of a collection this job recorded, those among them that the ledger shows by now.
+    /// Returns how many documents of a collection this job reserved, including those that the ledger shows by now.
     package func recordedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count("harm", records(of: namespace, by: [job], [:]))
     }
 
-    /// How many records no look has seen in the ledger: at least as many as there are such documents.
+    /// Returns how many reservations no run has seen in the ledger: at least the number of such documents.
     package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }
 
-    /// How many recorded documents the ledger does not show yet, each once however many jobs recorded it.
+    /// Returns how many reserved documents the ledger does not show yet; a document counts once, however many jobs
+    /// reserved it.
     /// - Parameters:
-    ///   - lag: how long what the ledger shows of a document that was recorded as stale is not believed; a document that
-    ///     is known for so long to sync again takes no room.
-    ///   - marks: whether what it shows is marked, and is not looked up again; a plan writes nothing.
+    ///   - lag: for how long an entry of the ledger is ignored if its document was recorded as stale. A document that
+    ///     is known for that long to sync again takes no room.
+    ///   - marks: whether to mark the documents that the ledger shows, so that they are not looked up again; a plan
+    ///     writes nothing.
     package func pendingCount(
         seenBy holding: Holding, lag: Duration, marks: Bool
     ) throws -> Int {
@@ -115,7 +118,7 @@ package struct ReservationStore {
                 ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
-        // One that is neither seen nor unseen would take no room.
+        // A record whose `seen` is neither true nor false would take no room.
         if let damaged = try client.first("harm", ["seen": ["$nin": [true, false]]]) {
             try client.check(damaged, of: "harm")
         }
@@ -138,7 +141,7 @@ package struct ReservationStore {
         return pending.union(try unseen(batch, by: holding, marks: marks)).count
     }
 
-    /// The documents of these records that the ledger does not show.
+    /// Returns the documents of these records that the ledger does not show.
     private func unseen(_ batch: [PendingHarm], by holding: Holding, marks: Bool) throws -> [PendingHarm.Place] {
         var places: [PendingHarm.Place] = []
         for (namespace, records) in Dictionary(grouping: batch, by: \.place.namespace) {
@@ -146,7 +149,7 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // One that was recorded anew since it was read is not what the ledger shows.
+            // A record that was written again since it was read is not the one that the ledger shows.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
@@ -158,9 +161,9 @@ package struct ReservationStore {
     }
 }
 
-/// One record as it was read.
+/// A record as it was read.
 private struct PendingHarm {
-    /// The document that it is about.
+    /// The document that the record reserves.
     struct Place: Hashable {
         let namespace: Namespace
         let id: BSONValue
@@ -168,7 +171,7 @@ private struct PendingHarm {
 
     let key: BSONValue
     let place: Place
-    /// When it was recorded.
+    /// The time of the reservation.
     let at: BSONValue
 
     init?(_ document: BSONDocument) {
@@ -179,10 +182,10 @@ private struct PendingHarm {
     }
 }
 
-/// What became of the documents that were harmed.
+/// The later state of the documents that jobs made unsyncable.
 extension ReservationStore {
-    /// The jobs whose records of a collection nobody is about to act on: those that no runner holds, and those of
-    /// `runners`, which are between two chunks.
+    /// Returns the jobs whose reservations in a collection no runner is about to use: those that no runner holds, and
+    /// those of `runners`, which are between two chunks.
     package func settledJobs(of namespace: Namespace, besides runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }
@@ -196,7 +199,7 @@ extension ReservationStore {
         return jobs.filter { runners.contains($0) || !held.contains($0) }
     }
 
-    /// The documents of a collection that these jobs have among the pending, each once.
+    /// Returns the documents of a collection that are pending for these jobs, each once.
     package func pending(of namespace: Namespace, by jobs: [String]) throws(MongoError) -> [BSONValue] {
         var seen: Set<BSONValue> = []
         return try client.all("harm", records(of: namespace, by: jobs, ["seen": false])).documents().compactMap {
@@ -204,7 +207,8 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Notes since when documents sync again, or are gone; and forgets it of those that do not after all.
+    /// Records since when documents sync again or are gone, and deletes that time for documents that do not sync after
+    /// all.
     package func note(
         repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -221,7 +225,7 @@ extension ReservationStore {
         }
     }
 
-    /// Takes back the records of documents that have been known for some time to sync again.
+    /// Deletes the reservations of documents that have been known to sync again for at least `grace`.
     package func removeRepaired(
         since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -231,7 +235,8 @@ extension ReservationStore {
             "harm", where: records(of: namespace, by: jobs ?? [job], ["seen": false, "repaired": isOld]))
     }
 
-    /// Takes back the records of documents that sync again and that the ledger does not show, though it had the time to.
+    /// Deletes the reservations of documents that sync again and that the ledger does not show, although it had time
+    /// to.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {
@@ -245,13 +250,13 @@ extension ReservationStore {
         }
     }
 
-    /// How many documents of a collection are known to sync again, and keep their room still.
+    /// Returns how many documents of a collection are known to sync again but still keep this job's reservation.
     package func repairedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count(
             "harm", records(of: namespace, by: [job], ["seen": false, "repaired": ["$type": "date"]]))
     }
 
-    /// The `_id`s that records of these documents have: by them a record is found without a scan of all.
+    /// Returns the `_id`s of the reservations of these documents, so that they are found without a full scan.
     private func keys(_ ids: [BSONValue], of namespace: Namespace, by jobs: [String]) -> [BSONValue] {
         jobs.flatMap { job in
             let store = ReservationStore(client: client, job: job)

@@ -1,15 +1,15 @@
 package import BSON
 package import ServerSchema
 
-/// Why a job cannot run, or cannot go on.
+/// The reason why a job cannot run or cannot continue.
 package struct RunError: Error, Hashable, Sendable {
-    /// The kinds, each with an exit code of its own.
+    /// The kinds of errors; each kind has one exit code.
     package enum Kind: Sendable, Hashable {
         /// The job file, a schema or the collection is not the one that the job was started with.
         case bindingChanged
         /// No job of that name was begun.
         case unknownJob
-        /// The job is not done, and has to be for that.
+        /// The command needs the job or the partner in another state, most often done.
         case notDone
         /// An operator asked the job to wait.
         case paused
@@ -19,11 +19,11 @@ package struct RunError: Error, Hashable, Sendable {
         case unknownCollection
         /// The namespace is a view or a time series.
         case unsupportedCollection
-        /// What the state database holds was written by another version of the program, or is gone.
+        /// The content of the state database is damaged, gone, or of another version of the program.
         case checkpointUnreadable
-        /// The steps undo each other: some documents would need the job again after it.
+        /// The steps undo each other: some documents would need the job again after it ran.
         case notIdempotent
-        /// A step does not fit the schemas, or the collection's own validator or a unique index of it.
+        /// A step does not fit the schemas, the server, or the collection with its validator and indexes.
         case schemaMismatch
         /// Another runner holds the job.
         case leaseHeld
@@ -31,24 +31,25 @@ package struct RunError: Error, Hashable, Sendable {
         case leaseLost
         /// A signal asked to stop while the run waited for something.
         case stopped
-        /// There is no room for the journal of the next chunk.
+        /// The deployment has no room for the journal of the next chunk.
         case journalFull
-        /// The job cannot be undone, or was, or is being undone.
+        /// The job cannot be undone, or it was undone or is being undone.
         case undoRefused
-        /// The job would make more documents unsyncable than the limit has room for.
+        /// The job, or its undo, would make more documents unsyncable than the limit has room for.
         case harmExceedsHeadroom
-        /// What a step would lose or double stands against it, and the job does not accept it.
+        /// The data does not allow the change, for instance because a step would lose or duplicate values without
+        /// permission.
         case refusedByData
-        /// A collection that a step reads may not be read.
+        /// The user may not read a collection that a step reads.
         case lookupUnreadable
     }
 
     /// The kind.
     package let kind: Kind
-    /// What, where, and how to mend it.
+    /// The text of the error: what is wrong, where, and how to fix it.
     package let message: String
 
-    /// Joins the two.
+    /// Creates an error from its parts.
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
@@ -56,10 +57,10 @@ package struct RunError: Error, Hashable, Sendable {
 }
 
 extension RunError {
-    /// The collection of that name has another UUID than the job is bound to.
+    /// Returns the error for a collection whose UUID is not the one that the job is bound to.
     /// - Parameters:
-    ///   - time: since when it has.
-    ///   - refused: what the job cannot do.
+    ///   - time: a clause that says since when.
+    ///   - refused: the action that the job cannot do.
     package static func anotherUUID(
         of job: String, on namespace: Namespace, _ time: String, refusing refused: String = "go on"
     ) -> RunError {
@@ -69,18 +70,18 @@ extension RunError {
         )
     }
 
-    /// How to go on where a collection has another UUID and is the same.
+    /// Returns the remedy for a collection that has another UUID but is still the same collection.
     package static func rebinding(_ job: String) -> String {
         "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is the same still, bind the job to it: "
             + "shipshape rebind \(job)"
     }
 
-    /// A collection that a step reads is not there.
+    /// Returns the error for a collection that a step reads and that does not exist.
     package static func lookupMissing(_ namespace: Namespace) -> RunError {
         RunError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
-    /// A pass is open, which a list would come in the way of.
+    /// Returns the error for a list of `_id`s while a pass is open.
     package static func unfinished(_ job: String) -> RunError {
         RunError(
             .notDone,
@@ -88,7 +89,7 @@ extension RunError {
                 + "without --ids")
     }
 
-    /// The error with the place of the step that it is about.
+    /// Returns the error with the location of the step that it concerns.
     package func located(at location: SourceLocation?) -> RunError {
         guard let location else { return self }
         return RunError(kind, "\(location.file):\(location.line):\(location.column): \(message)")
@@ -96,6 +97,6 @@ extension RunError {
 }
 
 extension RunError: CustomStringConvertible {
-    /// The message.
+    /// The error's message.
     package var description: String { message }
 }

@@ -2,7 +2,7 @@ package import BSON
 import Glibc
 import SystemPackage
 
-/// Who runs a job: enough to tell, on the same machine, whether that process still lives.
+/// The identity of a runner's process: enough to find out, on the same machine, whether the process is still alive.
 package struct RunnerIdentity: Hashable, Sendable {
     /// A random name for this run alone.
     package let owner: ObjectID
@@ -12,7 +12,7 @@ package struct RunnerIdentity: Hashable, Sendable {
     package let bootID: String
     /// The process id.
     package let process: Int
-    /// When the process started, in clock ticks since boot: tells a process from a later one with its id.
+    /// When the process started, in clock ticks since boot; a later process with the same id has another value.
     package let processStart: Int
 
     /// This process, under a new ``owner``.
@@ -32,9 +32,10 @@ package struct RunnerIdentity: Hashable, Sendable {
     }
 
     /// Whether `other` ran on this machine and is certainly gone: another boot, no such process, or a later process
-    /// under its id.
+    /// with its id.
     ///
-    /// In doubt the answer is no. A wrong yes costs nothing but a wait: it never shortens a lease.
+    /// If in doubt, the answer is no. A wrong yes makes a job wait for a lease, but never shortens the lease; `enforce`
+    /// takes over the record of a dead runner at once.
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }
@@ -67,9 +68,9 @@ package struct RunnerIdentity: Hashable, Sendable {
     }
 }
 
-/// The few files below `/proc` that tell processes and boots apart.
+/// The few files in `/proc` that tell processes and boots apart.
 enum ProcFile {
-    /// The file's text without white space at its end; `nil` when it cannot be read.
+    /// Returns the file's text without white space at its end; `nil` when it cannot be read.
     static func text(_ path: String) -> String? {
         guard let file = try? FileDescriptor.open(FilePath(path), .readOnly) else { return nil }
         defer { try? file.close() }
@@ -79,7 +80,7 @@ enum ProcFile {
         return String(text.reversed().drop { $0.isWhitespace }.reversed())
     }
 
-    /// The 22nd field of `/proc/PID/stat`; the second is in parentheses and may hold anything.
+    /// Returns the 22nd field of `/proc/PID/stat`; the second is in parentheses and may hold anything.
     static func startTime(of process: Int) -> Int? {
         guard let text = text("/proc/\(process)/stat"), let parenthesis = text.lastIndex(of: ")") else { return nil }
         let fields = text[parenthesis...].split(separator: " ")
@@ -87,9 +88,9 @@ enum ProcFile {
     }
 }
 
-/// The person who runs this program, as logs name them.
+/// The user who runs this program, as logs name them.
 package enum Operator {
-    /// `user@host`.
+    /// The operator, as `user@host`.
     package static let current: String = {
         let name = unsafe getpwuid(geteuid()).map { unsafe String(cString: $0.pointee.pw_name) }
         return "\(name ?? "uid \(geteuid())")@\(RunnerIdentity.hostName)"

@@ -1,15 +1,15 @@
 package import BSON
 import Mongo
 
-/// Which types the fields of the state documents have.
+/// The types that the fields of the state documents must have.
 ///
-/// A value of another type is not this program's; whoever took it for none would go on from a wrong place, or undo what the
-/// job never wrote.
+/// A value of another type is not this program's. Treating it as missing could resume at a wrong place, or undo what
+/// the job never wrote.
 struct StateShape {
-    /// What a field holds.
+    /// The type of a field.
     enum Kind {
         case number, text, flag, date, document, array, bytes, objectID
-        /// Texts, in documents of any depth.
+        /// Texts, in nested documents of any depth.
         case texts
 
         fileprivate func fits(_ value: BSONValue) -> Bool {
@@ -39,11 +39,11 @@ struct StateShape {
         }
     }
 
-    /// A field, where it is there; `*` stands for each member of an array.
+    /// The type of each field where it is present; `*` stands for each member of an array.
     private let fields: [(path: [Substring], kind: Kind)]
-    /// Fields without which the document says nothing.
+    /// The fields that must be present.
     private let required: [[Substring]]
-    /// How an operator gets on without the document.
+    /// How an operator repairs a damaged document, or continues without it.
     let remedy: String
 
     private init(_ fields: KeyValuePairs<String, Kind>, required: [String] = [], _ remedy: String) {
@@ -52,7 +52,7 @@ struct StateShape {
         self.remedy = remedy
     }
 
-    /// What is wrong about a document, as a clause; `nil` when nothing is.
+    /// Returns what is wrong with a document, as a clause; `nil` when nothing is.
     func fault(of document: BSONDocument) -> String? {
         for path in required where Self.values(of: document, at: path[...]).isEmpty {
             return "the field \"\(path.joined(separator: "."))\" is missing"
@@ -165,13 +165,13 @@ extension StateShape {
 }
 
 extension StoreClient {
-    /// Refuses a state document whose fields are not what they have to be.
+    /// Refuses a state document whose fields do not have their types.
     func check(_ document: BSONDocument, of collection: String) throws(RunError) {
         guard let fault = StateShape.all[collection]?.fault(of: document) else { return }
         throw damage(fault, of: document, in: collection)
     }
 
-    /// What is wrong about a state document, where it is, and how to get on.
+    /// Returns the error for a damaged state document: what is wrong, where it is, and the remedy.
     func damage(_ fault: String, of document: BSONDocument, in collection: String) -> RunError {
         let id = document["_id"].flatMap { try? $0.extendedJSON(.relaxed) } ?? "(none)"
         let remedy = StateShape.all[collection].map { "; \($0.remedy)" } ?? ""
@@ -181,7 +181,7 @@ extension StoreClient {
                 + "\(id) \(fault)\(remedy)")
     }
 
-    /// One document that is as it has to be; `nil` where there is none.
+    /// Returns the first document that matches, after a check of its shape; `nil` if none does.
     package func firstChecked(
         _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
         projecting projection: BSONDocument? = nil
@@ -191,7 +191,7 @@ extension StoreClient {
         return document
     }
 
-    /// Every document that fits, as it has to be.
+    /// Returns every document that matches, after a check of their shapes.
     package func allChecked(_ collection: String, _ filter: BSONDocument) throws -> [BSONDocument] {
         let documents = try all(collection, filter).documents()
         for document in documents { try check(document, of: collection) }

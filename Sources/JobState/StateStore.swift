@@ -1,23 +1,25 @@
 import BSON
 package import Mongo
 
-/// What the state database knows of a job: a store per collection, on one client.
+/// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. Every write waits for a majority, so that no failover takes a checkpoint back.
+/// All times are the server's. Every write waits for a majority, so that no failover undoes a checkpoint; only the
+/// journal may leave that to the chunk's checkpoint.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient
     /// The job's name.
     package let job: String
-    /// Who leases.
+    /// The runner that takes leases.
     package let identity: RunnerIdentity
-    /// How long.
+    /// The terms of its leases.
     package let terms: LeaseTerms
     /// The collection that holds the lease.
     package let leases: String
 
-    /// Joins the parts; nothing is read.
-    /// - Parameter leases: the collection that holds the lease: `ranges` for a job, ``streams`` for what follows changes.
+    /// Creates the stores; reads nothing.
+    /// - Parameter leases: the collection that holds the lease: `ranges` for a job, ``streams`` for a watch or a
+    ///   mirror.
     package init(
         client: StoreClient, job: String, identity: RunnerIdentity, terms: LeaseTerms, leases: String = "ranges"
     ) {
@@ -25,34 +27,34 @@ package struct StateStore: ~Copyable {
         self.leases = leases
     }
 
-    /// The collection of what follows changes: a watch, a mirror.
+    /// The collection of the leases of watches and mirrors, which follow changes.
     package static var streams: String { "streams" }
 
-    /// `jobs`: what a job is bound to, and what operators asked of it.
+    /// `jobs`: the job's binding, and the operators' requests.
     package var jobs: JobStore { JobStore(client: client, job: job) }
     /// `ranges`: lease, checkpoint and undo.
     package var ranges: RangeStore {
         RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases)
     }
-    /// `parts`: where the job was cut for several runners.
+    /// `parts`: the `_id`s at which the job was cut into parts for several runners.
     package var parts: PartStore { PartStore(client: client, job: job) }
     /// `failed`: documents that were skipped.
     package var failures: FailureStore { FailureStore(client: client, job: job) }
-    /// `harm`: room below the limit of unsynced documents.
+    /// `harm`: reservations below the limit of unsynced documents.
     package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
-    /// `journal`: what undo needs.
+    /// `journal`: the data that undo needs.
     package var journal: JournalStore { JournalStore(client: client, job: job) }
-    /// `leftalone`: documents that an undo leaves as they are.
+    /// `leftalone`: the documents that an undo skipped.
     package var leftAlone: LeftAloneStore { LeftAloneStore(client: client, job: job) }
 }
 
 extension StateStore {
-    /// Refuses a job whose text, schemas or collection are not those that it was started with, and one whose steps
-    /// could not tell any more what they did.
+    /// Refuses a job whose text, schemas or collection are not those that it was started with, a job that is being
+    /// undone or was, and one that was cleaned up although its steps need their marks to know what they did.
     /// - Parameter restarts: whether the operator wants a job whose range is gone to start over.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {
         guard let record = try jobs.record() else { return }
-        // Created before the record, and so read behind it: another runner may begin the job meanwhile.
+        // A run creates the range before the record, and another runner may begin the job now: so read the range last.
         let hasRange = try ranges.document() != nil
         try checkVersion(of: record)
         if binding.hasMarkers, record["cleaned"] != nil {
@@ -78,15 +80,15 @@ extension StateStore {
         }
     }
 
-    /// Records the job's range, unless it is there.
+    /// Creates the job's range, unless it exists.
     package func createRange() throws(MongoError) {
         try client.createIfAbsent(
             "ranges", id: ranges.id,
             ["version": .integer(JobStore.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
     }
 
-    /// Records the job and its range, unless an earlier run did.
-    /// - Parameter keepsJournal: whether this run keeps a journal; once one did not, the job cannot be undone.
+    /// Creates the records of the job and its range, unless an earlier run did.
+    /// - Parameter keepsJournal: whether this run keeps a journal; once a run did not, the job cannot be undone.
     package func begin(_ binding: JobStore.Binding, keepsJournal: Bool) throws(MongoError) {
         try createRange()
         try client.createIfAbsent("jobs", id: .string(job), binding.document)

@@ -3,14 +3,16 @@ import Concurrency
 import Jobs
 package import Mongo
 
-/// The few operations that the state database needs, each with majority concerns and a limit in time.
+/// The few operations that the state database needs, most of them with majority concerns and a time limit.
 ///
-/// The stores of a job share one; used on one thread.
+/// All stores of a job share one client; use it on one thread.
 package final class StoreClient {
+    /// The name of the state database.
     package let database: String
+    /// The connection to the deployment.
     package let client: Client
 
-    /// Takes over a client.
+    /// Creates a store client that owns `client`.
     package init(database: String, client: consuming Client) {
         self.database = database
         self.client = client
@@ -19,7 +21,7 @@ package final class StoreClient {
     private static let limit: BSONValue = 10_000
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Every write to the state database goes through here.
+    /// Runs a write command; every write to the state database goes through here.
     @discardableResult
     private func write(_ command: BSONDocument, on database: String) throws(MongoError) -> BSONDocument {
         FaultInjection.reached(.beforeStateWrite)
@@ -28,8 +30,8 @@ package final class StoreClient {
         return reply
     }
 
-    /// One document; `fields` are computed by the server and added to it.
-    /// - Parameter projection: which of its own fields are read; `nil` reads them all.
+    /// Returns the first document that matches; `fields` are computed by the server and added to it.
+    /// - Parameter projection: the document's own fields to read; `nil` reads them all.
     package func first(
         _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
         projecting projection: BSONDocument? = nil
@@ -42,13 +44,13 @@ package final class StoreClient {
         return try cursor.nextDocument()
     }
 
-    /// The primary's time, in milliseconds since 1970.
+    /// Returns the primary's time, in milliseconds since 1970.
     func now() throws(MongoError) -> Int64 {
         guard case .date(let now)? = try client.hello().reply["localTime"] else { return 0 }
         return now
     }
 
-    /// Updates one document with a pipeline and gives it back as it is then; `nil` when none fits.
+    /// Updates one document with a pipeline and returns the updated document; `nil` when none matches.
     func modify(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
     ) throws(MongoError) -> BSONDocument? {
@@ -61,7 +63,7 @@ package final class StoreClient {
         return reply["value"]?.document
     }
 
-    /// Updates the documents that fit with a pipeline.
+    /// Updates the first document that matches with a pipeline.
     /// - Returns: the reply, with `n` and the term of the primary.
     func update(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
@@ -74,7 +76,7 @@ package final class StoreClient {
             ], on: database)
     }
 
-    /// Puts a document with the server's time as `at` in the place of the one that is there, if any; idempotent.
+    /// Replaces the document with this `_id`, or creates it, and adds the server's time as `at`; idempotent.
     package func put(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
         let merged: BSONValue = ["$mergeObjects": [["_id": "$_id", "at": "$$NOW"], ["$literal": .object(document)]]]
         try write(
@@ -85,7 +87,7 @@ package final class StoreClient {
             ], on: database)
     }
 
-    /// Creates a document with the server's time as `created`, unless there is one; idempotent.
+    /// Creates a document with the server's time as `created`, unless it exists; idempotent.
     package func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
         // A write that changes nothing waits for a transaction that holds the document; a read does not.
         guard try first(collection, ["_id": id], projecting: ["_id": 1]) == nil else { return }
@@ -102,9 +104,9 @@ package final class StoreClient {
         }
     }
 
-    /// Adds a document; one that is there already is this one, of an attempt whose reply was lost.
-    /// - Parameter isFinal: whether it waits for a majority.
-    /// - Returns: the reply, with the primary's term; of one that was there already it names none.
+    /// Inserts a document; one that exists counts as inserted, because an earlier attempt's reply may have been lost.
+    /// - Parameter isFinal: whether to wait for a majority.
+    /// - Returns: the reply, with the primary's term; empty if the document already existed.
     func insert(
         _ collection: String, _ document: BSONDocument, isFinal: Bool
     ) throws(MongoError) -> BSONDocument {
@@ -119,8 +121,8 @@ package final class StoreClient {
         }
     }
 
-    /// Deletes every document that fits, some at a time.
-    /// - Parameter between: called before each of these times.
+    /// Deletes every document that matches, in batches.
+    /// - Parameter between: called before each batch.
     package func deleteAll<E: Error>(
         _ collection: String, _ filter: BSONDocument, _ between: () throws(E) -> Void
     ) throws {
@@ -134,7 +136,7 @@ package final class StoreClient {
         }
     }
 
-    /// Deletes every document that fits, some at a time.
+    /// Deletes every document that matches, in batches.
     package func deleteAll(_ collection: String, _ filter: BSONDocument) throws(MongoError) {
         do { try deleteAll(collection, filter) {} } catch let error as MongoError {
             throw error
@@ -143,7 +145,7 @@ package final class StoreClient {
         }
     }
 
-    /// Sets fields in the documents of these `_id`s to what the server computes, and creates those that are missing.
+    /// Sets fields of the documents with these `_id`s to what the server computes, and creates the missing documents.
     func upsert(_ collection: String, ids: [BSONValue], _ fields: BSONDocument) throws(MongoError) {
         let upserts = ids.map { id in
             BSONValue.object(["q": ["_id": id], "u": [["$set": .object(fields)]], "upsert": true])
@@ -157,7 +159,7 @@ package final class StoreClient {
         }
     }
 
-    /// Makes an index; one that is there already stays.
+    /// Creates an index, unless it exists.
     func createIndex(_ collection: String, _ key: BSONDocument, name: String) throws(MongoError) {
         try write(
             [
@@ -166,7 +168,7 @@ package final class StoreClient {
             ], on: database)
     }
 
-    /// Deletes the documents of these `_id`s.
+    /// Deletes the documents with these `_id`s.
     package func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
         for slice in ids.commandSlices() {
             try write(
@@ -178,7 +180,7 @@ package final class StoreClient {
         }
     }
 
-    /// Deletes every document that fits.
+    /// Deletes every document that matches.
     package func delete(_ collection: String, where filter: BSONDocument) throws(MongoError) {
         try write(
             [
@@ -187,7 +189,7 @@ package final class StoreClient {
             ], on: database)
     }
 
-    /// Every document that fits; `fields` are computed by the server and added to each.
+    /// Returns a cursor over every document that matches; `fields` are computed by the server and added to each.
     package func all(_ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil) -> Cursor {
         var pipeline: [BSONDocument] = [["$match": .object(filter)]]
         if let fields { pipeline.append(["$set": .object(fields)]) }
@@ -195,7 +197,7 @@ package final class StoreClient {
             pipeline, options: ["readConcern": ["level": "majority"]])
     }
 
-    /// How many documents fit, by the value of a field.
+    /// Returns how many documents match, by the value of a field.
     package func counts(_ collection: String, _ filter: BSONDocument, by field: String) throws(MongoError)
         -> [BSONDocument]
     {
@@ -207,7 +209,8 @@ package final class StoreClient {
         return try cursor.documents()
     }
 
-    /// The values that a field has in the documents that fit: with an index over both, the server reads one key of each.
+    /// Returns the distinct values of a field in the documents that match; with an index over both, the server reads
+    /// one key of each value.
     package func values(_ collection: String, _ filter: BSONDocument, of field: String) throws(MongoError)
         -> [BSONValue]
     {
@@ -217,26 +220,26 @@ package final class StoreClient {
         return try cursor.documents().compactMap { $0["_id"] }
     }
 
-    /// The `_id`s of a collection's documents, in their order.
+    /// Returns the `_id`s of a collection's documents, in their order.
     package func ids(_ collection: String) throws(MongoError) -> [BSONValue] {
         let cursor = client.collection(Namespace(database: database, collection: collection)).find(
             [:], options: ["readConcern": ["level": "majority"], "projection": ["_id": 1], "sort": ["_id": 1]])
         return try cursor.documents().compactMap { $0["_id"] }
     }
 
-    /// How many documents fit.
+    /// Returns how many documents match.
     package func count(_ collection: String, _ filter: BSONDocument) throws(MongoError) -> Int {
         var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
             [["$match": .object(filter)], ["$count": "n"]], options: ["readConcern": ["level": "majority"]])
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// Sets fields of a record that is there to what the server computes; for what no lease guards.
+    /// Sets fields of existing records to what the server computes, for records that no lease protects.
     package func note(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try set(collection, filter, fields)
     }
 
-    /// Sets fields in every document that fits to what the server computes.
+    /// Sets fields of every document that matches to what the server computes.
     func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try write(
             [

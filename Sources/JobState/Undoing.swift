@@ -1,20 +1,21 @@
 package import BSON
 
-/// An undo that was begun.
+/// The undo of a job, begun or ended.
 package struct Undoing: Hashable {
-    /// When, by the server's clock.
+    /// When it began, by the server's clock.
     var begun: ServerTime?
-    /// When it was done; `nil` while it is not.
+    /// When it ended; `nil` while it has not.
     package var ended: ServerTime?
-    /// What is taken back already: everything that is newer.
+    /// The place in the journal that it has reached, from newest to oldest; everything newer is undone.
     package var position: JournalPosition?
-    /// What was taken back so far.
+    /// The number of documents restored so far.
     package var restored = 0
-    /// The attempt up to which documents of other collections were removed; `nil` before the first.
+    /// The attempt down to which documents created in other collections were removed; `nil` before the first removal.
     package var children: Int64?
-    /// How many were so far.
+    /// The number of those documents removed so far.
     package var removed = 0
 
+    /// Reads the undo from the range's record.
     package init(_ document: BSONDocument) {
         begun = ServerTime(document["begun"])
         ended = ServerTime(document["ended"])
@@ -24,7 +25,7 @@ package struct Undoing: Hashable {
         removed = document["removed"]?.integer ?? 0
     }
 
-    /// Why the job neither runs nor is steered.
+    /// Returns the error that refuses to run or steer the job because of its undo.
     package func refusal(of job: String) -> RunError {
         let state = ended.map { "was undone at \($0)" } ?? "is being undone"
         let way =

@@ -1,28 +1,28 @@
 package import BSON
 package import Mongo
 
-/// How a collection judges what is written to it: its validator, and the settings beside it.
+/// How a collection validates what is written to it: its validator and the settings for it.
 package struct Validation: Sendable {
-    /// The validator; empty where there is none.
+    /// The validator; empty if there is none.
     package var validator: BSONDocument
-    /// `validationLevel`: which writes are judged, such as "strict".
+    /// `validationLevel`: which writes are validated, such as "strict".
     package var level: String
-    /// `validationAction`: what is done to a write that does not fit, such as "error".
+    /// `validationAction`: the reaction to a write that does not fit, such as "error".
     package var action: String
-    /// Whether the collection is prepared for the level "constraint", which MongoDB 9.0 has.
+    /// Whether the collection is prepared for the level "constraint" of MongoDB 9.0.
     package var isPrepared: Bool
 
-    /// Joins the parts; what is left out is as it is for a collection that says nothing of it.
+    /// Creates a validation from its parts; the default values are those of a collection without validation options.
     package init(
         _ validator: BSONDocument = [:], level: String = "strict", action: String = "error", isPrepared: Bool = false
     ) {
         (self.validator, self.level, self.action, self.isPrepared) = (validator, level, action, isPrepared)
     }
 
-    /// Whether the server refuses a write that does not fit, rather than to take or to log it.
+    /// Whether the server refuses a write that does not fit, instead of accepting or logging it.
     package var refuses: Bool { !validator.isEmpty && level != "off" && action != "warn" }
 
-    /// Whether another one says the same; the order of fields says nothing.
+    /// Whether another validation is equal; the order of fields does not matter.
     package func isSame(as other: Validation) -> Bool {
         level == other.level && action == other.action && isPrepared == other.isPrepared
             && validator.hasSameFields(as: other.validator)
@@ -30,7 +30,7 @@ package struct Validation: Sendable {
 }
 
 extension CollectionInfo {
-    /// How the collection judges what is written to it.
+    /// The way the collection validates what is written to it.
     package var validation: Validation {
         Validation(
             validator ?? [:], level: options["validationLevel"]?.text ?? "strict",

@@ -1,10 +1,10 @@
 import CCrypto
 
-/// The SHA-256 of bytes: what was there, without keeping it.
+/// The SHA-256 hash of bytes, which identifies them without keeping them.
 ///
 /// The corresponding C function is `EVP_Digest` of libcrypto.
 package enum SHA256 {
-    /// The 32 bytes.
+    /// Returns the 32 bytes of the hash.
     package static func digest(of bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = unsafe ccrypto_sha256(bytes, bytes.count, &digest)
@@ -12,7 +12,7 @@ package enum SHA256 {
         return digest
     }
 
-    /// The 64 hexadecimal digits.
+    /// Returns the hash as 64 hexadecimal digits.
     package static func text(of bytes: [UInt8]) -> String {
         digest(of: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

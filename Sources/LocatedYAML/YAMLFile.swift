@@ -4,8 +4,8 @@ import Yams
 
 /// Reads the YAML files that operators write by hand.
 package enum YAMLFile {
-    /// The file's text.
-    /// - Throws: ``LocatedError`` when it cannot be read, has more than `limit` bytes, or is not UTF-8.
+    /// Returns the file's text.
+    /// - Throws: ``LocatedError`` when the file cannot be read, has more than `limit` bytes, or is not UTF-8.
     package static func text(
         at path: String, limit: Int = SourceFile.largestSize
     ) throws(LocatedError) -> String {
@@ -14,8 +14,8 @@ package enum YAMLFile {
         }
     }
 
-    /// The node that the text holds; `path` is for messages.
-    /// - Throws: ``LocatedError`` when the text is not YAML, or empty.
+    /// Returns the node that the text holds; `path` is used in messages.
+    /// - Throws: ``LocatedError`` when the text is empty, is not YAML, holds an alias, or exceeds a file's bounds.
     package static func root(of text: String, path: String) throws(LocatedError) -> YAMLNode {
         guard let root = try rootIfAny(of: text, path: path) else {
             throw LocatedError("the file is empty", at: SourceLocation(file: path, line: 1, column: 1))
@@ -23,14 +23,14 @@ package enum YAMLFile {
         return root
     }
 
-    /// The node that the text holds; `nil` when it is empty, or holds only comments.
-    /// - Throws: ``LocatedError`` when the text is not YAML, holds an alias, or is beyond what such a file may hold.
+    /// Returns the node that the text holds; `nil` when the text is empty, or holds only comments.
+    /// - Throws: ``LocatedError`` when the text is not YAML, holds an alias, or exceeds a file's bounds.
     package static func rootIfAny(of text: String, path: String) throws(LocatedError) -> YAMLNode? {
         try YAMLBounds.check(text, path: path)
         return try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
     }
 
-    /// Whether two texts say the same, whatever their comments and their layout are.
+    /// Whether two texts are equal apart from their comments and their layout.
     package static func areEqualButForComments(_ one: String, _ other: String) -> Bool {
         guard let one = try? Yams.compose(yaml: one), let other = try? Yams.compose(yaml: other) else { return false }
         return one == other
@@ -58,16 +58,16 @@ package enum YAMLFile {
     }
 }
 
-/// What a YAML text may hold, found by a pass over its events, before a node is made of any.
+/// The bounds of a YAML text, checked in a pass over its events before any node is created.
 enum YAMLBounds {
     /// The most values and keys of a file, together: a node takes some hundred bytes.
     private static let mostNodes = 250_000
     /// The most levels of lists and mappings.
     private static let mostLevels = 100
 
-    /// Refuses aliases, which let a file of 500 bytes stand for gigabytes, and what is beyond the bounds.
+    /// Refuses aliases, with which a file of 500 bytes can expand to gigabytes, and texts that exceed the bounds.
     ///
-    /// What is no YAML passes: its parser says why it is none.
+    /// A text that is not YAML passes, because its parser reports the reason later.
     /// - Throws: ``LocatedError``.
     static func check(_ text: String, path: String) throws(LocatedError) {
         var text = text
@@ -110,16 +110,16 @@ enum YAMLBounds {
     }
 }
 
-/// What is wrong with a file that the operator wrote, where, and how to mend it.
+/// An error in a file that the operator wrote: what is wrong, where, and how to fix it.
 package struct LocatedError: Error, Hashable, Sendable {
-    /// Where in the file; `nil` when the file itself could not be read.
+    /// The place in the file; `nil` when the file itself could not be read.
     package let location: SourceLocation?
-    /// What is wrong, and what would be right.
+    /// A message that says what is wrong, and what would be right.
     package let message: String
-    /// Whether the file is well formed, and asks for what can never work.
+    /// Whether the file is well formed, but asks for something that can never work.
     package let isConfiguration: Bool
 
-    /// Joins the two.
+    /// Joins the parts.
     package init(_ message: String, at location: SourceLocation? = nil, isConfiguration: Bool = false) {
         self.location = location
         self.message = message

@@ -1,7 +1,7 @@
 package import ServerSchema
 package import Yams
 
-/// A node of a YAML file with its place, read with errors that name it.
+/// A node of a YAML file with its place, which the errors of reading the node name.
 package struct YAMLNode {
     /// The node.
     package let node: Node
@@ -14,25 +14,25 @@ package struct YAMLNode {
         self.file = file
     }
 
-    /// Where it begins.
+    /// The place where the node begins.
     package var location: SourceLocation {
         SourceLocation(file: file, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
     }
 
-    /// Whether it is a list without an entry.
+    /// Whether the node is a list without entries.
     package var isEmptyList: Bool { node.sequence?.isEmpty == true }
 
-    /// Whether it is a mapping with that key, and that text there if one is given.
+    /// Whether the node is a mapping with that key and, if `text` is given, with that text as its value.
     package func hasMember(_ key: String, _ text: String? = nil) -> Bool {
         node.mapping?.contains { name, value in
             name.scalar?.string == key && (text == nil || value.scalar?.string == text)
         } == true
     }
 
-    /// What is wrong with it.
+    /// Returns an error at the node's place.
     package func error(_ message: String) -> LocatedError { LocatedError(message, at: location) }
 
-    /// The members of a mapping; every key has to be one of `allowed`.
+    /// Returns the members of a mapping; every key has to be one of `allowed`.
     package func members(of what: String, allowed: [String]) throws(LocatedError) -> YAMLMembers {
         guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
         var members: [String: YAMLNode] = [:]
@@ -49,13 +49,13 @@ package struct YAMLNode {
         return YAMLMembers(what: what, members: members, location: location)
     }
 
-    /// The entries of a mapping whose keys are anybody's to choose, in their order.
+    /// Returns the entries, in their order, of a mapping whose keys the operator chooses freely.
     package func entries(of what: String) throws(LocatedError) -> [(name: String, value: YAMLNode)] {
         guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
         return mapping.map { ($0.scalar?.string ?? "", YAMLNode(node: $1, file: file)) }
     }
 
-    /// The elements of a sequence that is not empty.
+    /// Returns the elements of a sequence that is not empty.
     package func elements(of what: String) throws(LocatedError) -> [YAMLNode] {
         guard case .sequence(let sequence) = node, !sequence.isEmpty else {
             throw error("\(what) must be a list with at least one entry")
@@ -63,7 +63,7 @@ package struct YAMLNode {
         return sequence.map { YAMLNode(node: $0, file: file) }
     }
 
-    /// A scalar's text as it stands in the file.
+    /// Returns the text of a scalar, whatever YAML type it would have; empty text and YAML's null are refused.
     package func text(of what: String) throws(LocatedError) -> String {
         guard let scalar = node.scalar, !scalar.string.isEmpty else { throw error("\(what) must be a text") }
         guard scalar.style != .plain || !["~", "null", "Null", "NULL"].contains(scalar.string) else {
@@ -73,10 +73,10 @@ package struct YAMLNode {
         return scalar.string
     }
 
-    /// The largest number that a file may give: far beyond all that is counted, and products with it stay in range.
+    /// The largest number that a file may give: far above anything counted, but products with it do not overflow.
     package static let largestInteger = 1_000_000_000_000
 
-    /// A whole number, up to ``largestInteger``.
+    /// Returns a whole number, up to ``largestInteger``.
     package func integer(of what: String, atLeast minimum: Int) throws(LocatedError) -> Int {
         guard let number = node.scalar.flatMap({ Int($0.string) }), number >= minimum else {
             throw error("\(what) must be a whole number of at least \(minimum)")
@@ -91,15 +91,15 @@ package struct YAMLNode {
 /// The members of one mapping of a YAML file.
 package struct YAMLMembers {
     let what: String
-    /// By key.
+    /// The members by key.
     package let members: [String: YAMLNode]
-    /// Where it begins.
+    /// The place where the mapping begins.
     package let location: SourceLocation
 
-    /// A member; `nil` when it is not there.
+    /// The member of that name; `nil` when there is none.
     package subscript(name: String) -> YAMLNode? { members[name] }
 
-    /// A member that has to be there.
+    /// Returns a member that must be present.
     package func required(_ name: String) throws(LocatedError) -> YAMLNode {
         guard let member = members[name] else { throw LocatedError("\(what) needs \"\(name)\"", at: location) }
         return member

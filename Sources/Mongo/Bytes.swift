@@ -2,7 +2,7 @@ internal import BSON
 internal import CMongoC
 
 extension BSONDocument {
-    /// Lends the bytes to a shim for the time of a call.
+    /// Lends the bytes to a shim for the duration of a call.
     func lend<R, E: Error>(_ body: (cmongoc_document) throws(E) -> R) throws(E) -> R {
         let span = bytes.span
         return try unsafe span.withUnsafeBufferPointer { buffer throws(E) in
@@ -10,7 +10,7 @@ extension BSONDocument {
         }
     }
 
-    /// Copies what the driver lends; `nil` when it lends nothing, or no document.
+    /// Copies a document that the driver lends; `nil` if it lends nothing, or something that is not a document.
     init?(copying lent: cmongoc_document) {
         guard let data = unsafe lent.data else { return nil }
         let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: lent.length))
@@ -19,7 +19,7 @@ extension BSONDocument {
     }
 }
 
-/// Lends what most calls take: a command, a filter or a pipeline; the options; and the read preference.
+/// Lends the arguments that most calls take: a command, a filter or a pipeline; the options; and the read preference.
 func lending<R>(
     _ document: BSONDocument, _ options: BSONDocument, _ preference: ReadPreference?,
     to body: (cmongoc_document, cmongoc_document, OpaquePointer?) -> R
@@ -32,7 +32,7 @@ func lending<R>(
 }
 
 extension cmongoc_reply {
-    /// Copies the reply and frees the driver's; empty when there is none.
+    /// Copies the reply and frees the driver's memory; returns an empty document if there is no reply.
     consuming func take() -> BSONDocument {
         guard let data = unsafe self.data else { return BSONDocument() }
         defer { unsafe bson_free(data) }

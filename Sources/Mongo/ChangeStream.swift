@@ -1,23 +1,23 @@
 package import BSON
 internal import CMongoC
 
-/// The changes of a collection, in their order, as soon as no failover can take them back; its calls block.
+/// The changes of a collection in their order, each as soon as no failover can undo it; its calls block.
 ///
-/// It holds its client, and kills the server's cursor when it goes. The corresponding C type is
-/// `mongoc_change_stream_t`, which reopens the stream, once per call, when it is lost. A stream that the server refuses
-/// because of its load is reopened here.
+/// The stream holds its client, and kills the server's cursor when it is destroyed. The corresponding C type is
+/// `mongoc_change_stream_t`, which reopens a lost stream once per call. A stream that the server refuses because of its
+/// load is reopened here.
 @safe
 package struct ChangeStream: ~Copyable {
     private var handle: OpaquePointer
     private let lease: ClientLease
     private let options: BSONDocument
     private let open: (BSONDocument) -> OpaquePointer?
-    /// Where the stream was when it was last reopened.
+    /// The position of the stream when it was last reopened.
     private var place: ResumeToken?
     private var refusals = 0
 
     /// Opens a stream.
-    /// - Parameter open: makes the driver's stream, which is never `nil`, with these options.
+    /// - Parameter open: makes the driver's stream, which is never `nil`, with the given options.
     init(_ lease: ClientLease, _ options: BSONDocument, open: @escaping (BSONDocument) -> OpaquePointer?) {
         unsafe handle = Self.opened(open, options)
         (self.lease, self.options) = (lease, options)
@@ -35,12 +35,12 @@ package struct ChangeStream: ~Copyable {
         return unsafe handle
     }
 
-    /// Returns the next change, or `nil` when none came within the stream's `maxAwaitTimeMS`, or the server refused to
-    /// look for one because of its load.
+    /// Returns the next change, or `nil` when none arrived within the stream's `maxAwaitTimeMS`, or when the server
+    /// refused to search for one because of its load.
     ///
     /// The view is the driver's own buffer: nothing is copied, and it is valid until the next call. The corresponding C
     /// function is `mongoc_change_stream_next`.
-    /// - Throws: ``MongoError`` when the server or the network fails; the stream is spent after that.
+    /// - Throws: ``MongoError`` when the server or the network fails; the stream cannot be used after that.
     @_lifetime(&self)
     package mutating func next() throws(MongoError) -> BSONView? {
         var lent = unsafe cmongoc_document()
@@ -51,8 +51,8 @@ package struct ChangeStream: ~Copyable {
                 return nil
             }
             guard error.isOverload else { throw error }
-            // The caller looks around between two waits; before the server's first answer there is no place to return
-            // to.
+            // The caller does other work between two waits. Before the server's first answer there is no position to
+            // resume from, so the stream waits here.
             let hasPlace = resumeToken != nil
             if hasPlace {
                 lease.pool.overload.rest(after: error, refusals: refusals + 1)
@@ -74,7 +74,7 @@ package struct ChangeStream: ~Copyable {
         }
     }
 
-    /// Where the stream is: what `resumeAfter` takes; `nil` before the server's first answer.
+    /// The position of the stream, for `resumeAfter`; `nil` before the server's first answer.
     ///
     /// The corresponding C function is `mongoc_change_stream_get_resume_token`.
     package var resumeToken: ResumeToken? {
@@ -102,17 +102,17 @@ package struct ChangeStream: ~Copyable {
     }
 }
 
-/// A place in a change stream.
+/// A position in a change stream.
 package struct ResumeToken: Hashable, Sendable {
-    /// What the server understands.
+    /// The token as the server sent it.
     package let document: BSONDocument
 
-    /// Wraps what a stream gave, now or in an earlier run.
+    /// Wraps the token of a stream, of this run or of an earlier one.
     package init(_ document: BSONDocument) { self.document = document }
 
-    /// The cluster time up to which the stream was read; `nil` for a form that is not known.
+    /// The cluster time up to which the stream was read; `nil` if the token has an unknown form.
     ///
-    /// Source: `resume_token.cpp` of mongod: the text begins with the type byte 0x82 and the timestamp, in hexadecimal
+    /// Source: `resume_token.cpp` of mongod. The text begins with the type byte 0x82 and the timestamp, in hexadecimal
     /// digits.
     package var time: ClusterTime? {
         guard let text = document["_data"]?.text, text.hasPrefix("82"), text.utf8.count >= 18 else { return nil }
@@ -125,10 +125,10 @@ extension MongoCollection {
     ///
     /// The corresponding C function is `mongoc_collection_watch`.
     /// - Parameter options: `startAtOperationTime`, `resumeAfter`, `maxAwaitTimeMS`, `batchSize`, `readConcern`, ….
-    /// - Returns: a stream; what goes wrong is thrown by its first `next()`.
+    /// - Returns: a stream; its first `next()` throws the error if it could not be opened.
     package func watch(_ pipeline: [BSONDocument] = [], options: BSONDocument = [:]) -> ChangeStream {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        // To go on behind a place, the server may have much of its oplog to read.
+        // No time limit, because the server may have to read much of its oplog to resume at a position.
         return unsafe ChangeStream(lease, options.withTimeLimit) { [lease, namespace] options in
             unsafe lending(stages, options, nil) { stages, options, _ in
                 unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)

@@ -1,34 +1,35 @@
 package import BSON
 internal import CMongoC
 
-/// A client that a pool lent: its calls block, so they belong on a thread of our own.
+/// A client borrowed from a pool; its calls block, so they belong on a thread of our own.
 ///
-/// It goes back to the pool when it, its collections, cursors and sessions are gone. The corresponding C type is
-/// `mongoc_client_t`.
+/// The client returns to the pool when it and its collections, cursors and sessions are destroyed. The corresponding C
+/// type is `mongoc_client_t`.
 package struct Client: ~Copyable {
     let lease: ClientLease
 
     /// The deployment's addresses, without user and password.
     package var host: String { lease.host }
 
-    /// Whether a router stands between: what the driver knows of the servers that it has met, without asking.
+    /// Whether the deployment is reached through a router, according to the servers that the driver already knows.
     package var isBehindRouter: Bool { unsafe cmongoc_knows_router(lease.handle) }
 
-    /// Whether reads may be answered by a secondary, by the client's own read preference.
+    /// Whether the client's own read preference allows a secondary to answer reads.
     package var mayReadFromSecondaries: Bool {
         unsafe mongoc_read_prefs_get_mode(mongoc_client_get_read_prefs(lease.handle)) != MONGOC_READ_PRIMARY
     }
 
-    /// A collection of the deployment, whether it exists or not.
+    /// Returns a collection of the deployment, which need not exist.
     package func collection(_ namespace: Namespace) -> MongoCollection {
         MongoCollection(namespace: namespace, lease: lease)
     }
 }
 
 extension Client {
-    /// Runs a command as it stands: the client's read and write concern are not added, and nothing is retried.
+    /// Runs a command unchanged, without the client's read and write concern.
     ///
-    /// The corresponding C function is `mongoc_client_command_with_opts`.
+    /// Nothing is retried, except a command that the server refused because of its load. The corresponding C function
+    /// is `mongoc_client_command_with_opts`.
     /// - Parameters:
     ///   - options: what the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
     ///   - readPreference: which member runs it; the primary by default.
@@ -40,7 +41,7 @@ extension Client {
         try lease.run(.raw, command, on: database, options: options, readPreference: readPreference).checked(host: host)
     }
 
-    /// Runs a command that reads: with the client's read concern and preference, and one retry.
+    /// Runs a command that reads, with the client's read concern and preference, and with one retry.
     ///
     /// The corresponding C function is `mongoc_client_read_command_with_opts`.
     /// - Throws: ``MongoError``.
@@ -50,7 +51,7 @@ extension Client {
         try lease.run(.read, command, on: database, options: options, readPreference: readPreference)
     }
 
-    /// Runs a command that writes: on the primary, with the client's write concern.
+    /// Runs a command that writes, on the primary and with the client's write concern.
     ///
     /// The corresponding C function is `mongoc_client_write_command_with_opts`.
     /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors or a write concern error.
@@ -61,8 +62,8 @@ extension Client {
         try lease.run(.write, command, on: database, options: options).checked(host: host)
     }
 
-    /// The names of the databases that the user may see; no privilege is needed for the user's own.
-    /// - Parameter pattern: a regular expression that they match; `nil` for all.
+    /// Returns the names of the databases that the user may see; no privilege is needed for the user's own.
+    /// - Parameter pattern: a regular expression that the names must match; `nil` for all names.
     /// - Throws: ``MongoError``.
     package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
         let filter: BSONDocument = pattern.map { ["name": .regex(pattern: $0, options: "")] } ?? [:]
@@ -76,7 +77,7 @@ extension Client {
 }
 
 extension ClientLease {
-    /// What a command takes from the client.
+    /// The kind of command, which decides what the driver adds of the client's settings.
     enum CommandKind {
         case raw, read, write
 
@@ -89,7 +90,7 @@ extension ClientLease {
         }
     }
 
-    /// Runs a command; of a reply of `ok: 1`, only a write concern error is thrown.
+    /// Runs a command; if the reply has `ok: 1`, only a write concern error is thrown.
     func run(
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
         readPreference: ReadPreference? = nil
@@ -106,7 +107,7 @@ extension ClientLease {
         }
     }
 
-    /// Runs a command; the answer, an error's too, is the caller's to free.
+    /// Runs a command; the caller frees the answer, also that of an error.
     func run(
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument,
         _ readPreference: ReadPreference?, _ answer: inout cmongoc_reply, _ error: inout bson_error_t
@@ -117,7 +118,7 @@ extension ClientLease {
         }
     }
 
-    /// Moves the concerns of a command to the options: the driver would add its own beside them.
+    /// Moves the concerns of a command to the options, because the driver would add its own as well.
     private static func split(_ command: BSONDocument, _ options: BSONDocument) -> (BSONDocument, BSONDocument) {
         let moved = ["writeConcern", "readConcern"]
         guard moved.contains(where: { command[$0] != nil }), let elements = try? command.elements() else {
@@ -132,12 +133,12 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command changes documents, and so may carry the fence of a lease.
+    /// Whether the command changes documents, so that it may carry the fence of a lease.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }
 
-    /// The reply, unless it holds write errors: then the first is thrown.
+    /// Returns the reply, or throws its first write error.
     fileprivate func checked(host: String) throws(MongoError) -> BSONDocument {
         if let first = WriteError.all(of: self).first {
             throw MongoError(first, of: self, host: host)

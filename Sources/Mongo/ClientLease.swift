@@ -1,7 +1,8 @@
 internal import BSON
 internal import CMongoC
 
-/// A client while it is lent: whoever holds this, a cursor for example, keeps it from going back to its pool.
+/// A client borrowed from its pool, to which it returns when the last object that holds it, such as a cursor, is
+/// destroyed.
 @safe
 final class ClientLease {
     let handle: OpaquePointer
@@ -20,12 +21,12 @@ final class ClientLease {
 
     var host: String { pool.host }
 
-    /// Counts a handle in.
+    /// Counts a new handle.
     func opened() {
         pool.handles.add()
     }
 
-    /// Counts a handle out.
+    /// Counts a destroyed handle.
     func closed() {
         pool.handles.remove()
     }
@@ -35,14 +36,16 @@ final class ClientLease {
 extension ClientLease: Sendable {}  // mongoc_client_t: one thread at a time
 
 extension ClientLease {
-    /// The error, with the reason when no server was found, and without values where an old server may have put some in.
+    /// Returns the error, with the reason if no server was found, and without values that an old server may have
+    /// quoted.
     ///
-    /// The driver's pool only knows that its watching threads failed to connect; a client without such threads says
-    /// why: refused, timed out, no such host, a handshake. So one is asked once, for a quarter of the search's time.
+    /// The driver's pool only knows that its monitoring threads failed to connect. A client without such threads
+    /// reports the reason: refused, timed out, no such host, a handshake. So one tries once, for a quarter of the
+    /// search time.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = probe() else { return error }
-        // With encryption on, the pool's own reason is the one that names the handshake.
+        // With encryption, only the pool's own reason names the handshake.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(
@@ -50,13 +53,13 @@ extension ClientLease {
             message: "no server that fits was found in time: \(reason)", host: error.host)
     }
 
-    /// Whether there is a server before 5.0: it gives the error of an expression without saying that it is one.
+    /// Whether a server is older than 5.0; such a server does not mark the error of an expression as one.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50
     }
 
-    /// What a new connection meets; `nil` when nothing is wrong with it.
+    /// Returns the failure of a new connection; `nil` if it succeeds.
     private func probe() -> String? {
         guard let uri = unsafe mongoc_uri_copy(mongoc_client_get_uri(handle)) else { return nil }
         defer { unsafe mongoc_uri_destroy(uri) }
@@ -74,10 +77,10 @@ extension ClientLease {
         return nil
     }
 
-    /// Why servers that answered do not fit: the driver passes over them without a word.
+    /// Returns the reason why servers that answered are unsuitable, because the driver skips them without a message.
     private func silentReason(_ client: OpaquePointer) -> String? {
         var count = 0
-        // Of none there is no list.
+        // The list is `nil` if no server is known.
         let known = unsafe mongoc_client_get_server_descriptions(client, &count)
         defer { if let known = unsafe known { unsafe mongoc_server_descriptions_destroy_all(known, count) } }
         let kinds = (0..<count).compactMap { index in
@@ -92,8 +95,8 @@ extension ClientLease {
 }
 
 extension String {
-    /// What stands between the first `[` and the last `]`, where the driver lists each server's failure; `nil` where
-    /// there are none.
+    /// The text between the first `[` and the last `]`, where the driver lists each server's failure; `nil` without
+    /// brackets.
     fileprivate var bracketed: String? {
         guard let start = firstIndex(of: "["), let end = lastIndex(of: "]"), start < end else { return nil }
         return String(self[index(after: start)..<end])

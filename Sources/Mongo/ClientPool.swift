@@ -1,10 +1,10 @@
 internal import CMongoC
 package import Concurrency
 
-/// The clients of one deployment, with the threads that watch its servers.
+/// The clients of one deployment, with the threads that monitor its servers.
 ///
-/// It can be used from every thread. A client, a cursor or a session keeps its pool alive. The corresponding C type is
-/// `mongoc_client_pool_t`.
+/// The pool can be used from every thread. A client, a cursor or a session keeps its pool alive. The corresponding C
+/// type is `mongoc_client_pool_t`.
 @safe
 package final class ClientPool {
     let handle: OpaquePointer
@@ -14,15 +14,15 @@ package final class ClientPool {
     package let database: String?
     /// The connection string without its secrets.
     package let redactedURI: String
-    /// What the connection string says that leaves the server unverified, by name.
+    /// The options of the connection string that leave the server unverified, by name.
     package let weaknesses: [String]
-    /// How long a call looks for a server that fits.
+    /// How long a call searches for a suitable server.
     let searchTime: Duration
     let isEncrypted: Bool
     /// The replica set that the connection string asks for.
     let replicaSet: String?
     let handles = HandleCount()
-    /// How commands wait while the server sheds load.
+    /// The waiting of commands while the server sheds load.
     package let overload = Overload()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {
@@ -36,7 +36,7 @@ package final class ClientPool {
         replicaSet = uri.replicaSet
     }
 
-    /// Closes the connections on a thread of our own: it takes the driver a third of a second to end its threads.
+    /// Closes the connections on a thread of our own, because the driver takes a third of a second to end its threads.
     deinit {
         nonisolated(unsafe) let handle = unsafe handle
         PosixThread.start(name: "mongo close") { unsafe mongoc_client_pool_destroy(handle) }
@@ -61,10 +61,10 @@ extension ClientPool {
         return pool
     }
 
-    /// Lends a client, to be used on one thread at a time; it goes back when it is no longer referred to.
+    /// Lends a client, for use on one thread at a time; it returns to the pool when it is no longer referenced.
     ///
-    /// Blocks while all are lent. The corresponding C function is `mongoc_client_pool_pop`.
-    /// - Throws: ``MongoError`` when the connection string sets `waitQueueTimeoutMS` and the time is over.
+    /// Blocks while all clients are in use. The corresponding C function is `mongoc_client_pool_pop`.
+    /// - Throws: ``MongoError`` when the connection string sets `waitQueueTimeoutMS` and that time has passed.
     package func client() throws(MongoError) -> Client {
         guard let client = unsafe mongoc_client_pool_pop(handle) else {
             throw MongoError(.client, .poolExhausted, message: "no client was free in time", host: host)
@@ -82,13 +82,13 @@ extension ClientPool {
         }
     }
 
-    /// The clients, cursors, sessions and bulk writes of this pool that are alive: for tests, and for debugging.
+    /// The number of clients, cursors, sessions and bulk writes of this pool that are alive; for tests and debugging.
     package var liveHandles: Int { handles.value }
 }
 
 extension ClientPool {
-    /// Does something with each part side by side: the first on `client`, each other one on a client of its own.
-    /// - Returns: what came of each, in their order, once all have ended.
+    /// Runs `body` for each part in parallel: the first part on `client`, each other part on a client of its own.
+    /// - Returns: the results in the order of the parts, once all have ended.
     package func sideBySide<Part: Sendable, R: Sendable>(
         _ parts: [Part], first client: borrowing Client,
         _ body: @Sendable @escaping (Part, borrowing Client) throws(MongoError) -> R
@@ -109,9 +109,10 @@ extension ClientPool {
 
 extension BackgroundTask {
     /// Starts work with a client of its own, whose commands wait for a server that sheds load as long as the caller's
-    /// do.
+    /// commands do.
     ///
-    /// A read that is left alone goes on until the server ends it, which it does once the client is gone.
+    /// A read that its caller no longer waits for continues until the server ends it, after the client has
+    /// disconnected.
     package convenience init(on pool: ClientPool, _ body: @Sendable @escaping (borrowing Client) throws -> R) {
         let limit = Overload.limit
         self.init { try Overload.within(limit) { try body(try pool.client()) } }

@@ -3,30 +3,31 @@ internal import CMongoC
 
 /// A collection as `listCollections` describes it.
 package struct CollectionInfo: Hashable, Sendable {
-    /// What a name in a database stands for.
+    /// The kind of a collection, in the wide sense that includes views.
     ///
-    /// Open: the names are the server's.
+    /// Open: the server defines the names.
     package struct Kind: RawRepresentable, Hashable, Sendable {
         /// The server's name.
         package let rawValue: String
         /// Wraps a name.
         package init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Documents.
+        /// A collection of documents.
         package static let collection = Kind(rawValue: "collection")
         /// A pipeline over another collection.
         package static let view = Kind(rawValue: "view")
-        /// Measurements, in buckets of another collection.
+        /// A time-series collection, which stores its measurements in buckets of another collection.
         package static let timeseries = Kind(rawValue: "timeseries")
     }
 
     /// The name within the database.
     package let name: String
-    /// What it is.
+    /// The collection's kind.
     package let kind: Kind
     /// The sixteen bytes of the UUID as a `binData` of subtype 4; `nil` for a view.
     package let uuid: BSONValue?
-    /// The options that it was created with: `validator`, `collation`, `clusteredIndex`, `capped`, `viewOn`, ….
+    /// The options that the collection was created with: `validator`, `collation`, `clusteredIndex`, `capped`,
+    /// `viewOn`, ….
     package let options: BSONDocument
 
     init(_ document: BSONDocument) {
@@ -39,7 +40,7 @@ package struct CollectionInfo: Hashable, Sendable {
     /// The default collation; `nil` for the simple one.
     package var collation: BSONDocument? { options["collation"]?.document }
 
-    /// Whether the documents themselves are kept in the order of `_id`.
+    /// Whether the collection stores its documents in the order of `_id`.
     package var isClustered: Bool { options["clusteredIndex"] != nil }
 
     /// The validator; `nil` when there is none.
@@ -47,12 +48,12 @@ package struct CollectionInfo: Hashable, Sendable {
 }
 
 extension CollectionInfo.Kind: CustomStringConvertible {
-    /// In words.
+    /// The kind in words.
     package var description: String { self == .timeseries ? "time series" : rawValue }
 }
 
 extension Client {
-    /// Lists what a database holds.
+    /// Lists the collections and views of a database.
     ///
     /// The corresponding C function is `mongoc_database_find_collections_with_opts`.
     /// - Parameter options: those of the `listCollections` command, such as `filter` and `nameOnly`.
@@ -72,9 +73,9 @@ extension Client {
         let filter: BSONDocument = ["name": .string(namespace.collection)]
         return try listCollections(of: namespace.database, options: ["filter": .object(filter)]).first
     }
-    /// Describes one collection; without the privilege `listCollections` its name and kind alone.
+    /// Describes one collection; without the privilege `listCollections`, only its name and kind.
     ///
-    /// Those the server tells of whatever the user may read.
+    /// The server shows name and kind of every collection that the user may read.
     /// - Throws: ``MongoError``.
     package func readableCollection(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
         do throws(MongoError) {
@@ -84,7 +85,8 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // What the user may read would have been listed: it is not there. Who may not read it is refused here.
+            // A readable collection would have been listed. This throws if the user may not read it; otherwise it does
+            // not exist.
             _ = try collection(namespace).estimatedCount()
             return nil
         }

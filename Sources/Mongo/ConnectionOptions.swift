@@ -1,26 +1,26 @@
 internal import CMongoC
 
-/// How to reach a deployment.
+/// The settings of a connection to a deployment.
 ///
-/// A field that is set wins over the connection string; one that is `nil` leaves what the string says, and where the
-/// string says nothing, the default stands.
+/// A field that is set overrides the connection string. A field that is `nil` leaves the string's value, or the default
+/// if the string has none.
 package struct ConnectionOptions: Sendable {
     /// The connection string.
     package var uri: String
-    /// The time to find a server and connect to it, after which an error says why it failed; 10 seconds by default.
+    /// The time to find a server and connect to it, after which an error reports why it failed; 10 seconds by default.
     ///
-    /// Four fifths of it go to the search (`serverSelectionTimeoutMS`), with three quarters of that for one connection
-    /// (`connectTimeoutMS`), and the rest to find the reason when it was in vain.
+    /// Four fifths of the time are for the search (`serverSelectionTimeoutMS`), of which three quarters are for one
+    /// connection (`connectTimeoutMS`). The rest is for finding the reason of a failure.
     package var connectTimeout: Duration?
     /// The longest silence of a server that is working on a command; libmongoc's default is 5 minutes.
     package var socketTimeout: Duration?
     /// The name that the server's logs and `currentOp` show; "shipshape" by default.
     package var appName: String?
-    /// Which members answer reads; the primary by default.
+    /// The members that answer reads; the primary by default.
     package var readPreference: ReadPreference?
-    /// Which data reads see; the server's default by default.
+    /// The data that reads see; the server's default by default.
     package var readConcern: ReadConcern?
-    /// When writes count as done; the server's default by default.
+    /// The condition for a write to count as done; the server's default by default.
     package var writeConcern: WriteConcern?
     /// Encryption of the connection.
     package var tls: TLSOptions?
@@ -30,39 +30,40 @@ package struct ConnectionOptions: Sendable {
     package var username: String?
     /// The password.
     package var password: String?
-    /// The database that knows the user; "admin" by default.
+    /// The database that stores the user; "admin" by default.
     package var authSource: String?
-    /// Compression of the connection, the first that the server knows too: "zstd", "zlib", "snappy"; none by default.
+    /// The compressors to offer, of which the first that the server supports is used: "zstd", "zlib", "snappy"; none by
+    /// default.
     package var compressors: [String]?
-    /// The clients that a pool may hold, which is also the number of threads that work at once; 100 by default.
+    /// The number of clients that a pool may hold, and so of threads that work at once; 100 by default.
     package var maxPoolSize: Int?
 
-    /// Options that leave everything to the connection string and the defaults.
+    /// Makes options that leave everything to the connection string and the defaults.
     package init(uri: String) { self.uri = uri }
 }
 
 extension ConnectionOptions {
     /// The default of ``connectTimeout``.
     package static let defaultConnectTimeout: Duration = .seconds(10)
-    /// How often a server is looked at, unless the connection string says it.
+    /// The interval between two checks of a server, unless the connection string sets it.
     package static let heartbeat: Duration = .seconds(1)
     /// The default of ``appName``.
     package static let defaultAppName = "shipshape"
 
     /// Encryption of the connection.
     package struct TLSOptions: Hashable, Sendable {
-        /// Whether it is on.
+        /// Whether the connection is encrypted.
         package var isEnabled = true
-        /// A PEM file of the authorities to believe; the system's by default.
+        /// A PEM file of the trusted certificate authorities; the system's by default.
         package var caFile: String?
         /// A PEM file of the client's certificate and key.
         package var certificateKeyFile: String?
-        /// Whether a server's certificate that cannot be verified is taken all the same.
+        /// Whether a server's certificate is accepted even if it cannot be verified.
         package var allowsInvalidCertificates = false
-        /// Whether a certificate of another host is taken all the same.
+        /// Whether a certificate of another host is accepted.
         package var allowsInvalidHostnames = false
 
-        /// Encryption with the system's authorities.
+        /// Makes options for encryption with the system's authorities.
         package init() {}
     }
 }
@@ -78,7 +79,7 @@ extension ConnectionOptions: CustomStringConvertible, CustomReflectable {
 }
 
 extension ConnectionOptions {
-    /// The connection string with everything that these options say.
+    /// Returns the connection string with all these options set.
     /// - Throws: ``MongoError`` for a string or an option that is not valid, and for a file that cannot be read.
     package func resolved() throws(MongoError) -> MongoURI {
         let resolved = try MongoURI.parse(uri)
@@ -86,7 +87,7 @@ extension ConnectionOptions {
         try applyName(to: resolved)
         try applyLogin(to: resolved)
         try applyTLS(to: resolved)
-        // Without a key the driver would take the option for a wish to encrypt.
+        // Without a key file, the driver would turn encryption on because of this option.
         if let keyPassword, resolved.has(MONGOC_URI_TLSCERTIFICATEKEYFILE) {
             try resolved.set(MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, to: keyPassword)
         }
@@ -105,8 +106,8 @@ extension ConnectionOptions {
         if connectTimeout != nil || !uri.has(MONGOC_URI_CONNECTTIMEOUTMS) {
             try uri.set(MONGOC_URI_CONNECTTIMEOUTMS, to: (uri.serverSelectionTimeout * 3 / 4).driverMilliseconds)
         }
-        // A server that refused a command as if it were to leave is looked at again only then: with the driver's own 10 seconds
-        // the search ends before.
+        // After a server refuses a command as if it were shutting down, the driver checks it again only at the next
+        // heartbeat. With the driver's default of 10 seconds, the search would end before that.
         if !uri.has(MONGOC_URI_HEARTBEATFREQUENCYMS) {
             try uri.set(MONGOC_URI_HEARTBEATFREQUENCYMS, to: Self.heartbeat.driverMilliseconds)
         }
@@ -144,7 +145,8 @@ extension ConnectionOptions {
         if let writeConcern { uri.set(writeConcern) }
     }
 
-    /// What a run with all its threads, its state, its brakes and its ledger holds at once, and some more.
+    /// The smallest pool: more clients than a run with all its threads, its state, its throttle and its ledger holds at
+    /// once.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {
@@ -153,7 +155,7 @@ extension ConnectionOptions {
         } else if unsafe mongoc_uri_get_option_as_int32(uri.handle, MONGOC_URI_MAXPOOLSIZE, Self.leastPool)
             < Self.leastPool
         {
-            // Who waits for a client while holding the others would wait for ever.
+            // A run that waits for a client while it holds all others would wait for ever.
             try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Self.leastPool)
         }
         guard let compressors else { return }

@@ -1,31 +1,33 @@
 package import BSON
 internal import CMongoC
 
-/// Documents that the server sends, batch by batch; its calls block.
+/// The documents that the server sends, batch by batch; its calls block.
 ///
-/// It holds its client, and kills the server's cursor when it goes. The corresponding C type is `mongoc_cursor_t`. A
-/// batch that the server refuses to send because of its load is asked for again, which takes a session of the cursor's
-/// own: the driver gives up a cursor, and the session that it made for it, at the first error.
+/// The cursor holds its client, and kills the server's cursor when it is destroyed. The corresponding C type is
+/// `mongoc_cursor_t`. A batch that the server refuses to send because of its load is requested again. That takes a
+/// session of the cursor's own, because the driver gives up a cursor, and the session that it made for it, at the first
+/// error.
 @safe
 package struct Cursor: ~Copyable {
     private var handle: OpaquePointer
     private let lease: ClientLease
     /// The options of the cursor that continues this one: `sessionId` and `batchSize`.
     private let options: BSONDocument
-    /// The namespace that `getMore` names.
+    /// The namespace for `getMore`.
     private let namespace: String
-    /// The session, where it is the cursor's own.
+    /// The cursor's own session; `nil` if the caller named one.
     private let session: OpaquePointer?
-    /// Cursors that were given up for the server's load: the server's cursor is theirs, too.
+    /// Cursors that were given up because of the server's load; they share the server's cursor, so they are kept to the
+    /// end.
     private var spent: [OpaquePointer] = unsafe []
-    /// Why there is no session.
+    /// The error that prevented a session.
     private var failure: MongoError?
 
     /// Opens a cursor.
     /// - Parameters:
-    ///   - options: those of the command; a session is added where they name none.
-    ///   - namespace: what `getMore` names.
-    ///   - open: makes the driver's cursor, which is never `nil`, with these options.
+    ///   - options: the command's options; a session is added if they name none.
+    ///   - namespace: the namespace for `getMore`.
+    ///   - open: makes the driver's cursor, which is never `nil`, with the given options.
     init(
         _ lease: ClientLease, _ options: BSONDocument, of namespace: String,
         open: (BSONDocument) -> OpaquePointer?
@@ -62,7 +64,7 @@ package struct Cursor: ~Copyable {
     ///
     /// The view is the driver's own buffer: nothing is copied, and it is valid until the next call. The corresponding C
     /// function is `mongoc_cursor_next`.
-    /// - Throws: ``MongoError`` when the server or the network fails; the cursor is spent after that.
+    /// - Throws: ``MongoError`` when the server or the network fails; the cursor cannot be used after that.
     @_lifetime(&self)
     package mutating func next() throws(MongoError) -> BSONView? {
         if let failure { throw failure }
@@ -83,7 +85,7 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// Reopens the cursor where the server did not open it, else asks for the same batch of it again.
+    /// Reopens the cursor if the server did not open it; otherwise requests the same batch again.
     private mutating func continueAfterOverload() {
         let id = unsafe mongoc_cursor_get_id(handle)
         let next: OpaquePointer?
@@ -120,7 +122,7 @@ extension Cursor {
         return BSONDocument(copying: view)
     }
 
-    /// Copies what is left: for few documents.
+    /// Copies the remaining documents; for small results.
     /// - Throws: ``MongoError``.
     package consuming func documents() throws(MongoError) -> [BSONDocument] {
         var documents: [BSONDocument] = []

@@ -1,37 +1,37 @@
 internal import CMongoC
 internal import Synchronization
 
-/// Where libmongoc's own log lines go: nowhere, until a sink is set.
+/// The destination of libmongoc's own log lines; they are dropped until a sink is set.
 ///
-/// The lines are the driver's, in English, and not for results: a program may show them when asked to be verbose.
+/// The driver writes the lines, in English. They are not results: a program may show them when asked to be verbose.
 package enum DriverLog {
-    /// How much a line matters.
+    /// The importance of a line.
     package enum Level: Int, Sendable, Comparable {
-        /// Something failed.
+        /// A failure.
         case error
-        /// Something failed that may have harmed the process.
+        /// A failure that may have damaged the process.
         case critical
-        /// Something is odd.
+        /// An unusual condition.
         case warning
-        /// Something is worth saying.
+        /// A remarkable event.
         case message
-        /// Something happened.
+        /// An ordinary event.
         case info
-        /// For the driver's developers.
+        /// Details for the driver's developers.
         case debug
-        /// Every call.
+        /// A trace of every call.
         case trace
 
-        /// By importance, the gravest first.
+        /// Orders by importance, errors first.
         package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// Takes one line: its level, the part of the driver that wrote it, and its text.
     ///
-    /// It is called on any thread, the driver's monitoring threads among them.
+    /// The sink is called on any thread, also on the driver's monitoring threads.
     package typealias Sink = @Sendable (_ level: Level, _ domain: String, _ message: String) -> Void
 
-    /// Sends the lines that follow to `sink`; `nil` drops them again.
+    /// Sends all later lines to `sink`; `nil` drops them again.
     package static func setSink(_ sink: Sink?) { current.withLock { $0 = sink } }
 
     /// The corresponding C function is `mongoc_log_set_handler`.

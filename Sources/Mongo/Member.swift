@@ -1,25 +1,25 @@
 internal import BSON
 internal import CMongoC
 
-/// A member of the deployment, by the number that the driver has for it as long as the pool lives.
+/// A member of the deployment, identified by the driver's number for it, which is valid as long as the pool lives.
 package struct Member: Hashable, Sendable {
     let id: UInt32
 }
 
-/// Reads that stay with one member, in one session: another member's answer would be no answer.
+/// Reads that stay with one member and one session, because record numbers differ between members.
 package struct MemberReads {
-    /// What the driver adds to every command.
+    /// The options that the driver adds to every command.
     let options: BSONDocument
-    /// What it adds to those that begin to read.
+    /// The options that the driver adds to commands that begin a read.
     let startOptions: BSONDocument
 
-    /// Takes the session as it stands: later reads see at least what it has seen so far.
+    /// Takes the session in its current state; later reads see at least the data that the session has seen so far.
     /// - Throws: ``MongoError``.
     package init(by member: Member, in session: borrowing Session) throws(MongoError) {
         var options = BSONBuilder(continuing: try session.options())
         options.append("serverId", .integer(Int(member.id)))
         self.options = options.finish()
-        // The driver makes only those reads causal that it may repeat, and it repeats them wherever it likes.
+        // The driver adds causal consistency only to reads that it may retry, and it may retry those on any member.
         let time = session.operationTime
         let concern: BSONDocument =
             time > 0 ? ["level": "majority", "afterClusterTime": .timestamp(time)] : ["level": "majority"]
@@ -28,11 +28,11 @@ package struct MemberReads {
     }
 }
 
-/// The process that a member is.
+/// The process of a member.
 ///
-/// While it stays the same, so do the numbers of the records that a majority had when it was asked. A server that was killed
-/// does the writes since its last checkpoint anew when it starts, and numbers what they inserted anew; one that rolls back
-/// does that with what came after a majority's last point alone.
+/// While the process is the same, the records that a majority had when it was asked keep their numbers. A server that
+/// was killed repeats the writes since its last checkpoint when it starts, and numbers the inserted records again. A
+/// server that rolls back does so only for the writes after the majority's last point.
 package struct MemberProcess: Hashable, Sendable {
     private let id: BSONValue
 
@@ -43,12 +43,12 @@ package struct MemberProcess: Hashable, Sendable {
 }
 
 extension ServerHello {
-    /// The process of a member; `nil` of a server before 4.4.
+    /// The process of a member; `nil` for a server older than 4.4.
     package var process: MemberProcess? { MemberProcess(reply) }
 }
 
 extension MongoCollection {
-    /// What the member that reads says of itself.
+    /// Returns the reply to `hello` of the member that reads.
     /// - Throws: ``MongoError``.
     package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
         ServerHello(
@@ -58,7 +58,7 @@ extension MongoCollection {
 }
 
 extension ReadPreference {
-    /// Whatever the member has become meanwhile, it answers.
+    /// Lets the chosen member answer, even if it has become a primary or a secondary since.
     static let whoeverIsAsked = ReadPreference(.primaryPreferred)
 }
 

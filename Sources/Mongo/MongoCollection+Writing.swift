@@ -4,12 +4,13 @@ internal import CMongoC
 extension MongoCollection {
     /// Runs the `update` command.
     ///
-    /// Nothing is retried: an update of many documents cannot be, and the caller knows whether his is idempotent.
+    /// Nothing is retried, except a command that the server refused before it began because of its load: an update of
+    /// many documents cannot be retried, and only the caller knows whether its update is idempotent.
     /// - Parameters:
-    ///   - statements: all of them together fit one command of 16 MiB.
+    ///   - statements: the statements, which must fit one command of 16 MiB together.
     ///   - isOrdered: whether the first refused statement ends the command.
     ///   - collectsWriteErrors: whether refused statements are in the reply, instead of the first being thrown.
-    ///   - options: those of the command: `let`, `maxTimeMS`, `collectionUUID`, `comment`, `writeConcern`,
+    ///   - options: the command's options: `let`, `maxTimeMS`, `collectionUUID`, `comment`, `writeConcern`,
     ///     `bypassDocumentValidation`, …; and `sessionId`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult
@@ -55,9 +56,9 @@ extension MongoCollection {
     /// Runs the `findAndModify` command, which the driver retries once.
     /// - Parameters:
     ///   - update: operators, a pipeline (an `array`), or a whole document.
-    ///   - options: those of the command: `new`, `upsert`, `sort`, `fields`, `hint`, `let`, `maxTimeMS`,
+    ///   - options: the command's options: `new`, `upsert`, `sort`, `fields`, `hint`, `let`, `maxTimeMS`,
     ///     `writeConcern`, …; and `sessionId`.
-    /// - Returns: the document before the change, or with `new` after it; `nil` when none fits.
+    /// - Returns: the document before the change, or after it if `new` is set; `nil` if none matches.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult
     package func findAndModify(
@@ -78,10 +79,10 @@ extension MongoCollection {
 }
 
 extension WriteReply {
-    /// The reply, unless it holds write errors that nobody collects: then the first is thrown.
+    /// Returns the reply, or throws its first write error if the caller does not collect them.
     ///
-    /// A statement that would succeed later, such as when the server has less to do, is never collected: its refusal
-    /// says nothing of its document.
+    /// A transient error, such as a refusal because of the server's load, is always thrown, because the refusal says
+    /// nothing about the statement's document.
     func checked(
         _ collectsWriteErrors: Bool, labels: Set<String>, _ lease: ClientLease
     ) throws(MongoError) -> WriteReply {
@@ -94,7 +95,7 @@ extension WriteReply {
 }
 
 extension MongoCollection {
-    /// Inserts documents, in as many messages as they need; the driver retries each once.
+    /// Inserts documents, in as many messages as needed; the driver retries each message once.
     ///
     /// The corresponding C function is `mongoc_bulk_operation_execute`.
     /// - Parameters:

@@ -1,9 +1,9 @@
 package import BSON
 internal import CMongoC
 
-/// A collection as one client sees it: a light value, bound to that client's thread.
+/// A collection as one client sees it; a small value, bound to that client's thread.
 package struct MongoCollection {
-    /// Its database and name.
+    /// The collection's database and name.
     package let namespace: Namespace
     let lease: ClientLease
 }
@@ -20,8 +20,8 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
-    /// Whether the deployment answers within a few milliseconds, so that reading documents costs little more than having
-    /// them looked at there: the shortest of three answers is asked.
+    /// Whether the deployment answers the fastest of three pings in less than 5 ms, so that reading documents costs
+    /// little more than evaluating them on the server.
     /// - Throws: ``MongoError``.
     package var isNear: Bool {
         get throws(MongoError) {
@@ -35,7 +35,7 @@ extension MongoCollection {
         }
     }
 
-    /// Whether the collection compares texts by a collation of its own.
+    /// Whether the collection has a default collation other than the simple one.
     /// - Throws: ``MongoError``.
     package var hasCollation: Bool {
         get throws(MongoError) {
@@ -50,25 +50,25 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
-    /// Stages that put documents of ours in the place of a collection's own, in their order; the collection need not be
-    /// there.
+    /// Returns stages that replace a collection's documents with the given ones, in their order; the collection need
+    /// not exist.
     ///
-    /// `$documents` does the same from MongoDB 5.1 on, and asks for `find` on the whole database.
+    /// `$documents` does the same from MongoDB 5.1 on, but needs the privilege `find` on the whole database.
     package static func stages(supplying documents: [BSONDocument]) -> [BSONDocument] {
         [
-            // What makes one document of any number of them, and of none.
+            // These two stages make exactly one document, however many the collection has.
             ["$limit": 1], ["$facet": ["none": [["$count": "n"]]]],
             ["$project": ["d": ["$literal": .array(of: documents.map { .object($0) })]]], ["$unwind": "$d"],
             ["$replaceWith": "$d"],
         ]
     }
 
-    /// What a pipeline makes of documents that need not be in the collection, each in the place of the one that it was made
-    /// of.
+    /// Runs a pipeline over the given documents, which need not be in the collection, and returns the results in their
+    /// order.
     ///
     /// The pipeline must neither drop nor add a document, nor change their order.
-    /// - Parameter options: those of the `aggregate` command.
-    /// - Throws: ``MongoError``; one of code ``MongoError/Code/documentTooLarge`` when a document does not fit a command
+    /// - Parameter options: the options of the `aggregate` command.
+    /// - Throws: ``MongoError``, with code ``MongoError/Code/documentTooLarge`` when a document does not fit a command
     ///   or its reply.
     package func aggregate(
         over documents: [BSONDocument], _ pipeline: [BSONDocument], options: BSONDocument = [:]
@@ -86,29 +86,29 @@ extension MongoCollection {
             + aggregate(over: Array(documents[half...]), pipeline, options: options)
     }
 
-    /// The documents of a reply; `nil` when the command or they do not fit one message.
+    /// Returns the documents of the reply; `nil` if the command or the documents do not fit one message.
     private func reply(to command: BSONDocument) throws(MongoError) -> [BSONDocument]? {
-        // What the server takes as a command is a document of 16 MiB, and a little more.
+        // The server accepts a command of 16 MiB, and a little more.
         guard command.bytes.count <= 16 << 20 else { return nil }
         let reply = try lease.run(.read, command, on: namespace.database)
         guard let cursor = reply["cursor"]?.document, let batch = cursor["firstBatch"]?.document else {
             throw MongoError(incomplete: "the documents", host: lease.host)
         }
         guard let id = cursor["id"], id.integer != 0 else { return batch.values.compactMap(\.document) }
-        // One that cannot be closed ends by itself.
+        // A cursor that cannot be killed times out by itself.
         _ = try? lease.run(
             .raw, ["killCursors": .string(namespace.collection), "cursors": [id]], on: namespace.database)
         return nil
     }
 
-    /// Another collection, reached by the same client.
+    /// Returns another collection of the same client.
     package func sibling(_ namespace: Namespace) -> MongoCollection {
         MongoCollection(namespace: namespace, lease: lease)
     }
 }
 
 extension MongoCollection {
-    /// Whether the collection is there; a view is one too.
+    /// Whether the collection or view exists.
     ///
     /// The corresponding command is `listCollections`.
     /// - Throws: ``MongoError``.
@@ -124,12 +124,12 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
-    /// The documents that fit `filter`.
+    /// Returns the documents that match `filter`.
     ///
     /// The corresponding C function is `mongoc_collection_find_with_opts`.
-    /// - Parameter options: those of the `find` command: `sort`, `projection`, `hint`, `min`, `max`, `batchSize`,
+    /// - Parameter options: the options of the `find` command: `sort`, `projection`, `hint`, `min`, `max`, `batchSize`,
     ///   `limit`, `maxTimeMS`, `readConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
-    /// - Returns: a cursor; what goes wrong is thrown by its first `next()`.
+    /// - Returns: a cursor; its first `next()` throws the error if it could not be opened.
     package func find(
         _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
@@ -141,13 +141,14 @@ extension MongoCollection {
         }
     }
 
-    /// The first documents that a `find` gives, as many as one reply holds.
+    /// Returns the first documents of a `find`, as many as one reply holds.
     ///
-    /// Unlike a cursor, it takes values in which a field has no name: the driver refuses those in a cursor's options.
+    /// Unlike ``find(_:options:readPreference:)``, it takes values with an empty field name, which the driver refuses
+    /// in a cursor's options.
     /// - Parameters:
-    ///   - arguments: of the `find` command, its name aside.
-    ///   - options: what the driver adds to the command, and `sessionId`.
-    ///   - reads: the one member that answers; `nil` for whomever the client's read preference names.
+    ///   - arguments: the arguments of the `find` command, without the collection's name.
+    ///   - options: what the driver adds to the command, and `sessionId`; not used with `reads`.
+    ///   - reads: the one member that answers; `nil` for a member that the client's read preference allows.
     /// - Throws: ``MongoError``.
     package func findBatch(
         _ arguments: BSONDocument, options: BSONDocument = [:], by reads: MemberReads? = nil
@@ -171,13 +172,13 @@ extension MongoCollection {
         return batch.values.compactMap(\.document)
     }
 
-    /// The documents that a pipeline makes of the collection.
+    /// Returns the result of a pipeline over the collection.
     ///
     /// The corresponding C function is `mongoc_collection_aggregate`. A pipeline that ends in `$out` or `$merge` runs
-    /// with the first `next()`, which gives `nil`.
-    /// - Parameter options: those of the `aggregate` command: `allowDiskUse`, `batchSize`, `hint`, `maxTimeMS`,
+    /// at the first `next()`, which returns `nil`.
+    /// - Parameter options: the options of the `aggregate` command: `allowDiskUse`, `batchSize`, `hint`, `maxTimeMS`,
     ///   `readConcern`, `writeConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
-    /// - Returns: a cursor; what goes wrong is thrown by its first `next()`.
+    /// - Returns: a cursor; its first `next()` throws the error if it could not be opened.
     package func aggregate(
         _ pipeline: [BSONDocument], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
@@ -190,8 +191,8 @@ extension MongoCollection {
         }
     }
 
-    /// The exact number of documents that fit `filter`, by looking at them or at an index.
-    /// - Parameter options: those of the `aggregate` command.
+    /// Returns the exact number of documents that match `filter`, by reading them or an index.
+    /// - Parameter options: the options of the `aggregate` command.
     /// - Throws: ``MongoError``.
     package func countDocuments(
         _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
@@ -202,7 +203,7 @@ extension MongoCollection {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// The number of documents that the server's metadata holds: at once, and off after an unclean shutdown or on a
+    /// Returns the number of documents in the server's metadata; quick, but inexact after an unclean shutdown or on a
     /// sharded cluster.
     /// - Throws: ``MongoError``.
     package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
@@ -214,9 +215,9 @@ extension MongoCollection {
 }
 
 extension BSONDocument {
-    /// A read's options, with its time limit: none, where they state none.
+    /// The options of a read, with `maxTimeMS: 0` for no time limit if they set none.
     ///
-    /// That has to be said: from MongoDB 8.0 on a deployment may have a limit for reads that say nothing
-    /// (`defaultMaxTimeMS`), and a scan takes as long as it takes. Older servers take 0 for none as well.
+    /// No limit has to be explicit, because from MongoDB 8.0 on a deployment may have a default limit for reads
+    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers take 0 for no limit as well.
     var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
 }

@@ -1,9 +1,9 @@
-/// What a caller may do about an error.
+/// The kinds of errors, by what a caller can do about them.
 extension MongoError {
-    /// Whether the same operation may succeed when it is tried again: the network, a failover, a server that leaves or
-    /// that sheds load.
+    /// Whether the same operation may succeed when it is retried: after an error of the network, during a failover, or
+    /// when a server shuts down or sheds load.
     ///
-    /// A write that failed so may have been done, wholly or in part; only an idempotent one may be repeated.
+    /// A write with such an error may have been done, completely or in part; only an idempotent one may be repeated.
     package var isTransient: Bool {
         domain == .stream || isServerSelection || isOverload || Self.transientCodes.contains(code)
             || !labels.isDisjoint(with: [
@@ -12,19 +12,20 @@ extension MongoError {
             ])
     }
 
-    /// Whether a scan may go on with a new cursor after the last document seen: the error is transient, or the
-    /// cursor's own, such as that its time is over.
+    /// Whether a scan can continue with a new cursor after the last document seen: the error is transient, or concerns
+    /// the cursor alone, such as a time limit.
     package var isCursorLost: Bool {
         isTransient || isTimeLimit || code == .cursorNotFound || code == .cursorKilled || code == .queryPlanKilled
     }
 
-    /// Whether no server that fits was found in time; the message says why.
+    /// Whether no suitable server was found in time; the message says why.
     package var isServerSelection: Bool { domain == .serverSelection }
 
-    /// Whether the server's certificate does not prove who it is.
+    /// Whether the server's certificate could not be verified.
     package var isUntrusted: Bool { message.contains("certificate verify failed") }
 
-    /// Whether the server hung up before it had said anything: it may want encryption, or another certificate.
+    /// Whether the server closed the connection before it sent anything: it may require encryption, or another
+    /// certificate.
     package var isHungUp: Bool {
         ["Server closed connection", "connection closed", "unknown socket error", "Failed to receive length header"]
             .contains(where: message.contains)
@@ -35,31 +36,31 @@ extension MongoError {
         code == .authenticationFailed || code == .loginFailed || domain == .scram || domain == .sasl
     }
 
-    /// Whether what was asked for can never be reached so: a connection string, an option, a file, or a password that is
-    /// not there.
+    /// Whether a connection can never succeed with these settings: the connection string, an option or a file is not
+    /// valid, or a password is missing.
     package var isConfiguration: Bool {
         (domain == .command || domain == .client)
             && [.invalidArgument, .passwordMissing, .keyPasswordMissing].contains(code)
     }
 
-    /// Whether the user is logged in, or none is, and lacks a privilege.
+    /// Whether a privilege is missing; the login itself succeeded, or there was none.
     package var isAuthorization: Bool { code == .unauthorized }
 
-    /// Whether the server ended the operation because a client, this one among them, asked it to.
+    /// Whether the server ended the operation because a client asked for that; it may be this client.
     package var isInterruption: Bool {
         code == .interrupted || code == .cursorKilled || code == .clientMarkedKilled
             || code == .scriptFailure && message.contains("nterrupted")
     }
 
-    /// Whether the write was done and only its durability was not confirmed.
+    /// Whether the write was done, and only its durability was not confirmed.
     package var isWriteConcern: Bool { domain == .writeConcern }
 
-    /// Whether a document that was to be sent holds a field without a name, which the driver refuses in a cursor's
-    /// options: of ours only an `_id` can.
+    /// Whether the driver refused a document with an empty field name in a cursor's options; in ours, only an `_id` can
+    /// have one.
     package var isFieldWithoutName: Bool { domain == .cursor && message.hasSuffix("empty key") }
 
-    /// Whether the driver refuses to send what it was given: a document that is too large for a command, or whose names
-    /// or texts are not UTF-8.
+    /// Whether the driver refuses to send a document, because it is too large for a command, or its names or strings
+    /// are not UTF-8.
     package var isRefusedByDriver: Bool {
         code.rawValue < 0 && ([.command, .cursor, .bson].contains(domain) || code == .invalidArgument)
     }
@@ -76,24 +77,26 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Whether the server may still be at the operation, or get it only now.
+    /// Whether the server may still be running the operation, or may still receive it.
     ///
-    /// An error that the server itself replied ended it; a router's may be about a server behind it.
+    /// If the server itself replied with an error, the operation has ended; a router's error may concern another
+    /// server.
     package var mayBeUnderWay: Bool {
         isTransient && !isServerSelection && (domain != .server || Self.ofNetwork.contains(code))
     }
 
     private static let ofNetwork: Set<Code> = [.hostUnreachable, .hostNotFound, .networkTimeout, .socketException]
 
-    /// Whether the server refused the command because of its own load, and would take the same command later.
+    /// Whether the server refused the command because of its load, and would accept the same command later.
     ///
-    /// The labels decide; servers that give none are known by their codes. Source: the drivers' specification "client
+    /// The labels decide; for servers that send none, the codes do. Source: the drivers' specification "client
     /// backpressure", and `src/mongo/base/error_codes.yml`.
     package var isOverload: Bool {
         labels.contains("SystemOverloadedError") || Self.overloadCodes.contains(code) && domain.isServer
     }
 
-    /// Whether the server refused the command because of its load before it began: then even a write may be sent again.
+    /// Whether the server refused the command because of its load before it began it, so that even a write may be sent
+    /// again.
     var isRefusedUnbegun: Bool {
         isOverload && domain == .server
             && (labels.contains("RetryableError") || labels.isEmpty && code == .ingressRequestRateLimitExceeded)
@@ -104,12 +107,13 @@ extension MongoError {
         .ingressRequestRateLimitExceeded, .interruptedDueToOverload,
     ]
 
-    /// Whether a write, or the look at what it would do, failed for one of its documents: it ended there, and goes on
-    /// without that document.
+    /// Whether a write, or the evaluation of its effect, failed because of one of its documents, and can be repeated
+    /// without it.
     ///
-    /// Only what is known to be of one document is: every other error ends the job, because an unknown one may say that
-    /// the collection, the command, the server or the runner is not as it should be. Expressions fail at a value with a
-    /// numbered assertion, of which there are thousands; what is not about a value has a name.
+    /// Only errors that are known to concern one document count. Every other error ends the job, because an unknown
+    /// error may mean that something is wrong with the collection, the command, the server or the runner. An expression
+    /// that fails at a value reports a numbered assertion, of which there are thousands; errors that do not concern a
+    /// value have a name.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -121,13 +125,13 @@ extension MongoError {
         .documentValidationFailure, .cannotIndexParallelArrays, .conversionFailure, .documentTooLarge, .duplicateKey,
     ]
 
-    /// Whether the code is the number of a place in the server's source, and no named error.
+    /// Whether the code is the number of a place in the server's source, and not a named error.
     private var isAssertion: Bool {
         code.rawValue > 10_000 && codeName?.hasPrefix("Location") ?? true && !Self.namedAbove10000.contains(code)
     }
 
-    /// The named errors with such high numbers, which a statement's error does not name: the last part of
-    /// `error_codes.yml`, and two that say that the server does not know a stage or an option.
+    /// The named errors with numbers above 10,000, because the error of a statement has no name: the last part of
+    /// `error_codes.yml`, and two for a stage or an option that the server does not know.
     private static let namedAbove10000: Set<Code> = Set(
         [
             10_003, 10_058, 10_107, 11_600, 11_601, 11_602, 12_586, 12_587, 13_104, 13_113, 13_297, 13_388, 13_435,
@@ -136,7 +140,7 @@ extension MongoError {
             9_751_903, 10_045_600, 10_171_600,
         ].map(Code.init))
 
-    /// Whether a script of the operator's, as of `$function`, failed at a document.
+    /// Whether a script of the operator, such as a `$function`, failed at a document.
     private var isOfScript: Bool {
         code == .unknownError && message.contains("uncaught exception")
             || code == .scriptFailure && !message.contains("SyntaxError")
@@ -144,9 +148,9 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// What failed.
+    /// The code of a failure.
     ///
-    /// Open. The server's codes are positive and are its own; the driver's are the negative of libmongoc's
+    /// Open: the server's codes are positive and unchanged; the driver's are the negative of libmongoc's
     /// `mongoc_error_code_t`, because the two overlap.
     package struct Code: RawRepresentable, Hashable, Sendable {
         /// The server's code, or the negative of the driver's.
@@ -158,23 +162,23 @@ extension MongoError {
 
 /// The server's codes: `src/mongo/base/error_codes.yml`.
 extension MongoError.Code {
-    /// A value or a combination that the command does not take.
+    /// A value or a combination that the command does not accept.
     package static let badValue = Self(rawValue: 2)
     /// An error without a code of its own, such as an exception that a script threw.
     package static let unknownError = Self(rawValue: 8)
-    /// A value of a type that does not fit.
+    /// A value of the wrong type.
     package static let typeMismatch = Self(rawValue: 14)
     /// A number that is too large, or a document that is nested too deep.
     package static let overflow = Self(rawValue: 15)
-    /// Bytes that are no BSON.
+    /// Bytes that are not BSON.
     package static let invalidBSON = Self(rawValue: 22)
-    /// A path that leads through a value that is no document.
+    /// A path through a value that is not a document.
     package static let pathNotViable = Self(rawValue: 28)
-    /// Two changes of one path.
+    /// Two changes to the same path.
     package static let conflictingUpdateOperators = Self(rawValue: 40)
     /// A field whose name begins with a dollar sign.
     package static let dollarPrefixedFieldName = Self(rawValue: 52)
-    /// An `_id` that no document may have.
+    /// An `_id` that is not allowed.
     package static let invalidIDField = Self(rawValue: 53)
     /// A reference that lacks one of its fields.
     package static let invalidDBRef = Self(rawValue: 55)
@@ -182,11 +186,11 @@ extension MongoError.Code {
     package static let emptyFieldName = Self(rawValue: 56)
     /// A field with a dot in its name.
     package static let dottedFieldName = Self(rawValue: 57)
-    /// A change of `_id` or of a shard key.
+    /// A change to `_id` or to a shard key.
     package static let immutableField = Self(rawValue: 66)
     /// A script that cannot be run, or that failed.
     package static let scriptFailure = Self(rawValue: 139)
-    /// Two arrays of one document in a compound index.
+    /// Two arrays of one document in the same compound index.
     package static let cannotIndexParallelArrays = Self(rawValue: 171)
     /// Too many operations wait to be admitted.
     package static let admissionQueueOverflow = Self(rawValue: 433)
@@ -194,85 +198,85 @@ extension MongoError.Code {
     package static let rateLimitExceeded = Self(rawValue: 449)
     /// Too many operations wait for a connection to another server.
     package static let pooledConnectionAcquisitionRejected = Self(rawValue: 450)
-    /// More requests than the server takes: it refused this one before it began.
+    /// More requests than the server accepts; it refused this one before it began.
     package static let ingressRequestRateLimitExceeded = Self(rawValue: 462)
     /// The server ended the operation to shed load.
     package static let interruptedDueToOverload = Self(rawValue: 463)
-    /// Text that could not be parsed as what it should be.
+    /// Text that could not be parsed.
     package static let failedToParse = Self(rawValue: 9)
-    /// The server cannot reach another.
+    /// The server cannot reach another server.
     package static let hostUnreachable = Self(rawValue: 6)
-    /// The server knows no such host.
+    /// The server cannot resolve a host's name.
     package static let hostNotFound = Self(rawValue: 7)
-    /// Logged in, and not permitted.
+    /// A privilege is missing.
     package static let unauthorized = Self(rawValue: 13)
     /// The login was refused.
     package static let authenticationFailed = Self(rawValue: 18)
-    /// An operation that is not possible there, such as majority reads on a standalone server.
+    /// An operation that this deployment does not support, such as majority reads on a standalone server.
     package static let illegalOperation = Self(rawValue: 20)
-    /// No such database or collection.
+    /// The database or the collection does not exist.
     package static let namespaceNotFound = Self(rawValue: 26)
     /// The hint names no index.
     package static let indexNotFound = Self(rawValue: 27)
-    /// The server no longer knows the cursor.
+    /// The server no longer has the cursor.
     package static let cursorNotFound = Self(rawValue: 43)
-    /// The collection is there already.
+    /// The collection already exists.
     package static let namespaceExists = Self(rawValue: 48)
-    /// The operation's time was over.
+    /// The operation reached its time limit.
     package static let maxTimeMSExpired = Self(rawValue: 50)
-    /// The server knows no such command.
+    /// The server does not know the command.
     package static let commandNotFound = Self(rawValue: 59)
     /// The write concern could not be met.
     package static let writeConcernFailed = Self(rawValue: 64)
-    /// An option that the server does not take.
+    /// An option that the server does not accept.
     package static let invalidOptions = Self(rawValue: 72)
-    /// The replica set is initiated already.
+    /// The replica set is already initiated.
     package static let alreadyInitialized = Self(rawValue: 23)
-    /// Not a member of a replica set that could do this.
+    /// The server is not a member of a replica set, which the command requires.
     package static let noReplicationEnabled = Self(rawValue: 76)
-    /// The server waited in vain for another.
+    /// The server waited too long for another server.
     package static let networkTimeout = Self(rawValue: 89)
     /// The server is shutting down.
     package static let shutdownInProgress = Self(rawValue: 91)
-    /// Two writes met; the one that lost may be tried again.
+    /// Two writes conflicted; the one that lost can be retried.
     package static let writeConflict = Self(rawValue: 112)
     /// The document does not fit the collection's validator.
     package static let documentValidationFailure = Self(rawValue: 121)
     /// The command does not exist on a view.
     package static let commandNotSupportedOnView = Self(rawValue: 166)
-    /// The primary gave up its office.
+    /// The primary stepped down.
     package static let primarySteppedDown = Self(rawValue: 189)
     /// The position in the oplog that a change stream wanted is gone.
     package static let changeStreamHistoryLost = Self(rawValue: 286)
-    /// A change stream cannot be gone on with.
+    /// The change stream cannot be resumed.
     package static let changeStreamFatal = Self(rawValue: 280)
-    /// A change stream knows no such place.
+    /// The change stream does not know the resume token.
     package static let invalidResumeToken = Self(rawValue: 260)
-    /// What was looked for by its key is not there, such as the record that a collection scan was to go on behind.
+    /// A key does not exist, such as the record after which a collection scan was to resume.
     package static let keyNotFound = Self(rawValue: 211)
-    /// The server no longer has the point in time that a read was to see.
+    /// The server no longer has the point in time that a read asked for.
     package static let snapshotTooOld = Self(rawValue: 239)
-    /// The server has no point in time yet that a read could see.
+    /// The server has no point in time yet for a read.
     package static let snapshotUnavailable = Self(rawValue: 246)
     /// The cursor was killed.
     package static let cursorKilled = Self(rawValue: 237)
     /// A `$convert` found a value that it cannot convert.
     package static let conversionFailure = Self(rawValue: 241)
-    /// The server limited the operation's time.
+    /// The operation exceeded a time limit of the server.
     package static let exceededTimeLimit = Self(rawValue: 262)
-    /// The query's plan was killed, by a dropped index for example.
+    /// The query's plan was killed, for example by a dropped index.
     package static let queryPlanKilled = Self(rawValue: 175)
-    /// The collection is another than the one meant.
+    /// The collection's UUID differs from the one in the command.
     package static let collectionUUIDMismatch = Self(rawValue: 361)
     /// A socket failed on the server's side.
     package static let socketException = Self(rawValue: 9001)
-    /// Not the primary.
+    /// The member is not the primary.
     package static let notWritablePrimary = Self(rawValue: 10_107)
-    /// A document larger than what the server takes or gives.
+    /// A document larger than the server accepts or returns.
     package static let documentTooLarge = Self(rawValue: 10_334)
     /// The disk is full.
     package static let outOfDiskSpace = Self(rawValue: 14_031)
-    /// A unique index holds that key.
+    /// A unique index already contains the key.
     package static let duplicateKey = Self(rawValue: 11_000)
     /// The server is shutting down, and ended the operation.
     package static let interruptedAtShutdown = Self(rawValue: 11_600)
@@ -280,15 +284,15 @@ extension MongoError.Code {
     package static let clientMarkedKilled = Self(rawValue: 46_841)
     /// The operation was killed.
     package static let interrupted = Self(rawValue: 11_601)
-    /// The member changed its state, and ended the operation.
+    /// The member changed its state and ended the operation.
     package static let interruptedDueToReplStateChange = Self(rawValue: 11_602)
-    /// Not the primary, and the client did not allow a secondary.
+    /// The member is not the primary, and the client did not allow a secondary.
     package static let notPrimaryNoSecondaryOk = Self(rawValue: 13_435)
-    /// Neither a primary nor a readable secondary, as in an initial sync.
+    /// The member is neither a primary nor a readable secondary, for example during an initial sync.
     package static let notPrimaryOrSecondary = Self(rawValue: 13_436)
     /// An aggregation stage that the server does not know.
     package static let unknownStage = Self(rawValue: 40_324)
-    /// Change streams on a standalone server.
+    /// The server has no change streams, because it is a standalone server.
     package static let changeStreamsUnsupported = Self(rawValue: 40_573)
     /// An option of a command that the server does not know.
     package static let unknownOption = Self(rawValue: 40_415)
@@ -306,16 +310,16 @@ extension MongoError.Code {
     package static let connect = Self(rawValue: -5)
     /// The driver could not log in.
     package static let loginFailed = Self(rawValue: -11)
-    /// A reply that is not what it should be.
+    /// A reply that breaks the protocol.
     package static let invalidReply = Self(rawValue: -14)
-    /// An argument that the driver refuses, a connection string among them.
+    /// An argument that the driver refuses, such as a connection string.
     package static let invalidArgument = Self(rawValue: -22)
-    /// No server that fits was found in time.
+    /// No suitable server was found in time.
     package static let serverSelection = Self(rawValue: -13_053)
-    /// The user's name is given, and no password with it.
+    /// The user's name is set, but no password.
     package static let passwordMissing = Self(rawValue: -1_000_001)
-    /// The client's key is encrypted, and no password for it is given.
+    /// The client's key is encrypted, but no password for it is set.
     package static let keyPasswordMissing = Self(rawValue: -1_000_002)
-    /// The pool had no client to give in time.
+    /// The pool had no free client in time.
     package static let poolExhausted = Self(rawValue: -1_000_000)
 }

@@ -1,29 +1,30 @@
 internal import BSON
 internal import CMongoC
 
-/// What the server, the network or the driver refused.
+/// An error of the server, the network or the driver.
 ///
-/// Neither the message nor the description holds a document's value or a secret: see ``message``.
+/// Neither the message nor the description contains a document's value or a secret: see ``message``.
 package struct MongoError: Error, Hashable, Sendable {
-    /// The side that failed.
+    /// The part that failed.
     package let domain: Domain
-    /// What failed.
+    /// The code of the failure.
     package let code: Code
-    /// The server's name for the code, such as "NotWritablePrimary"; `nil` when it gave none.
+    /// The server's name for the code, such as "NotWritablePrimary"; `nil` if it sent none.
     package let codeName: String?
     /// The server's error labels, such as "RetryableWriteError".
     package let labels: Set<String>
-    /// What the server or the driver said.
+    /// The message of the server or the driver.
     ///
-    /// Quoted documents and string values are cut.
+    /// Quoted documents and string values are removed.
     package let message: String
-    /// The deployment's addresses, without user and password; `nil` when no connection was meant.
+    /// The deployment's addresses, without user and password; `nil` if the error does not concern a connection.
     package let host: String?
-    /// What the user lacks; `nil` where the server's message does not tell.
+    /// The privilege that the user lacks; `nil` if the server's message does not name it.
     package let missingPrivilege: Privilege?
-    /// Documents that the write had changed all the same; `nil` where the reply does not tell.
+    /// The number of documents that the write changed despite the error; `nil` if the reply does not contain it.
     package let modified: Int?
-    /// The same, without what an update of several documents had changed before one of them was refused.
+    /// The same as a lower bound: without documents that a multi-document update changed before one of them was
+    /// refused.
     package let modifiedAtLeast: Int?
 
     /// Makes an error; `message` is redacted here.
@@ -55,24 +56,24 @@ extension MongoError: CustomStringConvertible {
 }
 
 extension MongoError {
-    /// The side that failed.
+    /// The part that failed.
     ///
-    /// Open: the numbers are libmongoc's `mongoc_error_domain_t`.
+    /// Open: the numbers are those of libmongoc's `mongoc_error_domain_t`.
     package struct Domain: RawRepresentable, Hashable, Sendable {
         /// libmongoc's number.
         package let rawValue: UInt32
         /// Wraps a number.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The driver's client: a login, a handshake.
+        /// The driver's client, such as a login or a handshake.
         package static let client = Domain(MONGOC_ERROR_CLIENT)
         /// The network.
         package static let stream = Domain(MONGOC_ERROR_STREAM)
-        /// A reply that is not what it should be.
+        /// A reply that breaks the protocol.
         package static let protocolViolation = Domain(MONGOC_ERROR_PROTOCOL)
         /// A cursor that the driver refuses.
         package static let cursor = Domain(MONGOC_ERROR_CURSOR)
-        /// Bytes that the driver does not take as BSON.
+        /// Bytes that the driver does not accept as BSON.
         package static let bson = Domain(MONGOC_ERROR_BSON)
         /// The login by SASL.
         package static let sasl = Domain(MONGOC_ERROR_SASL)
@@ -80,22 +81,22 @@ extension MongoError {
         package static let scram = Domain(MONGOC_ERROR_SCRAM)
         /// A command that the driver refuses, or a connection string.
         package static let command = Domain(MONGOC_ERROR_COMMAND)
-        /// No server that fits was found in time.
+        /// No suitable server was found in time.
         package static let serverSelection = Domain(MONGOC_ERROR_SERVER_SELECTION)
-        /// The write was done, and its durability not confirmed.
+        /// The write was done, but its durability was not confirmed.
         package static let writeConcern = Domain(MONGOC_ERROR_WRITE_CONCERN)
         /// The server.
         package static let server = Domain(MONGOC_ERROR_SERVER)
 
         private init(_ domain: mongoc_error_domain_t) { self.init(rawValue: UInt32(domain.rawValue)) }
 
-        /// Whether the code and the message are the server's.
+        /// Whether the code and the message come from the server.
         var isServer: Bool { self == .server || self == .writeConcern }
     }
 }
 
 extension MongoError {
-    /// Reads the driver's error, and the codes and labels of the reply where the server gave one.
+    /// Reads the driver's error, and the code's name and the labels of the server's reply, if there is one.
     init(_ error: bson_error_t, reply: BSONDocument? = nil, host: String? = nil) {
         let domain = Domain(rawValue: error.domain)
         let number = Int(error.code)
@@ -105,9 +106,10 @@ extension MongoError {
             modified: reply?.modified, modifiedAtLeast: reply?.modifiedAtLeast)
     }
 
-    /// The write concern error of a reply that is `ok: 1`; `nil` when it has none.
+    /// Reads the write concern error of a reply with `ok: 1`; `nil` if it has none.
     ///
-    /// Where statements were refused too, it is the first refusal: the error must not read as "the write was done".
+    /// If statements were refused too, makes the error of the first refusal, because a write concern error means that
+    /// the write was done.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
@@ -120,12 +122,12 @@ extension MongoError {
             modifiedAtLeast: reply.modifiedAtLeast)
     }
 
-    /// One write's error, as an error of the whole.
+    /// Makes the error of a command from the error of one of its writes.
     init(_ error: WriteError, labels: Set<String>, host: String?) {
         self.init(.server, error.code, message: error.message, labels: labels, host: host)
     }
 
-    /// One write's error, as that of the whole reply.
+    /// Makes the error of a command from the error of one of its writes and from the reply.
     init(_ error: WriteError, of reply: BSONDocument, host: String? = nil) {
         self.init(
             .server, error.code, message: error.message, labels: reply.errorLabels, host: host,
@@ -133,20 +135,20 @@ extension MongoError {
             modifiedAtLeast: reply.modifiedAtLeast)
     }
 
-    /// A reply, or a document of a cursor, whose bytes are no BSON.
+    /// Makes the error for a reply, or a document of a cursor, whose bytes are not BSON.
     init(damaged error: BSONError, host: String?) {
         self.init(.protocolViolation, .invalidReply, message: "the server sent damaged BSON: \(error)", host: host)
     }
 
-    /// A reply that lacks what its command promises.
+    /// Makes the error for a reply without a part that the command promises.
     init(incomplete what: String, host: String?) {
         self.init(.protocolViolation, .invalidReply, message: "the server's reply lacks \(what)", host: host)
     }
 }
 
 extension MongoError {
-    /// Whether the server may have met the error at a value, by its code: an expression's errors have numbers of their own, or
-    /// the codes of a wrong argument.
+    /// Whether the message may quote a value, judged by the code: the errors of expressions have numbers of their own,
+    /// or the codes of a wrong argument.
     var mayQuoteValues: Bool {
         domain == .server && !Self.ofCommands.contains(code)
             && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))
@@ -158,7 +160,7 @@ extension MongoError {
         .notPrimaryOrSecondary, .documentTooLarge, .outOfDiskSpace,
     ]
 
-    /// The same error, with a message that holds no value.
+    /// The same error, with a message without values.
     var withoutValues: MongoError {
         MongoError(
             domain, code, message: Redaction.valueMessage(message), codeName: codeName, labels: labels, host: host,
@@ -167,26 +169,26 @@ extension MongoError {
 }
 
 extension BSONDocument {
-    /// The labels of a reply, and those of its write concern error.
+    /// The labels of a reply and of its write concern error.
     var errorLabels: Set<String> {
         let own = self["errorLabels"]?.document?.values.compactMap(\.text) ?? []
         let nested = writeConcernError?["errorLabels"]?.document?.values.compactMap(\.text) ?? []
         return Set(own + nested)
     }
 
-    /// The write concern error: of a command, or the first of a bulk.
+    /// The write concern error of a command, or the first one of a bulk write.
     var writeConcernError: BSONDocument? {
         self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
     }
 
-    /// How many documents the write of this reply changed; `nil` where it does not tell, as of an update that was refused
-    /// in its midst.
+    /// The number of documents that the write changed; `nil` if the reply does not contain it, as after a refused
+    /// statement.
     var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
 
-    /// The sum of what whole statements changed.
+    /// The number of documents that completed statements changed.
     var modifiedAtLeast: Int? { self["nModified"]?.integer }
 
-    /// Where the code's name stands.
+    /// The part of the reply that contains the code's name.
     fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }
 }
 

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A connection string, parsed.
 ///
-/// Its description never holds the password. The corresponding C type is `mongoc_uri_t`.
+/// Its description never contains the password. The corresponding C type is `mongoc_uri_t`.
 @safe
 package struct MongoURI: ~Copyable {
     let handle: OpaquePointer
@@ -15,7 +15,7 @@ package struct MongoURI: ~Copyable {
     deinit { unsafe mongoc_uri_destroy(handle) }
 
     /// Parses `mongodb://…` or `mongodb+srv://…`; the latter asks the DNS.
-    /// - Throws: ``MongoError`` with what is wrong, never with the string itself.
+    /// - Throws: ``MongoError`` with the reason, never with the string itself.
     package static func parse(_ text: String) throws(MongoError) -> MongoURI {
         Driver.start()
         if let defect = URIText(text).defect { throw MongoError(invalidURI: defect) }
@@ -26,7 +26,7 @@ package struct MongoURI: ~Copyable {
             throw MongoError(invalidURI: leaks || message.isEmpty ? "it is malformed" : message)
         }
         let uri = unsafe MongoURI(owning: handle)
-        // The driver takes any word, and the server calls it an error of the first command.
+        // The driver accepts any word, and the server refuses it only at the first command.
         if let level = uri.readConcern, !ReadConcern.all.contains(level) {
             let levels = ReadConcern.all.map(\.rawValue).joined(separator: ", ")
             throw MongoError(invalidURI: "readConcernLevel must be one of \(levels)")
@@ -45,7 +45,7 @@ extension MongoURI {
     /// The replica set's name; `nil` when the string names none.
     package var replicaSet: String? { unsafe mongoc_uri_get_replica_set(handle).map { unsafe String(cString: $0) } }
 
-    /// The addresses, as `host:port`; of a `mongodb+srv` string its one host.
+    /// The addresses, as `host:port`; for a `mongodb+srv` string, its one host.
     package var hosts: [String] {
         if let service = unsafe mongoc_uri_get_srv_hostname(handle) { return [unsafe String(cString: service)] }
         var hosts: [String] = []
@@ -61,13 +61,13 @@ extension MongoURI {
         return hosts
     }
 
-    /// The program's name; `nil` when the string names none.
+    /// The application's name; `nil` when the string names none.
     package var appName: String? { unsafe mongoc_uri_get_appname(handle).map { unsafe String(cString: $0) } }
 
     /// Whether connections are encrypted.
     package var isEncrypted: Bool { unsafe mongoc_uri_get_tls(handle) }
 
-    /// How long to look for a server that fits.
+    /// How long to search for a suitable server.
     package var serverSelectionTimeout: Duration {
         .milliseconds(integer(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, fallback: 30_000))
     }
@@ -75,7 +75,7 @@ extension MongoURI {
     /// How long to wait for one connection.
     package var connectTimeout: Duration { .milliseconds(integer(MONGOC_URI_CONNECTTIMEOUTMS, fallback: 10_000)) }
 
-    /// The string with `***` for the password, and without its options: they may hold further secrets.
+    /// The string with `***` for the password, and without its options, because they may contain further secrets.
     package var redacted: String {
         let scheme = unsafe mongoc_uri_get_srv_hostname(handle) == nil ? "mongodb" : "mongodb+srv"
         let hasPassword = unsafe mongoc_uri_get_password(handle) != nil
@@ -117,11 +117,11 @@ extension MongoError {
 }
 
 extension MongoURI {
-    /// Refuses a user without a password where the login needs one: the driver crashes on it.
+    /// Refuses a user without a password where the login needs one, because the driver would crash.
     func checkLogin() throws(MongoError) {
         guard let username, !username.isEmpty else { return }
         let mechanism = unsafe mongoc_uri_get_auth_mechanism(handle).map { unsafe String(cString: $0) }
-        // These prove who one is by other means.
+        // These mechanisms authenticate without a password.
         if let mechanism, ["MONGODB-X509", "GSSAPI", "MONGODB-AWS"].contains(mechanism.uppercased()) { return }
         let password = unsafe mongoc_uri_get_password(handle).map { unsafe String(cString: $0) } ?? ""
         guard password.isEmpty else { return }
@@ -129,8 +129,8 @@ extension MongoURI {
             .command, .passwordMissing, message: "the user \"\(username)\" has no password", host: address)
     }
 
-    /// Refuses files that can never work: the driver would only say that the handshake failed, and for an encrypted key
-    /// without a password it would ask the terminal.
+    /// Refuses TLS files that cannot work: the driver would only report a failed handshake, and would ask on the
+    /// terminal for the missing password of an encrypted key.
     func checkTLS() throws(MongoError) {
         guard isEncrypted else { return }
         if let file = text(MONGOC_URI_TLSCAFILE) {
@@ -155,7 +155,7 @@ extension MongoURI {
         }
     }
 
-    /// The files that a connection string names; the string need not be valid, and nothing is connected.
+    /// Returns the files that a connection string names; the string need not be valid, and nothing is connected.
     package static func files(namedIn text: String) -> [String] {
         URIText(text).files.map { name in
             guard let plain = unsafe mongoc_uri_unescape(name) else { return name }
@@ -164,7 +164,7 @@ extension MongoURI {
         }
     }
 
-    /// The options of the string that leave a server unverified, by name; empty where every server proves who it is.
+    /// The options of the string that leave a server unverified, by name; empty without encryption.
     package var weaknesses: [String] {
         let names = [
             (MONGOC_URI_TLSINSECURE, "tlsInsecure"),

@@ -1,31 +1,31 @@
 internal import Concurrency
 internal import Synchronization
 
-/// How a command waits while the server sheds load.
+/// The waiting of commands while the server sheds load.
 ///
-/// A command that was refused so was not begun, and is sent again in its place: after the pauses of the drivers'
-/// specification "client backpressure", and for as long as it takes. A caller that has more to do in the meantime, such
-/// as to keep a lease, sets a limit by ``within(_:_:)`` and waits by itself.
+/// A refused read is sent again in its place, and so is a write that the server had not begun: after the pauses of the
+/// drivers' specification "client backpressure", and for as long as necessary. A caller with other work in the
+/// meantime, such as keeping a lease, sets a limit with ``within(_:_:)`` and waits by itself.
 package final class Overload: Sendable {
-    /// How long a command of the current thread waits in its place.
+    /// The longest time that a command of the current thread waits in its place.
     package struct Limit: Sendable {
-        /// How long a command that reads waits.
+        /// The longest wait of a command that reads.
         var reads: Duration
-        /// How long a command that writes waits.
+        /// The longest wait of a command that writes.
         var writes: Duration
-        /// Whether a request to stop ends the wait.
+        /// Whether a stop signal ends the wait.
         var heedsStop = true
 
-        /// A command that writes is returned at once, because it may have to be rebuilt for a lease that was renewed; a
-        /// command that reads waits a few seconds, because a cursor would have to be read again from its beginning.
+        /// A refused write fails at once, because it may have to be rebuilt for a renewed lease; a refused read waits a
+        /// few seconds, because its cursor would have to be read again from the beginning.
         package static let short = Limit(reads: .seconds(5), writes: .zero)
-        /// Every command is returned at once.
+        /// Every refused command fails at once.
         package static let atOnce = Limit(reads: .zero, writes: .zero)
-        /// Every command waits a few seconds, also after a request to stop: for what gives a lease back.
+        /// Every command waits a few seconds, even after a stop signal; for commands that release a lease.
         package static let last = Limit(reads: .seconds(5), writes: .seconds(5), heedsStop: false)
     }
 
-    /// The limit of the thread or task; `nil` waits until the server takes the command or stopping is asked for.
+    /// The limit of the thread or task; with `nil`, a command waits until the server accepts it or a stop is requested.
     @TaskLocal package static var limit: Limit?
 
     private struct State {
@@ -39,33 +39,34 @@ package final class Overload: Sendable {
 
     init() {}
 
-    /// Runs `body`, whose commands wait no longer than `limit`; `nil` sets none.
+    /// Runs `body`, whose commands wait no longer than `limit`; `nil` means no limit.
     package static func within<R>(_ limit: Limit?, _ body: () throws -> R) rethrows -> R {
         try $limit.withValue(limit, operation: body)
     }
 
-    /// The pause after so many refusals in a row: up to 10 s, with full jitter, so that clients do not return at once.
+    /// Returns the pause after so many refusals in a row: up to 10 s, with full jitter, so that clients do not all
+    /// return together.
     package static func pause(after refusals: Int) -> Duration {
         let longest = min(10_000, 100 << min(max(refusals, 1) - 1, 10))
         return .milliseconds(Int.random(in: 0...longest))
     }
 
-    /// Sets how waits that no caller reports are ended and reported.
+    /// Sets how the waits in place are ended and reported.
     /// - Parameters:
-    ///   - isStopped: whether stopping was asked for.
-    ///   - onWait: takes the server's message, at most every half minute, once a command has waited for seconds.
+    ///   - isStopped: returns whether a stop was requested.
+    ///   - onWait: receives the server's message once a command has waited for 2 s, at most every 30 s.
     package func set(isStopped: @escaping @Sendable () -> Bool, onWait: @escaping @Sendable (String) -> Void) {
         state.withLock { ($0.isStopped, $0.onWait) = (isStopped, onWait) }
     }
 
-    /// Whether the server refused a command for its load within the last ten seconds.
+    /// Whether the server refused a command because of its load within the last ten seconds.
     package var isRecent: Bool { state.withLock { $0.last.map { $0.duration(to: .now) < .seconds(10) } ?? false } }
 
     private static let silence = Duration.seconds(2)
     private static let reminder = Duration.seconds(30)
 
-    /// Sends a command until the server takes it.
-    /// - Parameter writes: whether it may change something.
+    /// Sends a command until the server accepts it.
+    /// - Parameter writes: whether the command may change documents.
     func bridging<R>(writes: Bool, _ send: () throws(MongoError) -> R) throws(MongoError) -> R where R: ~Copyable {
         var wait = Wait(self)
         while true {
@@ -83,7 +84,7 @@ package final class Overload: Sendable {
 
         init(_ overload: Overload) { self.overload = overload }
 
-        /// Pauses after a refusal for the server's load.
+        /// Pauses after a refusal because of the server's load.
         /// - Returns: whether to send the command again; `false` at once for every other error.
         mutating func goesOn(after error: MongoError, writes: Bool) -> Bool {
             guard error.isOverload else { return false }
@@ -104,7 +105,7 @@ package final class Overload: Sendable {
         }
     }
 
-    /// Pauses for a second at most after a refusal, for a caller that looks around between two attempts.
+    /// Pauses for at most a second after a refusal, for a caller that does other work between two attempts.
     func rest(after error: MongoError, refusals: Int) {
         let isStopped = note()
         PosixThread.sleep(min(Self.pause(after: refusals), .seconds(1)), unless: isStopped)

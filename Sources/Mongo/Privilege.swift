@@ -1,12 +1,12 @@
-/// What a user may do, and where.
+/// Actions on a resource that a user needs permission for.
 package struct Privilege: Hashable, Sendable {
     /// The actions, as a role lists them: "find".
     package let actions: [String]
-    /// Where; a collection as `database.collection`.
+    /// The resource; a collection as `database.collection`.
     package let resource: String
 
-    /// Reads it from mongod's refusal, such as `not authorized on app to execute command { find: "Person", … }`; `nil`
-    /// where that does not tell.
+    /// Reads the missing privilege from mongod's refusal, such as `not authorized on app to execute command { find:
+    /// "Person", … }`; `nil` if the message does not show it.
     init?(refusal message: String) {
         guard
             let found = message.firstMatch(
@@ -24,7 +24,7 @@ package struct Privilege: Hashable, Sendable {
         }
     }
 
-    /// By command, the actions that it takes on its collection, its database or the cluster.
+    /// The actions that each command needs on its collection, its database or the cluster.
     private static let actions: [String: [String]] = [
         "find": ["find"], "aggregate": ["find"], "count": ["find"], "distinct": ["find"], "getMore": ["find"],
         "insert": ["insert"], "update": ["update"], "delete": ["remove"],

@@ -1,35 +1,35 @@
 package import BSON
 internal import CMongoC
 
-/// Which data a read may see.
+/// The data that a read may see.
 ///
-/// Open: the levels are the server's.
+/// Open: the server defines the levels.
 package struct ReadConcern: RawRepresentable, Hashable, Sendable {
     /// The server's name of the level.
     package let rawValue: String
     /// Wraps a level.
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What the member has.
+    /// The member's current data.
     package static let local = ReadConcern(rawValue: "local")
-    /// What no failover can take back.
+    /// Data that no failover can undo.
     package static let majority = ReadConcern(rawValue: "majority")
-    /// What no failover can take back, by the primary's own word at that moment.
+    /// Data that no failover can undo, confirmed by the primary at the time of the read.
     package static let linearizable = ReadConcern(rawValue: "linearizable")
-    /// One point in time.
+    /// The data of one point in time.
     package static let snapshot = ReadConcern(rawValue: "snapshot")
-    /// What the member has, orphaned documents of a sharded cluster among it.
+    /// The member's current data, including orphaned documents of a sharded cluster.
     package static let available = ReadConcern(rawValue: "available")
 
-    /// All of them.
+    /// All levels.
     static let all: [ReadConcern] = [.local, .majority, .linearizable, .snapshot, .available]
 
-    /// As the option `readConcern` of a command.
+    /// The value of a command's option `readConcern`.
     package var document: BSONDocument { ["level": .string(rawValue)] }
 }
 
 extension MongoURI {
-    /// What the string itself says; `nil` when it says nothing.
+    /// The read concern in the connection string; `nil` if it sets none.
     ///
     /// The corresponding C function is `mongoc_uri_get_read_concern`.
     var readConcern: ReadConcern? {

@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// Which members of a replica set answer reads.
+/// The members of a replica set that answer reads.
 package struct ReadPreference: Hashable, Sendable {
     /// The kind of member.
     package enum Mode: String, Hashable, Sendable, CaseIterable {
@@ -13,15 +13,15 @@ package struct ReadPreference: Hashable, Sendable {
         case secondary
         /// A secondary, and the primary when there is none.
         case secondaryPreferred
-        /// Whichever answers first.
+        /// Any member with a low latency.
         case nearest
     }
 
     /// The kind of member.
     package var mode: Mode
-    /// Sets of tags, the first that fits a member wins; empty for any member.
+    /// Sets of tags, of which the first that matches a member is used; empty for any member.
     package var tags: [BSONDocument]
-    /// How far a secondary may be behind; 90 seconds at least.
+    /// The largest lag of a secondary; at least 90 seconds.
     package var maxStaleness: Duration?
 
     /// Makes a preference.
@@ -33,7 +33,7 @@ package struct ReadPreference: Hashable, Sendable {
 
     /// The primary alone.
     package static let primary = ReadPreference(.primary)
-    /// A secondary where there is one.
+    /// A secondary, and the primary when there is none.
     package static let secondaryPreferred = ReadPreference(.secondaryPreferred)
 }
 
@@ -50,7 +50,7 @@ extension ReadPreference {
 }
 
 extension MongoURI {
-    /// Sets the mode, and the tags and the staleness where any are given; else those of the string itself stay.
+    /// Sets the mode; keeps the tags and the staleness of the string if none are given, unless the mode is `primary`.
     ///
     /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies.
     func set(_ preference: ReadPreference) {

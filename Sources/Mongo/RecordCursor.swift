@@ -1,20 +1,20 @@
 package import BSON
 
-/// Documents in the order in which one member keeps its records, batch by batch; its calls block.
+/// The documents in the order in which one member stores its records, batch by batch; its calls block.
 ///
-/// The server reads so for half of what a walk over an index costs it. After each batch it tells the number of the record
-/// that it has come to, and can go on behind it: `$_requestResumeToken` and `$_resumeAfter`, from 4.4 on. A record keeps its
-/// number as long as its document is there; the numbers are that member's own, and mean nothing to another.
+/// This costs the server half of a scan over an index. After each batch, the server reports the number of the last
+/// record, after which a later scan can resume: `$_requestResumeToken` and `$_resumeAfter`, from 4.4 on. A record keeps
+/// its number as long as its document exists; the numbers are valid only on that member.
 package struct RecordCursor: ~Copyable {
     private let lease: ClientLease
     private let namespace: Namespace
-    /// The `find`; `nil` once it was sent.
+    /// The `find` command; `nil` once it was sent.
     private var first: BSONDocument?
     private let next: BSONDocument
     private let reads: MemberReads
     private var id: Int64 = 0
     private var batch = ReplyBatch()
-    /// The last record of the current batch; `nil` where the server does not tell, as at the collection's end.
+    /// The last record of the current batch; `nil` if the server does not report it, as at the collection's end.
     package private(set) var position: Int64?
 
     init(
@@ -41,10 +41,11 @@ package struct RecordCursor: ~Copyable {
     }
 
     /// Fetches the next batch, which may be empty.
-    /// - Returns: `false` when there is none; then the one before is gone, too.
-    /// - Throws: ``MongoError`` of code `keyNotFound` when the record to begin behind is gone; the cursor is spent.
+    /// - Returns: `false` when there is none; the batch before is then freed, too.
+    /// - Throws: ``MongoError`` of code `keyNotFound` when the record to resume after no longer exists; the cursor
+    ///   cannot be used after that.
     package mutating func advance() throws(MongoError) -> Bool {
-        // Before the next one comes: the two together would be twice the memory.
+        // Freed before the next batch arrives, because both together would take twice the memory.
         batch = ReplyBatch()
         let reply: ReplyBatch
         if let find = first.take() {
@@ -53,7 +54,7 @@ package struct RecordCursor: ~Copyable {
             guard id != 0 else { return false }
             let command = BSONDocument(
                 [("getMore", .long(id))] + ((try? next.elements()) ?? []).map { ($0.name, $0.value) })
-            // Whatever goes wrong, this cursor is not asked again.
+            // After any failure, the server's cursor is not used again.
             id = 0
             reply = try lease.runForBatch(command, on: namespace.database, options: reads.options)
         }
@@ -69,17 +70,17 @@ package struct RecordCursor: ~Copyable {
     }
 
     /// Lends the documents of the current batch.
-    /// - Parameter body: gives `false` to stop.
-    /// - Returns: whether all were lent.
+    /// - Parameter body: returns `false` to stop.
+    /// - Returns: whether `body` received all documents.
     package func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool { try batch.forEach(body) }
 }
 
 extension MongoCollection {
-    /// The documents in the order in which a member keeps them.
+    /// Returns the documents in the order in which a member stores them.
     /// - Parameters:
-    ///   - place: the number of the record behind which to begin; `nil` begins with the first.
-    ///   - showsRecords: whether each document comes with its record's number, as `$recordId` behind its own fields: that
-    ///     costs the server as much as the rest.
+    ///   - place: the number of the record to begin after; `nil` begins with the first.
+    ///   - showsRecords: whether each document contains its record's number, as `$recordId` after its own fields; this
+    ///     doubles the cost on the server.
     package func records(
         _ reads: MemberReads, after place: Int64?, showsRecords: Bool = false,
         batchSize: Int, comment: String

@@ -1,9 +1,9 @@
-/// Takes document values and secrets out of texts that others wrote.
+/// Removes document values and secrets from texts of the server, the driver or the user.
 package enum Redaction {
-    /// A server's or the driver's message without what it quotes of documents.
+    /// Returns a message of a server or the driver without its quotations from documents.
     ///
-    /// What stands in braces goes (echoed commands and documents), and what stands in double quotes, where mongod prints
-    /// string values. mongod escapes neither, so that a value may hold either: all from the first to the last goes. Names,
+    /// Text in braces (echoed commands and documents) and in double quotes (string values) is removed. mongod escapes
+    /// neither mark, and a value may contain both, so everything from the first to the last mark is removed. Names,
     /// which mongod puts in single quotes, stay.
     package static func serverMessage(_ message: String) -> String {
         for start in ["dup key:", "First element:"] {
@@ -11,7 +11,7 @@ package enum Redaction {
         }
         let refused = "to execute command { "
         if let found = message.firstRange(of: refused) {
-            // What is missing is the privilege for this command.
+            // The command's name stays, because it shows which privilege is missing.
             let command = message[found.upperBound...].prefix { $0.isLetter && $0.isASCII }
             return message[..<found.lowerBound] + "to execute command \(command) {…}"
         }
@@ -21,21 +21,24 @@ package enum Redaction {
         return message[..<start] + (quotes ? "\"…\"" : "{…}") + (end.map { message[$0...].dropFirst() } ?? "")
     }
 
-    /// Whether a server's message tells of what was met while it worked on documents: then any part of it may be a value.
+    /// Whether a server's message reports a failure while it worked on documents, so that any part of it may be a
+    /// value.
     ///
-    /// mongod says "PlanExecutor error during aggregation", "Plan executor error during update" and the like, and mongos passes it on.
+    /// mongod writes "PlanExecutor error during aggregation", "Plan executor error during update" and the like, and
+    /// mongos repeats it.
     static func isOfEvaluation(_ message: String) -> Bool { message.contains("xecutor error during ") }
 
-    /// What is left of the reason for which a statement of a write was refused: it was refused on a document.
+    /// Returns the reason why a statement of a write was refused, without values, because a document caused the
+    /// refusal.
     static func writeMessage(_ message: String, _ code: MongoError.Code) -> String {
         code == .duplicateKey ? serverMessage(message) : valueMessage(message)
     }
 
-    /// What is left of a text about a value, of mongod's or of whoever else's, when all that may be one is gone: numbers, what
-    /// stands in quotes or braces, and what follows a colon, where mongod prints strings without quotes.
+    /// Returns a text about a value, from mongod or another source, without every part that may be a value: numbers,
+    /// text in quotes or braces, and text after a colon, where mongod prints strings without quotes.
     package static func valueMessage(_ message: String) -> String {
         let mark = " :: caused by ::"
-        // What mongod was about stays as it is, up to the first mark: a value may hold another.
+        // The part up to the first mark says what mongod was doing, and stays; a value may contain another mark.
         let start = message.firstRange(of: mark).map(\.upperBound) ?? message.startIndex
         let head = isOfEvaluation(String(message[..<start])) ? start : message.startIndex
         let rest = withoutQuoted(serverMessage(String(message[head...])))
@@ -43,15 +46,16 @@ package enum Redaction {
         for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
             let cut = cutBehindColon(cause)
             kept.append(withoutNumbers(cut))
-            // What follows may belong to the value that was cut.
+            // The causes after this one may belong to the value that was cut.
             if cut != cause { break }
         }
         return message[..<head] + kept.joined(separator: mark)
     }
 
-    /// Without what stands in single quotes, but for the names of an operator's arguments.
+    /// Removes text in single quotes, except the names of an operator's arguments.
     ///
-    /// mongod does not escape a quote, so that a value may hold some: all from the first to the last goes.
+    /// mongod does not escape quotes, and a value may contain some, so everything from the first to the last is
+    /// removed.
     private static func withoutQuoted(_ text: String) -> String {
         var quotes = text.indices.filter { text[$0] == "'" && !text.isApostrophe($0) }[...]
         while quotes.count > 1, let open = quotes.first {
@@ -63,7 +67,7 @@ package enum Redaction {
         return text[..<open] + "'…'" + (open == close ? "" : text[text.index(after: close)...])
     }
 
-    /// The names of operators' arguments that mongod quotes: as values they would tell nothing.
+    /// The names of operators' arguments that mongod quotes; even as values they would reveal nothing.
     private static let arguments: Set = [
         "input", "to", "unit", "amount", "date", "startDate", "endDate", "startOfWeek", "binSize", "timezone", "format",
         "year",
@@ -72,7 +76,7 @@ package enum Redaction {
         "chars", "find", "replacement", "regex", "options", "n", "k", "v", "field", "value", "as", "cond", "in",
     ]
 
-    /// Behind the colon of "$substrCP: …" the text goes on.
+    /// Removes the text after the first colon, except the colon after an operator's name, as in "$substrCP: …".
     private static func cutBehindColon(_ text: String) -> String {
         var start = text.startIndex
         while let colon = text[start...].firstRange(of: ": ") {
@@ -83,7 +87,7 @@ package enum Redaction {
         return text
     }
 
-    /// Numbers, dates and booleans are values; how many bits a number has is none, nor is a digit of a name.
+    /// Replaces numbers, dates and booleans, which are values; keeps a number's count of bits, and digits in a name.
     private static func withoutNumbers(_ text: String) -> String {
         text.replacing(/(?<name>[$A-Za-z_][$A-Za-z0-9_]*)|(?<bits>[0-9]+-bit)|[0-9][-+0-9.:TZEe]*/) { match in
             if let name = match.name { return ["true", "false", "NaN", "inf", "Infinity"].contains(name) ? "#" : name }
@@ -91,7 +95,7 @@ package enum Redaction {
         }
     }
 
-    /// The text with every occurrence of `secrets` masked; longer ones first, empty ones not at all.
+    /// Returns the text with every occurrence of `secrets` masked, longer ones first; empty secrets are ignored.
     static func masking(_ secrets: [String], in text: String) -> String {
         var masked = text
         for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) where !secret.isEmpty {
@@ -102,7 +106,7 @@ package enum Redaction {
 }
 
 extension String {
-    /// Whether the quote there stands inside of a word, as in "can't".
+    /// Whether the quote at `index` is an apostrophe, as in "can't" or "5's".
     fileprivate func isApostrophe(_ index: Index) -> Bool {
         index != startIndex && self[self.index(before: index)].isLetter
             && self[self.index(after: index)...].first?.isLetter == true

@@ -6,14 +6,14 @@ internal import CMongoC
 struct ReplyBatch: ~Copyable {
     private var reply = unsafe cmongoc_reply()
 
-    /// None.
+    /// Makes an empty batch.
     init() {}
 
     init(owning reply: cmongoc_reply) { unsafe self.reply = reply }
 
     deinit { if let data = unsafe reply.data { unsafe bson_free(data) } }
 
-    /// The cursor's number, which is 0 when there is no more, and the record that the batch has come to.
+    /// Returns the cursor's number, which is 0 if there are no more batches, and the last record of this batch.
     func place() throws(BSONError) -> (id: Int64, record: Int64?) {
         guard let data = unsafe reply.data else { return (0, nil) }
         let view = try BSONView(unsafe RawSpan(_unsafeStart: data, byteCount: Int(reply.length)))
@@ -28,9 +28,9 @@ struct ReplyBatch: ~Copyable {
         return (cursor.int64(id), record)
     }
 
-    /// Lends every document.
-    /// - Parameter body: gives `false` to stop.
-    /// - Returns: whether all were lent.
+    /// Lends every document to `body`.
+    /// - Parameter body: returns `false` to stop.
+    /// - Returns: whether `body` received all documents.
     func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool {
         guard let data = unsafe reply.data else { return true }
         let view = try BSONView(unsafe RawSpan(_unsafeStart: data, byteCount: Int(reply.length)))
@@ -43,7 +43,7 @@ struct ReplyBatch: ~Copyable {
         var position = batch.firstPosition
         while let element = try batch.next(&position) {
             guard element.type == .object else { continue }
-            // Places in a document are told from its own beginning.
+            // Offsets in a document count from its own first byte.
             let bytes = batch.bytes.extracting(element.valueOffset..<element.valueOffset + element.valueLength)
             guard try body(try BSONView(bytes)) else { return false }
         }

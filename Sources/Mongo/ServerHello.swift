@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// What a server says of itself: the reply to `hello`.
+/// A server's description of itself: the reply to `hello`.
 package struct ServerHello: Sendable {
     /// The kind of deployment that the server belongs to.
     package enum Topology: String, Sendable {
@@ -15,17 +15,18 @@ package struct ServerHello: Sendable {
 
     /// The kind of deployment.
     package let topology: Topology
-    /// Whether it takes writes.
+    /// Whether the server accepts writes.
     package let isWritablePrimary: Bool
     /// The replica set's name; `nil` outside of one.
     package let setName: String?
-    /// The address of the primary as the set knows it; `nil` when there is none.
+    /// The address of the primary, as the member knows it; `nil` when there is none.
     package let primary: String?
-    /// The newest version of the wire protocol: 9 is 4.4, 13 is 5.0, 17 is 6.0, 21 is 7.0, 25 is 8.0.
+    /// The newest version of the wire protocol that the server supports: 9 is 4.4, 13 is 5.0, 17 is 6.0, 21 is 7.0, 25
+    /// is 8.0.
     package let maxWireVersion: Int
     /// The largest document, in bytes.
     package let maxDocumentSize: Int
-    /// The reply, for what is not above: `lastWrite`, `electionId`, `hosts`.
+    /// The whole reply, for other fields such as `lastWrite`, `electionId` and `hosts`.
     package let reply: BSONDocument
 
     /// The version of the wire protocol of MongoDB 5.0.
@@ -46,13 +47,13 @@ package struct ServerHello: Sendable {
     }
 }
 
-/// What a server was built of: the reply to `buildInfo`.
+/// A server's version and build: the reply to `buildInfo`.
 package struct BuildInfo: Sendable {
-    /// Such as "6.0.5".
+    /// The version, such as "6.0.5".
     package let version: String
     /// The numbers of the version, major first.
     package let numbers: [Int]
-    /// The reply, for what is not above.
+    /// The whole reply, for other fields.
     package let reply: BSONDocument
 
     init(_ reply: BSONDocument) {
@@ -68,7 +69,7 @@ package struct BuildInfo: Sendable {
 }
 
 extension Client {
-    /// Asks the server that would take writes, or with `readPreference` the one that would answer reads, what it is.
+    /// Asks the primary for its description, or with `readPreference` the member that would answer reads.
     /// - Throws: ``MongoError``.
     package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
         do throws(MongoError) {

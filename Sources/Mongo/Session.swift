@@ -2,9 +2,9 @@ package import BSON
 internal import CMongoC
 internal import Concurrency
 
-/// A logical session, for operations that belong together; the server knows it by its ``id``.
+/// A logical session, for operations that belong together; the server identifies it by its ``id``.
 ///
-/// It holds its client. The corresponding C type is `mongoc_client_session_t`.
+/// The session holds its client. The corresponding C type is `mongoc_client_session_t`.
 @safe
 package struct Session: ~Copyable {
     private let handle: OpaquePointer
@@ -24,7 +24,7 @@ package struct Session: ~Copyable {
     /// The `lsid`, as `killSessions` takes it and `currentOp` shows it.
     package var id: BSONDocument { unsafe BSONDocument(copying: cmongoc_session_lsid(handle)) ?? BSONDocument() }
 
-    /// The options of an operation that shall run in this session.
+    /// Returns the options of an operation that is to run in this session.
     ///
     /// The corresponding C function is `mongoc_client_session_append`.
     /// - Throws: ``MongoError`` when the options belong to another session.
@@ -37,7 +37,8 @@ package struct Session: ~Copyable {
         return appended
     }
 
-    /// The cluster time of the last operation: seconds in the upper, an ordinal in the lower half; 0 before any.
+    /// The cluster time of the last operation: seconds in the upper half, an ordinal in the lower half; 0 before the
+    /// first.
     package var operationTime: UInt64 {
         var seconds: UInt32 = 0
         var ordinal: UInt32 = 0
@@ -45,8 +46,7 @@ package struct Session: ~Copyable {
         return UInt64(seconds) << 32 | UInt64(ordinal)
     }
 
-    /// Makes later reads see at least what there was at that cluster time; an earlier one than ``operationTime`` changes
-    /// nothing.
+    /// Makes later reads see at least the data of that cluster time; a time before ``operationTime`` changes nothing.
     ///
     /// The corresponding C function is `mongoc_client_session_advance_operation_time`.
     package func advance(to time: UInt64) {
@@ -60,11 +60,11 @@ package struct Session: ~Copyable {
 extension Session {
     /// Begins a transaction.
     ///
-    /// The operations that take ``options(adding:)`` from here on belong to it, see one point in time, and happen
-    /// together or not at all. The change streams name this session for each of its writes. The corresponding C
-    /// function is `mongoc_client_session_start_transaction`.
-    /// - Parameter commitLimit: the most time that the server may take to commit, and a majority to acknowledge it.
-    /// - Throws: ``MongoError`` when one is under way, or the deployment has none.
+    /// The operations that use ``options(adding:)`` from now on belong to it. They see one point in time, and happen
+    /// all together or not at all. The change events of its writes name this session. The corresponding C function is
+    /// `mongoc_client_session_start_transaction`.
+    /// - Parameter commitLimit: the longest time for the server to commit, and for a majority to acknowledge it.
+    /// - Throws: ``MongoError`` when a transaction is already running, or the deployment does not support transactions.
     package func startTransaction(commitLimit: Duration) throws(MongoError) {
         var error = bson_error_t()
         guard unsafe cmongoc_session_start_transaction(handle, commitLimit.milliseconds, &error) else {
@@ -75,7 +75,7 @@ extension Session {
     /// Commits the transaction, and waits for a majority.
     ///
     /// The corresponding C function is `mongoc_client_session_commit_transaction`, which tries twice.
-    /// - Throws: ``MongoError``; one that is transient may have been committed.
+    /// - Throws: ``MongoError``; after a transient one, the transaction may have been committed.
     package func commitTransaction() throws(MongoError) {
         var error = bson_error_t()
         var answer = unsafe cmongoc_reply()
@@ -85,9 +85,9 @@ extension Session {
         guard isDone else { throw lease.explained(MongoError(error, reply: reply, host: lease.host)) }
     }
 
-    /// Aborts the transaction, if one is under way.
+    /// Aborts the transaction, if one is running.
     ///
-    /// The server aborts one by itself after a minute. The corresponding C function is
+    /// The server aborts a transaction by itself after a minute. The corresponding C function is
     /// `mongoc_client_session_abort_transaction`.
     package func abortTransaction() {
         guard unsafe mongoc_client_session_in_transaction(handle) else { return }
@@ -96,14 +96,14 @@ extension Session {
 }
 
 extension Client {
-    /// Ends sessions and the transactions in them, of this client or another one.
+    /// Ends sessions of this client or another one, and the transactions in them.
     /// - Parameter sessions: the ``Session/id`` of each.
-    /// - Throws: ``MongoError`` when the user may not end one that is another user's.
+    /// - Throws: ``MongoError`` when the user has no permission to end another user's session.
     package func killSessions(_ sessions: [BSONDocument]) throws(MongoError) {
         try runCommand(["killSessions": .array(of: sessions.map { .object($0) })], on: "admin")
     }
 
-    /// The deployment's time now, as a timestamp's bits; 0 of a server that has none.
+    /// Returns the deployment's current cluster time, as a timestamp's bits; 0 if the server has none.
     /// - Throws: ``MongoError``.
     package func operationTime() throws(MongoError) -> UInt64 {
         let session = try startSession()
@@ -115,8 +115,8 @@ extension Client {
     /// Starts a session.
     ///
     /// The corresponding C function is `mongoc_client_start_session`.
-    /// - Parameter isSnapshot: whether all its reads see one point in time (servers from 5.0 on).
-    /// - Throws: ``MongoError`` when the deployment knows no sessions, or cannot be reached.
+    /// - Parameter isSnapshot: whether all reads of the session see one point in time (servers from 5.0 on).
+    /// - Throws: ``MongoError`` when the deployment does not support sessions, or cannot be reached.
     package func startSession(isSnapshot: Bool = false) throws(MongoError) -> Session {
         let options = unsafe mongoc_session_opts_new()
         defer { unsafe mongoc_session_opts_destroy(options) }

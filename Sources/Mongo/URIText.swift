@@ -1,13 +1,13 @@
-/// A connection string that may not even parse, looked at for its secrets only.
+/// The text of a connection string that might not be valid, read for its secrets, its files and a defect.
 struct URIText {
     private let text: String
 
     init(_ text: String) { self.text = text }
 
-    /// What the driver would not notice; `nil` when there is no such thing.
+    /// A defect that the driver would not notice; `nil` if there is none.
     ///
-    /// It splits at the first `@` and `/`, so that the rest of a password that was not escaped would become a host's or
-    /// a database's name, and be shown as such.
+    /// The driver splits at the first `@` and `/`, so that the rest of a password that was not escaped would become the
+    /// name of a host or a database, and be shown.
     var defect: String? {
         guard text.hasPrefix("mongodb://") || text.hasPrefix("mongodb+srv://") else {
             return "it must begin with mongodb:// or mongodb+srv://"
@@ -20,11 +20,11 @@ struct URIText {
         return "percent-encode the user's name and the password (@ as %40, / as %2F, ? as %3F, : as %3A)"
     }
 
-    /// User, password, and the values of options that hold a secret, as they stand in the string.
+    /// The user, the password, and the values of options that contain a secret, as written in the string.
     var secrets: [String] { userInfo + secretOptions }
 
-    /// What stands between the scheme and the last `@`, at its first colon split: a password may hold any character
-    /// when whoever wrote it forgot to escape it.
+    /// The text between the scheme and the last `@`, split at its first colon: an unescaped password may contain any
+    /// character.
     private var userInfo: [String] {
         let rest = text.split(separator: "://", maxSplits: 1).last ?? ""
         guard let at = rest.lastIndex(of: "@") else { return [] }
@@ -35,7 +35,7 @@ struct URIText {
         options.filter { $0.name.contains("password") || $0.name.contains("properties") }.map(\.value)
     }
 
-    /// What the options of TLS name, in the older spelling, too.
+    /// The files that TLS options name, also in the older spelling of the options.
     var files: [String] {
         let names: Set = [
             "tlscafile", "tlscertificatekeyfile", "sslcertificateauthorityfile", "sslclientcertificatekeyfile",
@@ -43,7 +43,7 @@ struct URIText {
         return options.filter { names.contains($0.name) }.map(\.value)
     }
 
-    /// The options, by their names in small letters; values as they stand.
+    /// The options, with their names in lower case and their values as written.
     private var options: [(name: String, value: String)] {
         let options = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         return options.split(whereSeparator: { $0 == "&" || $0 == ";" }).compactMap { option in

@@ -2,19 +2,19 @@ package import BSON
 
 /// One statement of the `update` command.
 package struct UpdateStatement: Hashable, Sendable {
-    /// Which documents.
+    /// The filter for the documents.
     package var filter: BSONDocument
-    /// What becomes of them: operators, a pipeline (an `array`), or a whole document.
+    /// The change: operators, a pipeline (an `array`), or a whole document.
     package var update: BSONValue
-    /// Whether all that fit are updated, or the first.
+    /// Whether all matching documents are updated, or only the first.
     package var isMulti: Bool
-    /// Whether a document is made where none fits; never on users' data.
+    /// Whether a document is inserted if none matches; never used on users' data.
     package var isUpsert: Bool
     /// The index to use, by its name or its keys.
     package var hint: BSONValue?
-    /// Filters of the positions that `$[name]` means.
+    /// The filters for the array elements that `$[name]` refers to.
     package var arrayFilters: [BSONDocument]
-    /// How strings compare.
+    /// The collation for comparing strings.
     package var collation: BSONDocument?
 
     /// Makes a statement.
@@ -31,7 +31,7 @@ package struct UpdateStatement: Hashable, Sendable {
         self.collation = collation
     }
 
-    /// As the command takes it.
+    /// The statement in the form of the command.
     var document: BSONDocument {
         var builder = BSONBuilder()
         builder.append("q", .object(filter))
@@ -47,13 +47,13 @@ package struct UpdateStatement: Hashable, Sendable {
 
 /// One statement of the `delete` command.
 package struct DeleteStatement: Hashable, Sendable {
-    /// Which documents.
+    /// The filter for the documents.
     package var filter: BSONDocument
-    /// Whether all that fit are removed, or the first.
+    /// Whether all matching documents are removed, or only the first.
     package var isMulti: Bool
     /// The index to use, by its name or its keys.
     package var hint: BSONValue?
-    /// How strings compare.
+    /// The collation for comparing strings.
     package var collation: BSONDocument?
 
     /// Makes a statement.
@@ -66,7 +66,7 @@ package struct DeleteStatement: Hashable, Sendable {
         self.collation = collation
     }
 
-    /// As the command takes it.
+    /// The statement in the form of the command.
     var document: BSONDocument {
         var builder = BSONBuilder()
         builder.append("q", .object(filter))
@@ -78,7 +78,8 @@ package struct DeleteStatement: Hashable, Sendable {
 }
 
 extension Array {
-    /// The elements in runs of at most so many, and so many bytes, unless one element alone is larger.
+    /// Splits the elements into slices of at most `count` elements and `bytes` bytes; a larger element gets a slice of
+    /// its own.
     package func slices(count: Int = .max, bytes: Int, size: (Element) -> Int) -> [[Element]] {
         var slices: [[Element]] = []
         var start = 0
@@ -96,13 +97,13 @@ extension Array {
 }
 
 extension [BSONValue] {
-    /// A quarter of what the server takes as one document.
+    /// A quarter of the largest document that the server accepts.
     private static var sliceSize: Int { 4 << 20 }
-    /// What an element of a list takes besides its value, at most: its type and its number.
+    /// The most bytes that an array element takes besides its value, for its type and its number.
     private static var overhead: Int { 10 }
 
-    /// The values in runs that fit a command each: of 4 MiB at most, unless one value alone is larger.
-    /// - Parameter count: the most values of a run.
+    /// Splits the values into slices that fit a command each: at most 4 MiB, unless a single value is larger.
+    /// - Parameter count: the most values in a slice.
     package func commandSlices(count: Int = .max) -> [[BSONValue]] {
         slices(count: count, bytes: Self.sliceSize) { $0.byteCount + Self.overhead }
     }

@@ -1,19 +1,19 @@
 package import BSON
 
-/// What a privilege is about.
+/// The resource that a privilege applies to.
 package enum PrivilegeResource: Hashable, Sendable {
     /// One collection.
     case collection(Namespace)
-    /// A database: what is asked of itself, and all its collections but the server's own.
+    /// A database itself, and all its collections except the server's own.
     case database(String)
-    /// Every database, without the server's own collections.
+    /// Every database, except the server's own collections.
     case anyDatabase
     /// The deployment itself.
     case cluster
 }
 
 extension PrivilegeResource: CustomStringConvertible {
-    /// As an operator reads it.
+    /// The resource in words, for operators.
     package var description: String {
         switch self {
         case .collection(let namespace): "\(namespace)"
@@ -24,7 +24,7 @@ extension PrivilegeResource: CustomStringConvertible {
     }
 }
 
-/// What the user may do, as the deployment tells it.
+/// The user's privileges, as the deployment reports them.
 ///
 /// The corresponding command is `connectionStatus` with `showPrivileges`.
 package struct UserPrivileges: Sendable {
@@ -32,7 +32,8 @@ package struct UserPrivileges: Sendable {
     package let user: String
     private let granted: [(resource: BSONDocument, actions: Set<String>)]
 
-    /// Reads a reply; `nil` where nobody logged in, as with logins off: then the deployment itself decides.
+    /// Reads a reply; `nil` if no user is logged in, as on a deployment without access control, which decides by
+    /// itself.
     package init?(connectionStatus reply: BSONDocument) {
         guard let info = reply["authInfo"]?.document, let users = info["authenticatedUsers"]?.document,
             let user = users.values.first?.document?["user"]?.text,
@@ -50,7 +51,8 @@ package struct UserPrivileges: Sendable {
         granted.contains { $0.actions.contains(action) && Self.covers($0.resource, resource) }
     }
 
-    /// As the server matches resources: an empty name stands for every one, but for the server's own collections.
+    /// Whether the granted resource covers the asked one, as the server decides: an empty name means every name, except
+    /// the server's own collections.
     private static func covers(_ granted: BSONDocument, _ asked: PrivilegeResource) -> Bool {
         if granted["anyResource"]?.isTrue == true { return true }
         guard let database = granted["db"]?.text, let collection = granted["collection"]?.text else {
@@ -69,7 +71,7 @@ package struct UserPrivileges: Sendable {
 }
 
 extension Client {
-    /// What the user may do; `nil` where nobody logged in.
+    /// Returns the user's privileges; `nil` if no user is logged in.
     /// - Throws: ``MongoError``.
     package func userPrivileges() throws(MongoError) -> UserPrivileges? {
         UserPrivileges(

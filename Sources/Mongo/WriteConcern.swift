@@ -1,23 +1,23 @@
 package import BSON
 internal import CMongoC
 
-/// When a write counts as done.
+/// The condition for a write to count as done.
 package struct WriteConcern: Hashable, Sendable {
-    /// Which members must have it.
+    /// The members that must have the write.
     package enum Acknowledgement: Hashable, Sendable {
         /// A majority of the voting members.
         case majority
-        /// That many members, 1 at least.
+        /// That many members, at least 1.
         case members(Int)
-        /// The members that a mode of the replica set's settings names.
+        /// The members that a custom mode in the replica set's settings names.
         case mode(String)
     }
 
-    /// Which members must have it.
+    /// The members that must have the write.
     package var acknowledgement: Acknowledgement
-    /// Whether it must be in their journal; `nil` for the server's default.
+    /// Whether the write must be in their journal; `nil` for the server's default.
     package var isJournaled: Bool?
-    /// How long to wait for them; `nil` for no limit.
+    /// How long to wait for the members; `nil` for no limit.
     package var timeout: Duration?
 
     /// Makes a concern.
@@ -30,7 +30,7 @@ package struct WriteConcern: Hashable, Sendable {
     /// A majority of the voting members.
     package static let majority = WriteConcern(.majority)
 
-    /// As the option `writeConcern` of a command.
+    /// The value of a command's option `writeConcern`.
     package var document: BSONDocument {
         var builder = BSONBuilder()
         switch acknowledgement {
@@ -63,7 +63,7 @@ extension MongoURI {
 }
 
 extension Duration {
-    /// Whole milliseconds as the driver takes them: 1 at least, as 0 means "for ever" to it.
+    /// Whole milliseconds for the driver; at least 1, because 0 means no limit to the driver.
     var driverMilliseconds: Int32 {
         let parts = components
         return max(1, Int32(clamping: parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000))

@@ -1,20 +1,22 @@
 package import BSON
 
-/// What a write command did.
+/// The result of a write command.
 package struct WriteReply: Hashable, Sendable {
-    /// Documents that an update's filters matched, a delete removed, or an insert added; upserts are not among them.
+    /// The number of documents that an update's filters matched, a delete removed, or an insert added; without upserts.
     package let matched: Int
-    /// Documents that an update changed; an update that leaves a document as it is does not count.
+    /// The number of documents that an update changed; documents that stayed the same do not count.
     package let modified: Int
-    /// Documents that an update made.
+    /// The number of documents that an update inserted.
     package let upserted: Int
-    /// The statements that the server refused: none, unless the call was told to collect them.
+    /// The statements that the server refused; empty, unless the caller asked to collect them.
     package let writeErrors: [WriteError]
-    /// The election that the primary holds its office from; `nil` outside of a replica set, and on a sharded cluster.
+    /// The election ID of the primary that acknowledged the write; `nil` outside a replica set, and on a sharded
+    /// cluster.
     package let electionID: ObjectID?
-    /// The term of the primary that wrote; `nil` outside of a replica set, and on a sharded cluster.
+    /// The term of the primary that acknowledged the write; `nil` outside a replica set, and on a sharded cluster.
     package let term: Int?
-    /// The cluster time of the write: seconds in the upper, an ordinal in the lower half; `nil` outside of a replica set.
+    /// The cluster time of the write: seconds in the upper half, an ordinal in the lower half; `nil` outside a replica
+    /// set.
     package let operationTime: UInt64?
 }
 
@@ -27,7 +29,7 @@ extension WriteReply {
             upserted: upserts, writeErrors: WriteError.all(of: reply), reply: reply)
     }
 
-    /// Reads what `mongoc_bulk_operation_execute` says of inserts.
+    /// Reads the reply of `mongoc_bulk_operation_execute` for inserts.
     init(bulk reply: BSONDocument) {
         self.init(
             matched: reply["nInserted"]?.integer ?? 0, modified: 0, upserted: 0,
@@ -47,26 +49,27 @@ extension WriteReply {
 
 /// One statement of a write that the server refused.
 package struct WriteError: Hashable, Sendable {
-    /// The statement's position in what was sent.
+    /// The statement's index in the command.
     package let index: Int
-    /// Why.
+    /// The reason.
     package let code: MongoError.Code
-    /// What the server said; quoted documents and values are cut.
+    /// The server's message, without quoted documents and values.
     package let message: String
-    /// The key that another document holds, by its fields, where the statement would break a unique index; else `nil`.
+    /// The key that another document already has in a unique index, as a document of the index's fields; `nil` for
+    /// other errors.
     ///
-    /// It holds a document's values.
+    /// It contains a document's values.
     package let takenKey: BSONDocument?
 }
 
 extension WriteError {
-    /// The same as an error of the whole command.
+    /// The same error, as that of the whole command.
     package var asWhole: MongoError { MongoError(self, labels: [], host: nil) }
 
-    /// Whether it is the fault of the statement's document: see ``MongoError/isOfOneDocument``.
+    /// Whether the statement's document caused the error: see ``MongoError/isOfOneDocument``.
     package var isOfOneDocument: Bool { asWhole.isOfOneDocument }
 
-    /// The `writeErrors` of a reply, in its order.
+    /// Returns the `writeErrors` of a reply, in its order.
     static func all(of reply: BSONDocument) -> [WriteError] {
         (reply["writeErrors"]?.document?.values ?? []).map { value in
             let error = value.document ?? BSONDocument()

@@ -3,10 +3,10 @@ import JobState
 import Mongo
 import Running
 
-/// Up to when the changes of pairs are carried over, as far as the recorded places of the change streams do not tell.
+/// The times up to which the changes of pairs are carried over, beyond the recorded positions of the change streams.
 ///
-/// Each transaction that writes pairs also writes their record, so that a mirror that follows a killed one does not
-/// take a change for a new one that was carried over already.
+/// Each transaction that writes pairs also records them here, so that the mirror after a killed one does not take a
+/// change that was already carried over for a new one.
 struct CarriedChanges {
     private static let collection = "carried"
 
@@ -17,7 +17,7 @@ struct CarriedChanges {
 
     init(job: String) { self.job = job }
 
-    /// Reads what the transactions of earlier runs recorded.
+    /// Reads the records of earlier runs' transactions.
     mutating func load(_ client: StoreClient) throws {
         var cursor = client.all(Self.collection, ["_id.job": .string(job)])
         while let record = try cursor.nextDocument() {
@@ -31,10 +31,10 @@ struct CarriedChanges {
         }
     }
 
-    /// Whether a change of a pair that was made at a time is carried over.
+    /// Whether a change of a pair at a time is already carried over.
     func hold(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
-    /// Writes, in a transaction, that these pairs are as all changes up to a time left them.
+    /// Records, in a transaction, that all changes of these pairs up to a time are carried over.
     mutating func record(
         _ keys: [IDKey], until time: ClusterTime, in database: String, of client: borrowing Client,
         options: BSONDocument
@@ -49,8 +49,8 @@ struct CarriedChanges {
         written = time
     }
 
-    /// Forgets the changes that no change stream tells any more, once the places of all streams are recorded up to a
-    /// time.
+    /// Deletes the records up to a time, once the recorded positions of all streams have reached it, because no stream
+    /// reports those changes again.
     mutating func forget(upTo time: ClusterTime, under kernel: borrowing Kernel) throws {
         guard written != nil else { return }
         let job = job

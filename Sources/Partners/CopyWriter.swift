@@ -4,14 +4,14 @@ import JobState
 import Mongo
 import Running
 
-/// Inserts documents into a partner that no client writes yet.
+/// Inserts documents into a partner that no client writes to yet.
 struct CopyWriter {
     let namespace: Namespace
 
-    /// Inserts documents; one that is there stays, because a run before this one made it.
+    /// Inserts documents; existing ones stay, because an earlier run inserted them.
     ///
-    /// They come out of the record of the lease, so that the server takes none once the lease has ended.
-    /// - Returns: the documents that the server refuses, with its code.
+    /// The pipeline starts from the record of the lease, so that the server inserts nothing after the lease has ended.
+    /// - Returns: the `_id`s of the documents that the server refuses, with its code.
     func insert(_ documents: [BSONDocument], under kernel: inout Kernel) throws -> [(id: BSONValue, code: Int)] {
         var refused: [(id: BSONValue, code: Int)] = []
         for slice in documents.map({ BSONValue.object($0) }).commandSlices(count: 1_000) {
@@ -23,7 +23,7 @@ struct CopyWriter {
                     refused += rest.compactMap { $0["_id"] }.map { ($0, error.code.rawValue) }
                     continue
                 }
-                // The others are inserted all the same.
+                // The other documents are still inserted.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     refused += try insert(Array(part), under: &kernel)

@@ -1,21 +1,21 @@
 import BSON
 import Following
 
-/// The pairs that clients changed and that are not carried over yet, in the order of their first change.
+/// The pairs that clients changed and that are not yet carried over, in the order of their first change.
 struct DirtyPairs {
-    /// When a document changed.
+    /// The times of a document's changes.
     struct Change: Hashable {
-        /// The first time since it was carried over, by the deployment's clock.
+        /// The first change since the document was carried over, by the deployment's clock.
         var first: ClusterTime
-        /// The last time.
+        /// The last change.
         var last: ChangeTime
 
-        /// A single change, or the last and the first of several.
+        /// Takes a single change, or the last and the first of several.
         init(at last: ChangeTime, since first: ChangeTime? = nil) {
             (self.last, self.first) = (last, (first ?? last).cluster)
         }
 
-        /// Joins what is known of one document.
+        /// Joins the changes of one document.
         static func + (left: Change, right: Change) -> Change {
             var sum = left.last.cluster >= right.last.cluster ? left : right
             sum.first = min(left.first, right.first)
@@ -25,13 +25,13 @@ struct DirtyPairs {
 
     /// A pair that changed.
     struct Pair {
-        /// The changes of each side.
+        /// The changes on each side.
         var changes: [PartnerSide: Change] = [:]
         /// Whether it is not known which side changed, so that no document counts as deleted.
         var isUnknown = false
-        /// The number of the taking that it first came with.
+        /// The number of the taking in which the pair first appeared.
         var taking: Int
-        /// When the first of its changes was made, in milliseconds since 1970; `nil` where that is not known.
+        /// The time of the first change, in milliseconds since 1970; `nil` if it is not known.
         var since: Int64?
     }
 
@@ -42,13 +42,13 @@ struct DirtyPairs {
     var isEmpty: Bool { pairs.isEmpty }
     var count: Int { pairs.count }
 
-    /// The number of the oldest taking of which a pair is left.
+    /// The number of the oldest taking with a pair that is not yet carried over.
     var oldestTaking: Int? { pairs.values.lazy.map(\.taking).min() }
 
-    /// When the oldest change was made that is not carried over, in milliseconds since 1970.
+    /// The time of the oldest change that is not yet carried over, in milliseconds since 1970.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Notes changes of a document: the last of them, and the first.
+    /// Notes changes of a document, by the last and the first one.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, taking: Int,
         isUnknown: Bool = false
@@ -58,10 +58,10 @@ struct DirtyPairs {
         join(key, Pair(changes: [side: change], isUnknown: isUnknown, taking: taking, since: since))
     }
 
-    /// Notes that a pair whose changes are known elsewhere can be tried again.
+    /// Notes that a held pair can be tried again; ``HeldPairs`` has its changes.
     mutating func add(_ key: IDKey, taking: Int) { join(key, Pair(taking: taking)) }
 
-    /// Takes the first ones.
+    /// Takes the first pairs.
     mutating func take(_ count: Int) -> [(key: IDKey, pair: Pair)] {
         var taken: [(key: IDKey, pair: Pair)] = []
         while taken.count < count, start < queue.count {
@@ -76,7 +76,7 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Takes the changes of a pair that were made up to a time; later ones stay.
+    /// Takes the changes of a pair up to a time; later changes stay.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }
@@ -91,10 +91,10 @@ struct DirtyPairs {
         return due
     }
 
-    /// Gives a pair back whose changes could not be carried over.
+    /// Puts back a pair whose changes could not be carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
-    /// Adds what is known of a pair to what was known of it.
+    /// Merges new changes of a pair into the known ones.
     private mutating func join(_ key: IDKey, _ other: Pair) {
         guard var pair = pairs[key] else {
             pairs[key] = other

@@ -4,23 +4,23 @@ import JobState
 import Mongo
 import Running
 
-/// The pairs with a change that cannot be carried over, and the documents that can have no other half.
+/// The pairs with a change that cannot be carried over, and the documents that cannot have a counterpart.
 ///
-/// Such a pair is in conflict until it is resolved: neither document overwrites the other. The state database lists
-/// them with the times of their changes, so that a later run knows which of the two changed last.
+/// Until such a pair is resolved, neither document overwrites the other. The state database lists the pairs with the
+/// times of their changes, so that a later run knows which of the two documents changed last.
 struct HeldPairs {
     /// A pair with a change that cannot be carried over.
     struct Held: Hashable {
-        /// The side of the document that cannot be on the other side.
+        /// The side of the document that cannot exist on the other side.
         var side: PartnerSide
-        /// Why it cannot.
+        /// The reason.
         var refusal: Refusal
-        /// The changes that wait.
+        /// The changes that wait to be carried over.
         var changes: [PartnerSide: DirtyPairs.Change]
-        /// The pair whose document holds a key of a unique index that this one needs; `nil` where none is known.
+        /// The pair whose document has a key of a unique index that this one needs; `nil` if none is known.
         var holder: IDKey?
 
-        /// Whether the other document changed, too.
+        /// Whether the other document changed as well.
         var isConflict: Bool { changes[side.other] != nil }
     }
 
@@ -34,26 +34,26 @@ struct HeldPairs {
     private let job: String
     private var pairs: [IDKey: Held] = [:]
     private var alone: Set<Alone> = []
-    /// The pairs that wait for another one to give up a key.
+    /// The pairs that wait for another pair to free a key.
     private var waiting: [IDKey: Set<IDKey>] = [:]
 
     init(job: String) { self.job = job }
 
     var count: Int { pairs.count + alone.count }
 
-    /// The pairs.
+    /// The keys of the held pairs.
     var keys: some Sequence<IDKey> { pairs.keys }
 
     subscript(key: IDKey) -> Held? { pairs[key] }
 
-    /// The pairs that may be carried over once that one changed.
+    /// Returns the pairs that might be carried over after a change of the given pair.
     func waiting(for key: IDKey) -> Set<IDKey> { waiting[key] ?? [] }
 
     private func recordID(_ side: PartnerSide, _ id: BSONValue) -> BSONValue {
         ["job": .string(job), "side": .string(side.rawValue), "id": id]
     }
 
-    /// Reads what earlier runs left.
+    /// Reads the records of earlier runs.
     mutating func load(_ partner: Partner, under kernel: borrowing Kernel) throws {
         let job = job
         let records = try kernel.retrying {
@@ -82,7 +82,7 @@ struct HeldPairs {
     }
 
     /// Holds a pair.
-    /// - Returns: whether it was not held for that reason, and whether the conflict is new.
+    /// - Returns: whether the pair was not yet held for that reason, and whether the conflict is new.
     mutating func hold(
         _ key: IDKey, _ held: Held, under kernel: borrowing Kernel
     ) throws -> (isNew: Bool, isNewConflict: Bool) {
@@ -108,8 +108,8 @@ struct HeldPairs {
         return (isNew, isNewConflict)
     }
 
-    /// Holds a document that can have no other half.
-    /// - Returns: whether it was not held before.
+    /// Holds a document that cannot have a counterpart.
+    /// - Returns: whether the document was not held before.
     mutating func hold(_ refusal: Refusal, alone side: PartnerSide, under kernel: borrowing Kernel) throws -> Bool {
         let record = recordID(side, refusal.id)
         guard alone.insert(Alone(side: side, id: IDKey(refusal.id))).inserted else { return false }
@@ -119,7 +119,7 @@ struct HeldPairs {
         return true
     }
 
-    /// Releases a pair whose documents are each other's, or gone.
+    /// Releases a pair whose documents match, or no longer exist.
     mutating func release(_ key: IDKey, under kernel: borrowing Kernel) throws {
         guard let held = pairs.removeValue(forKey: key) else { return }
         if let holder = held.holder { waiting[holder]?.remove(key) }
@@ -127,7 +127,7 @@ struct HeldPairs {
         try kernel.retrying { try kernel.store.client.delete(Self.collection, ids: [record]) }
     }
 
-    /// Releases a document that could have no other half, and is gone.
+    /// Releases a document that could not have a counterpart, and no longer exists.
     mutating func release(_ id: BSONValue, alone side: PartnerSide, under kernel: borrowing Kernel) throws {
         guard alone.remove(Alone(side: side, id: IDKey(id))) != nil else { return }
         let record = recordID(side, id)

@@ -2,24 +2,24 @@ package import BSON
 import Jobs
 import LocatedYAML
 
-/// What becomes of an `_id` on its way to the partner, and back: a text of it, or a value of a text.
+/// The conversion of an `_id` for the partner, and back: to a string, or from a string.
 ///
-/// Each `_id` has one form on either side: what has another spelling, such as a text in capital letters, is refused.
+/// Each `_id` has one form on each side; another spelling, such as a string in capital letters, is refused.
 package struct IDConversion: Hashable, Sendable {
-    /// The types that have a text.
+    /// The types that convert to a string and back.
     package enum Kind: String, Sendable, CaseIterable {
         case objectId, int, uuid
     }
 
-    /// The type that is no text.
+    /// The type that is not the string.
     package let kind: Kind
-    /// The side that has the texts.
+    /// The side whose `_id`s are strings.
     package let texts: PartnerSide
 
-    /// Joins the two.
+    /// Makes a conversion.
     package init(_ kind: Kind, textsOn side: PartnerSide) { (self.kind, texts) = (kind, side) }
 
-    /// Reads `{from: TYPE, to: TYPE}`, of which one is string.
+    /// Reads `{from: TYPE, to: TYPE}`, where one type is string.
     init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"id\"", allowed: ["from", "to"])
         let from = try members.required("from").text(of: "\"from\"")
@@ -33,12 +33,12 @@ package struct IDConversion: Hashable, Sendable {
         }
     }
 
-    /// The types, as `from` and `to` name them.
+    /// The types, in the spelling of `from` and `to`.
     package var types: (from: String, to: String) {
         texts == .target ? (kind.rawValue, "string") : ("string", kind.rawValue)
     }
 
-    /// The `_id` on the other side; `nil` of one that has none there.
+    /// Returns the `_id` on the other side; `nil` if it has no form there.
     package func converted(_ id: BSONValue, from side: PartnerSide) -> BSONValue? {
         side == texts ? value(of: id) : text(of: id)
     }
@@ -61,7 +61,7 @@ package struct IDConversion: Hashable, Sendable {
             case .int: Int(text).map { .integer($0) }
             case .uuid: UUIDText.bytes(of: text).map { .binary(subtype: 4, bytes: $0) }
             }
-        // Only the spelling that the way back gives.
+        // Only the spelling that the conversion back returns.
         return value.flatMap { self.text(of: $0) == id ? $0 : nil }
     }
 }

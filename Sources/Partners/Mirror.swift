@@ -8,21 +8,21 @@ package import Running
 
 /// Keeps both sides of a partner equal while clients of both write.
 ///
-/// The change streams of both sides say which documents changed; both of a pair are then read as they are, and the side
-/// that did not change is made to fit. Where both changed before one could be carried over, the later change wins, and
-/// the pair is reported. The mirror writes in transactions, whose session the change streams name, so that it
-/// recognises its own writes.
+/// The change streams of both sides report which documents changed. The mirror then reads both documents of a pair in
+/// their current state, and fits the side that did not change to the other. If both changed before one could be carried
+/// over, the later change wins, and the pair is reported. The mirror writes in transactions, and recognises its own
+/// writes because their change events contain its session.
 package struct Mirror: Sendable {
     let partner: Partner
     let options: RunOptions
-    /// Whether the mirror ends once all that had happened when it began is carried over.
+    /// Whether the mirror ends once all changes from before its start are carried over.
     let endsWhenCaughtUp: Bool
-    /// Whether every pair is looked at, as if both sides had changed: where the oplog no longer tells.
+    /// Whether every pair is compared, because the oplog no longer has the changes; if both differ, the original wins.
     let looksAtAll: Bool
     let stop: StopSignal
     let events: @Sendable (MirrorEvent) -> Void
 
-    /// Joins a job and the way to run it; `events` is called on any of the mirror's threads.
+    /// Joins a job and its run options; `events` is called on any of the mirror's threads.
     package init(
         _ partner: Partner, options: RunOptions, endsWhenCaughtUp: Bool, looksAtAll: Bool = false, stop: StopSignal,
         events: @Sendable @escaping (MirrorEvent) -> Void
@@ -32,22 +32,22 @@ package struct Mirror: Sendable {
         (self.stop, self.events) = (stop, events)
     }
 
-    /// Mirrors until it is asked to stop, or has caught up where that is all that is wanted; blocks.
+    /// Mirrors until a stop is requested, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks.
     /// - Parameter atTheEnd: called when the mirror ends, while the lease is held.
-    /// - Throws: ``RunError`` when another runner does, or when a side cannot be followed; ``MongoError``.
+    /// - Throws: ``RunError`` when another runner holds the partner, or when a side cannot be followed; ``MongoError``.
     package func run(
         on pool: ClientPool, atTheEnd: (MirrorOutcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> MirrorOutcome {
         let runner = PartnerRunner(partner, options: options, stop: stop) { [events] in events(.run($0)) }
         try runner.check(on: try pool.client())
         guard try pool.client().hello().maxWireVersion >= ServerHello.wireVersionOf50 else {
-            // No delete could be carried over under the lease: it knows no $$NOW there.
+            // Snapshot sessions, which read both documents of a pair at one point in time, exist from 5.0 on.
             throw RunError(
                 .schemaMismatch,
                 "a mirror needs MongoDB 5.0 or later, whose deletes know the server's clock, and this one is older")
         }
         var limits = partner.job.limits
-        // A mirror that waits while the oplog is short loses its own place in it.
+        // A mirror that waited because the oplog window is short would lose its own position in the oplog.
         limits.throttle.oplog = nil
         let kernel = try runner.kernel(limits: limits, on: pool)
         var run = try MirrorRun(self, kernel: kernel)
@@ -55,62 +55,61 @@ package struct Mirror: Sendable {
     }
 }
 
-/// What a mirror says while it works.
+/// The events that a running mirror reports.
 package enum MirrorEvent: Sendable {
-    /// What every runner may say.
+    /// An event that every runner can report.
     case run(RunEvent)
-    /// The mirror follows both sides, from these many seconds ago.
+    /// The mirror follows both sides, starting so many seconds in the past.
     case following(behind: Int)
-    /// All that had happened when the mirror began is carried over.
+    /// All changes from before the mirror's start are carried over.
     case caughtUp
     /// Both documents of a pair changed before one could be carried over.
     ///
-    /// `winner` is `nil` where the change of one cannot be carried over: then neither is overwritten.
+    /// `winner` is `nil` if the change of one document cannot be carried over; then neither is overwritten.
     case conflict(id: BSONValue, winner: PartnerSide?)
-    /// A document cannot be on the other side.
+    /// A document cannot exist on the other side.
     case refused(PartnerSide, Refusal)
-    /// How far it is, now and then.
+    /// The counts so far, reported now and then.
     case progress(MirrorCounts)
 }
 
-/// What a mirror has done.
+/// The counts of a mirror's work.
 package struct MirrorCounts: Sendable, Hashable {
-    /// The changes that came, those that the mirror itself made among them.
+    /// The number of changes received, including those that the mirror itself made.
     package var changes = 0
-    /// The documents that were written, by the side that they came from.
+    /// The number of documents written, by the side that they came from.
     package var carried: [PartnerSide: Int] = [:]
-    /// The changes that were the mirror's own.
+    /// The number of changes that the mirror itself made.
     package var echoes = 0
-    /// The pairs of which both sides had changed.
+    /// The number of pairs in which both documents had changed.
     package var conflicts = 0
-    /// The documents that are not on the other side, because they cannot be.
+    /// The number of documents that are missing on the other side, because they cannot exist there.
     package var refused = 0
-    /// How many milliseconds ago the oldest change was made that is not carried over; 0 where there is none.
+    /// The age in milliseconds of the oldest change that is not yet carried over; 0 if there is none.
     package var lag = 0
-    /// How many milliseconds passed between a change and its being carried over: half of the changes took less, and all but
-    /// one of a hundred.
+    /// The milliseconds between a change and its carrying over: the median and the 99th percentile.
     package var delays: (half: Int, most: Int) = (0, 0)
 
-    /// Whether the two say the same.
+    /// Whether two counts are equal, ignoring the delays.
     package static func == (left: MirrorCounts, right: MirrorCounts) -> Bool {
         left.changes == right.changes && left.carried == right.carried && left.lag == right.lag
             && left.conflicts == right.conflicts && left.refused == right.refused && left.echoes == right.echoes
     }
 
-    /// Hashes the sums.
+    /// Hashes the changes and the carried documents.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(changes)
         hasher.combine(carried)
     }
 
-    /// All documents that were written.
+    /// The number of documents written.
     package var written: Int { carried.values.reduce(0, +) }
 }
 
-/// How a mirror ended.
+/// The result of a mirror's run.
 package struct MirrorOutcome: Sendable {
-    /// What it did.
+    /// The counts of the run.
     package var counts: MirrorCounts
-    /// Whether all that had happened when it began was carried over.
+    /// Whether all changes from before the mirror's start were carried over.
     package var isCaughtUp: Bool
 }

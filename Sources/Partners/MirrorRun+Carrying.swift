@@ -10,34 +10,34 @@ import Scanning
 
 /// A pair that is being carried over.
 struct CarriedPair {
-    /// The effect on the other document where this one is carried over.
+    /// The effect on the other document if this one is carried over.
     enum Result {
-        /// It becomes this document.
+        /// The other document is replaced by the given one, or inserted.
         case document(BSONDocument)
-        /// It is deleted, because this one is gone.
+        /// The other document is deleted, because this one no longer exists.
         case deletion
-        /// It already is what this one makes of it.
+        /// The other document already fits this one.
         case equal
-        /// It cannot be.
+        /// The other document cannot exist.
         case refused(Refusal)
     }
 
     let key: IDKey
-    /// The changes that are new, and whether they are known.
+    /// The new changes, and whether they are known.
     var dirty: DirtyPairs.Pair
-    /// The reason why the pair is held; `nil` where it is not.
+    /// The reason why the pair is held; `nil` if it is not held.
     let held: HeldPairs.Held?
     /// The `_id` on each side.
     let ids: [PartnerSide: BSONValue]
     /// The documents as they were read.
     var documents: [PartnerSide: BSONDocument] = [:]
-    /// The partner's document that the steps make of the original, where the server was asked already; without a look
-    /// at the way back.
+    /// The partner's document that the steps make from the original, if it was already computed; the steps back were
+    /// not checked.
     var made: Translation.Outcome?
-    /// The effects of the documents that changed, by their side.
+    /// The effects of the changed documents, by their side.
     var results: [PartnerSide: Result] = [:]
 
-    /// All changes that wait: the new ones, and those that could not be carried over before.
+    /// All waiting changes: the new ones, and those that could not be carried over before.
     var changes: [PartnerSide: DirtyPairs.Change] { dirty.changes.merging(held?.changes ?? [:]) { $0 + $1 } }
 
     /// The sides whose documents may have to be carried over.
@@ -47,7 +47,7 @@ struct CarriedPair {
         return PartnerSide.allCases.filter { $0 == side || $0 == held?.side }
     }
 
-    /// The side whose change is the last.
+    /// The side that changed last.
     var lastChanged: PartnerSide {
         guard !dirty.isUnknown, let target = changes[.target] else {
             return documents[.source] == nil && dirty.isUnknown ? .target : .source
@@ -61,7 +61,7 @@ struct CarriedPair {
 }
 
 extension MirrorRun {
-    /// Pairs that are carried over at once.
+    /// The most pairs that are carried over at once.
     private static var most: Int { 1_000 }
 
     /// Carries the first pairs over.
@@ -80,7 +80,7 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // The documents as they were read hold the changes that the streams have told since.
+                // The documents that were read already contain the changes that the streams have reported since.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -93,8 +93,8 @@ extension MirrorRun {
 
     // MARK: reading
 
-    /// Reads both documents of each pair, all at one point in time, which is not before any of their changes.
-    /// - Returns: that time.
+    /// Reads both documents of each pair, all at one point in time that is not before any of their changes.
+    /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
         let latest = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }.max() ?? ClusterTime(rawValue: 0)
         var tries = Retries(limit: mirror.options.retryLimit)
@@ -108,7 +108,7 @@ extension MirrorRun {
                 if kernel.stop.isRaised { throw StopAsked() }
                 continue
             }
-            // A server that has just become primary may not know yet that a majority has the change.
+            // A server that has just become primary might not yet know that a majority has the change.
             guard time >= latest else {
                 try kernel.sleep(.milliseconds(20))
                 if kernel.stop.isRaised { throw StopAsked() }
@@ -129,7 +129,7 @@ extension MirrorRun {
         let session = try kernel.client.startSession(isSnapshot: true)
         let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
         let source = partner.job.source
-        // The session's first read fixes the point in time of all.
+        // The session's first read sets the point in time of all its reads.
         let reply = try kernel.client.runReadCommand(
             [
                 "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],
@@ -158,9 +158,9 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// The pairs whose two documents are not each other's, as far as the originals tell.
+    /// Returns the pairs whose documents do not match, judged by the originals, and releases the others.
     ///
-    /// A pair of which only the partner changed is compared later, by the way back.
+    /// A pair in which only the partner's document changed is compared later, by the steps back.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
@@ -188,7 +188,7 @@ extension MirrorRun {
         return open
     }
 
-    /// Computes the effects of the documents that changed.
+    /// Computes the effects of the changed documents.
     private mutating func translate(_ pairs: inout [CarriedPair]) throws {
         for side in PartnerSide.allCases {
             let changed = pairs.indices.filter { pairs[$0].changedSides.contains(side) }
@@ -203,7 +203,7 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // The originals that were asked before are known to differ.
+                // The originals that were already translated are known to differ.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).beside(one, there).hasSameFields(as: there)
@@ -230,9 +230,10 @@ extension MirrorRun {
 
     // MARK: deciding
 
-    /// Returns what is written of each pair: what the document that changed makes of the other.
+    /// Returns the write for each pair: the result of the changed document on the other side.
     ///
-    /// Where both changed, the later change wins. A pair with a change that cannot be carried over is held instead.
+    /// If both documents changed, the later change wins. A pair with a change that cannot be carried over is held
+    /// instead.
     private mutating func decide(_ pairs: [CarriedPair]) throws -> [PairWrite] {
         var writes: [PairWrite] = []
         for pair in pairs {
@@ -251,7 +252,8 @@ extension MirrorRun {
             if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
                 !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
             {
-                // The server refused that document, which is as it was: the other change does not resolve it.
+                // The server refused that document, and it has not changed, so the other document's change does not
+                // resolve this.
                 try hold(pair, before.side, before.refusal, holder: before.holder)
                 continue
             }

@@ -11,7 +11,7 @@ struct PairWrite {
     /// The new state of the other document; `nil` deletes it.
     let after: BSONDocument?
 
-    /// The change of the other side's document; `nil` where it has no `_id` there.
+    /// The change of the other side's document; `nil` if the pair has no `_id` there.
     fileprivate var change: PairWriter.Change? {
         pair.ids[origin.other].map {
             PairWriter.Change(key: pair.key, id: $0, before: pair.documents[origin.other], after: after)
@@ -20,7 +20,7 @@ struct PairWrite {
 }
 
 extension MirrorRun {
-    /// Writes pairs, each only while it is as it was read.
+    /// Writes pairs, each only if the document to be written is still the same as when it was read.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {
@@ -45,7 +45,7 @@ extension MirrorRun {
                 for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
             }
         }
-        // Another client is at the same documents, in a transaction perhaps.
+        // Another client may be writing the same documents, for example in a transaction.
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
@@ -63,7 +63,7 @@ extension MirrorRun {
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // Pairs that hold each other's keys are written together, once they come together.
+        // Pairs that have each other's keys can only be written together, so the whole circle is tried again.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
@@ -73,8 +73,8 @@ extension MirrorRun {
 
     // MARK: keys of unique indexes
 
-    /// Writes changes that were refused because another document of the same batch held their key: each after the one
-    /// that gives up its key, and those that exchange keys in a circle together.
+    /// Retries changes that were refused because another document had their key: each after the change that frees its
+    /// key, and changes that exchange keys in a circle together.
     private mutating func untangle(
         _ outcome: inout PairWriter.Outcome, on side: PartnerSide, until time: ClusterTime
     ) throws {
@@ -99,7 +99,7 @@ extension MirrorRun {
             let left =
                 circle.isEmpty ? rest : rest.filter { one in !circle.contains { $0.change.key == one.change.key } }
             if circle.isEmpty, isProgressing {
-                // One that is refused again may be ready after another one that was not.
+                // A change that is refused again might succeed after another one of the batch that was made.
                 tangled = left + again.refused.filter { $0.code == .duplicateKey }
                 outcome.refused += again.refused.filter { $0.code != .duplicateKey }
             } else {
@@ -111,7 +111,7 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Changes of which each needs the key of the next one's document, and the last one that of the first one's.
+    /// Returns a circle of changes, each of which needs the key of the next one's document; empty if there is none.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {
         let byID = Dictionary(refused.map { (IDKey($0.change.id), $0) }) { first, _ in first }
         guard var current = refused.first else { return [] }

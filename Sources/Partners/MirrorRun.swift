@@ -7,28 +7,28 @@ import Jobs
 import Mongo
 import Running
 
-/// A mirror at work.
+/// A running mirror.
 ///
-/// It reads both documents of a pair at one point in time R, waits until both change streams have told all up to R, and
-/// then knows which of the two clients changed: the mirror's own writes are not among the changes that the streams
-/// tell.
+/// The mirror reads both documents of a pair at one point in time R, and waits until both change streams have reported
+/// all changes up to R. Then it knows which of the two documents clients changed, because the reported changes do not
+/// include the mirror's own writes.
 struct MirrorRun: ~Copyable, FollowingRun {
     /// A side that is followed.
     struct Side {
         var feed: ChangeFeed?
         var place: FeedPlace?
-        /// The time up to which all changes were taken.
+        /// The time up to which all changes have been taken.
         var time: ClusterTime
 
-        /// A side that is followed from a place: what happened before that place was taken by an earlier run, and what
-        /// happened at that very moment perhaps not.
+        /// Follows a side from a place; an earlier run took the changes before the place, but perhaps not those at its
+        /// exact time.
         init(_ feed: ChangeFeed, from place: FeedPlace) {
             (self.feed, self.place) = (feed, place)
             time = ClusterTime(rawValue: max(place.time?.rawValue ?? 0, 1) - 1)
         }
     }
 
-    /// Where both sides were after a taking.
+    /// The positions of both sides after a taking.
     private struct Snapshot {
         var taking: Int
         var places: [PartnerSide: FeedPlace]
@@ -45,14 +45,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private var sessions: OwnSessions
     var counts = MirrorCounts()
     var delays = Delays()
-    /// When clients changed a side last.
+    /// The time of the clients' last change on each side.
     var clients: [PartnerSide: ClusterTime] = [:]
     private let news = Semaphore()
-    /// The number of the last taking.
+    /// The number of the last taking; each one takes the pending changes of both streams.
     private(set) var taking = 0
     private var snapshots: [Snapshot] = []
     private var savedAt = ContinuousClock.now
-    /// The deployment's time at the last look: a stream that has not told all up to it is behind.
+    /// The deployment's time at the last check; a stream that has not reported all changes up to it lags.
     private var known = ClusterTime(rawValue: 0)
     private var looksAt: ContinuousClock.Instant?
 
@@ -105,7 +105,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
     }
 
-    // MARK: beginning
+    // MARK: starting
 
     private mutating func start() throws {
         let state = PartnerState(try kernel.retrying { try kernel.store.ranges.document() })
@@ -141,7 +141,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let behind = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(behind: max(0, behind)))
-        // Held pairs may be carried over now: a validator was changed, or a lookup's key came.
+        // Held pairs might be carried over now, for example because a validator was changed or a lookup's document was
+        // added.
         taking += 1
         for key in held.keys { dirty.add(key, taking: taking) }
         if mirror.looksAtAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
@@ -155,7 +156,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         sides[side] = Side(feed, from: place)
     }
 
-    /// Notes every document of a side: as one of which nobody knows what became of it, or as one whose other half went.
+    /// Notes the pair of every document of a side: as changed in an unknown way, or with the other half deleted at
+    /// `drop`.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
         taking += 1
         let reader = try kernel.pool.client()
@@ -169,9 +171,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
         }
     }
 
-    // MARK: taking
+    // MARK: taking changes
 
-    /// Takes what both sides have to tell.
+    /// Takes the pending changes of both sides.
     mutating func take() throws {
         taking += 1
         for side in PartnerSide.allCases {
@@ -203,7 +205,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if snapshots.count > 64 { compactSnapshots() }
     }
 
-    /// A document whose `_id` has no form on the other side.
+    /// Holds a document whose `_id` has no form on the other side, or releases it if it no longer exists.
     private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
         let namespace = partner.job.namespace(side)
         let isThere = try kernel.retrying {
@@ -216,7 +218,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if try held.hold(refusal, alone: side, under: kernel) { mirror.events(.refused(side, refusal)) }
     }
 
-    /// A side that cannot be followed any more.
+    /// Handles a side that can no longer be followed: throws, unless the job follows drops and the side was dropped.
     private mutating func lost(_ side: PartnerSide, _ end: ChangeFeed.End) throws {
         let namespace = partner.job.namespace(side)
         switch end {
@@ -240,7 +242,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         }
     }
 
-    /// Waits until both sides have told all that had happened at a time.
+    /// Waits until the streams of both sides have reported all changes up to a time.
     mutating func wait(until time: ClusterTime) throws {
         while sides.values.contains(where: { $0.time < time }), !kernel.stop.isRaised {
             _ = news.wait(milliseconds: 50)
@@ -249,12 +251,12 @@ struct MirrorRun: ~Copyable, FollowingRun {
         }
     }
 
-    // MARK: keeping
+    // MARK: saving progress
 
     private mutating func isThrottled() throws -> Bool {
         guard looksAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
         looksAt = .now
-        // Who waits falls behind, and says so.
+        // A mirror that waits lags more and more, so it reports the lag while it waits.
         let (since, events) = (dirty.since, mirror.events)
         var (waiting, saidAt) = (counts, ContinuousClock.now)
         return try kernel.waitForThrottle {
@@ -269,9 +271,10 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if savedAt.duration(to: .now) >= Self.savePeriod { try save() } else { try kernel.keepLease() }
     }
 
-    /// How many milliseconds ago the oldest change was made that is not carried over; 0 where there is none.
+    /// Returns the age in milliseconds of the oldest change that is not yet carried over; 0 if there is none.
     ///
-    /// What a stream had not told by the last look may hold one right behind the time that it has told all up to.
+    /// A stream that has not reached the time of the last check might contain a change right after the time it has
+    /// reached.
     private mutating func lag() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let untold = sides.values.map(\.time).filter { $0 < known }
@@ -284,13 +287,13 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private mutating func compactSnapshots() {
         let oldest = dirty.oldestTaking ?? .max
         guard let last = snapshots.lastIndex(where: { $0.taking < oldest }) else {
-            // Only the newest is worth keeping besides what may become the place.
+            // The oldest pair was taken no later than the first snapshot, so no snapshot can be recorded yet.
             return
         }
         snapshots.removeFirst(last)
     }
 
-    /// Records how far all changes are carried over.
+    /// Records the positions up to which all changes are carried over, and reports the progress.
     mutating func save() throws {
         compactSnapshots()
         savedAt = .now
@@ -315,7 +318,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
 }
 
 extension FeedPlace {
-    /// The time of the place, as far as it tells.
+    /// The time of the place; `nil` if its token does not contain one.
     var time: ClusterTime? {
         switch self {
         case .at(let time): time
@@ -324,7 +327,7 @@ extension FeedPlace {
     }
 }
 
-/// How long changes took to be carried over, of the last ones.
+/// The time that the last changes took to be carried over, for at most 20,000 of them.
 struct Delays {
     private var samples: [Int] = []
     private var next = 0

@@ -3,21 +3,21 @@ import Mongo
 
 /// The sessions in whose transactions a partner's mirrors write.
 ///
-/// The server names the session with each change that a transaction wrote, so that a mirror recognises its own writes
-/// in the change streams by the session, never by the document: a client may write the same document again. The state
-/// database keeps the sessions, because a change may be told to a later run.
+/// The change event of a write in a transaction contains the session. A mirror recognises its own writes by the
+/// session, never by the document, because a client may write the same document again. The state database stores the
+/// sessions, because a change may be reported to a later run.
 struct OwnSessions {
-    /// A session, and when the last transaction in it can have ended.
+    /// A session, and the latest time at which a transaction in it can have ended.
     private struct Entry {
         /// The `lsid`.
         var session: BSONDocument
-        /// `nil` while the runner that has the session may be alive.
+        /// The latest end of a transaction; `nil` while the session's runner may be alive.
         var end: ClusterTime?
     }
 
     private var entries: [Entry]
 
-    /// Reads what ``value`` wrote; anything else holds no session.
+    /// Reads the form of ``value``; any other value contains no sessions.
     init(_ value: BSONValue?) {
         entries = (value?.document?.values.compactMap(\.document) ?? []).compactMap { entry in
             guard let session = entry["lsid"]?.document else { return nil }
@@ -27,7 +27,7 @@ struct OwnSessions {
         }
     }
 
-    /// The sessions as the state database keeps them.
+    /// The sessions in the form of the state database.
     var value: BSONValue {
         .array(
             of: entries.map { entry in
@@ -36,20 +36,22 @@ struct OwnSessions {
             })
     }
 
-    /// The `lsid.id` of each: what a change stream names.
+    /// The `lsid.id` of each session, which change events contain.
     var ids: Set<BSONValue> { Set(entries.compactMap { $0.session["id"] }) }
 
-    /// The `lsid` of each, as `killSessions` takes them.
+    /// The `lsid` of each session, for `killSessions`.
     var sessions: [BSONDocument] { entries.map(\.session) }
 
-    /// Adds the session of a runner that took the lease at a time: no transaction of an earlier runner is committed
-    /// after it, because each begins with a write to the record of the lease.
+    /// Adds the session of a runner that took the lease at a time.
+    ///
+    /// No transaction of an earlier runner is committed after that time, because each one writes to the record of the
+    /// lease.
     mutating func begin(_ session: BSONDocument, at time: ClusterTime) {
         for index in entries.indices where entries[index].end == nil { entries[index].end = time }
         entries.append(Entry(session: session, end: nil))
     }
 
-    /// Forgets the sessions of which no change stream tells any more that is read from a time on.
+    /// Removes the sessions whose transactions ended before a time from which the change streams are read.
     mutating func forget(before time: ClusterTime) {
         entries.removeAll { entry in entry.end.map { $0 < time } ?? false }
     }

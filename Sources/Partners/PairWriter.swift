@@ -6,10 +6,11 @@ import Mongo
 import Running
 import Scanning
 
-/// Writes documents of one side in transactions of a session of its own.
+/// Writes documents of one side, in transactions of a session of its own.
 ///
-/// A transaction writes each document only while it is as it was read, and only while the lease holds: it begins with a
-/// write to the record of the lease, so that no other runner can take the lease before it has ended.
+/// A transaction writes a document only if it has not changed since it was read, and only while the lease holds. Its
+/// first write is to the record of the lease, so that no other runner can take the lease before the transaction has
+/// ended.
 struct PairWriter: ~Copyable {
     /// A change of a document.
     struct Change {
@@ -17,7 +18,7 @@ struct PairWriter: ~Copyable {
         let key: IDKey
         /// The document's `_id`.
         let id: BSONValue
-        /// The document as it was read; `nil` where there is none.
+        /// The document as it was read; `nil` if it did not exist.
         let before: BSONDocument?
         /// The new state of the document; `nil` deletes it.
         let after: BSONDocument?
@@ -30,13 +31,13 @@ struct PairWriter: ~Copyable {
         var change: Change
         /// The server's code.
         var code: MongoError.Code
-        /// The `_id` of the document that holds a key of a unique index, where that is why.
+        /// The `_id` of the document that has the key, if the change would break a unique index.
         var holder: BSONValue?
     }
 
     /// The changes that were not made.
     struct Outcome {
-        /// Changes whose document was not as it was read.
+        /// Changes whose document has changed since it was read, or is being written by another client.
         var unchanged: [Change] = []
         /// Changes that the server refuses.
         var refused: [Refused] = []
@@ -44,18 +45,18 @@ struct PairWriter: ~Copyable {
 
     private enum Attempt {
         case done(unchanged: [Change])
-        /// The lease has ended, or is another runner's.
+        /// The lease has ended, or another runner holds it.
         case unfenced
-        /// A change that the server refuses, by its place; none was made.
+        /// The server refuses one change, given by its index; no change was made.
         case refused(Int, MongoError.Code, key: BSONDocument?)
-        /// The server refuses the command, or another client wrote one of the documents; none was made.
+        /// The server refuses the command, or another client wrote one of the documents; no change was made.
         case failed(MongoError)
     }
 
     private let client: Client
     private let session: Session
 
-    /// A writer with a client and a session of its own.
+    /// Makes a writer with a client and a session of its own.
     static func open(on pool: ClientPool) throws(MongoError) -> PairWriter {
         let client = try pool.client()
         let session = try client.startSession()
@@ -67,15 +68,15 @@ struct PairWriter: ~Copyable {
         self.session = session
     }
 
-    /// The `lsid`, which the change streams name with each write.
+    /// The `lsid`, which the change event of each write contains.
     var sessionID: BSONDocument { session.id }
 
-    /// Makes changes of documents of a collection.
+    /// Changes documents of a collection.
     /// - Parameters:
-    ///   - time: up to when all changes of these pairs are in what is written.
-    ///   - carried: takes the record of it, in the same transaction.
-    ///   - isExchange: whether the changes exchange keys of a unique index: they are made together, and each document
-    ///     is deleted before the first is inserted.
+    ///   - time: the time up to which the written documents include all changes of their pairs.
+    ///   - carried: records that time, in the same transaction.
+    ///   - isExchange: whether the changes exchange keys of a unique index; they are then made together, and all
+    ///     documents are deleted before the first is inserted.
     func write(
         _ changes: [Change], to namespace: Namespace, until time: ClusterTime, _ carried: inout CarriedChanges,
         isExchange: Bool = false, under kernel: inout Kernel
@@ -112,7 +113,7 @@ struct PairWriter: ~Copyable {
                 outcome.unchanged += unchanged
                 return
             case .unfenced:
-                // Throws where the lease is another runner's.
+                // Throws if another runner holds the lease.
                 try kernel.renew()
             case .refused(let index, let code, let key):
                 let holder = try key.flatMap { try self.holder(of: $0, namespace, kernel) }
@@ -130,7 +131,7 @@ struct PairWriter: ~Copyable {
                     }
                     return
                 }
-                // The others are written all the same.
+                // The other changes are still written.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     try write(
@@ -143,8 +144,9 @@ struct PairWriter: ~Copyable {
 
     // MARK: one transaction
 
-    /// Ends a transaction whose abort the server may have refused as well because of its load: it would keep the record
-    /// of the lease, so that nothing could extend the lease.
+    /// Ends a transaction whose abort the server may have refused as well, because of its load.
+    ///
+    /// The transaction would otherwise lock the record of the lease, so that the lease could not be extended.
     private func endTransaction() {
         for _ in 0..<5 {
             guard (try? client.killSessions([session.id])) == nil else { return }
@@ -183,8 +185,8 @@ struct PairWriter: ~Copyable {
         return .done(unchanged: unchanged)
     }
 
-    /// The changes whose documents are as they were read, and those whose are not; a change that is made already is in
-    /// neither, such as one whose reply was lost.
+    /// Returns the changes whose documents are the same as when they were read, and those whose documents differ; a
+    /// change that is already made, for example because its reply was lost, is in neither.
     private func compare(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument
     ) throws -> (due: [Change], unchanged: [Change]) {
@@ -203,7 +205,7 @@ struct PairWriter: ~Copyable {
     }
 
     /// Sends the writes.
-    /// - Returns: the first that the server refuses, by its place among the changes.
+    /// - Returns: the first write that the server refuses, with the index of its change.
     private func send(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument, isExchange: Bool
     ) throws -> (index: Int, error: WriteError)? {
@@ -222,7 +224,7 @@ struct PairWriter: ~Copyable {
             let reply = try collection.insert(slice.map(\.2), collectsWriteErrors: true, options: options)
             if let error = reply.writeErrors.first { return (slice[error.index].0, error) }
         }
-        // In a whole document, the server takes the timestamp of nothing for its own time; in a pipeline it does not.
+        // In a whole document, the server replaces an empty timestamp with its own time; in a pipeline it does not.
         let stamped = inserts.filter { $0.element.after?.hasEmptyTimestamp ?? false }
         for slice in (updates + stamped).slices(bytes: 12 << 20, size: { $0.element.byteCount }) {
             let statements = slice.map { item -> UpdateStatement in
@@ -235,7 +237,7 @@ struct PairWriter: ~Copyable {
         return nil
     }
 
-    /// The `_id` of the document that holds a key of a unique index; `nil` where it is gone by now.
+    /// Returns the `_id` of the document that has a key of a unique index; `nil` if that document no longer exists.
     private func holder(
         of key: BSONDocument, _ namespace: Namespace, _ kernel: borrowing Kernel
     ) throws -> BSONValue? {
@@ -249,7 +251,7 @@ struct PairWriter: ~Copyable {
 }
 
 extension BSONDocument {
-    /// Whether a field of the document itself is the timestamp of nothing.
+    /// Whether a top-level field is an empty timestamp.
     fileprivate var hasEmptyTimestamp: Bool {
         ((try? elements()) ?? []).contains { $0.value == .timestamp(0) }
     }

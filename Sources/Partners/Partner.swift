@@ -6,13 +6,13 @@ import Mongo
 package import ServerSchema
 import Steps
 
-/// A partner job with its steps as the server runs them and its schemas as the checker reads them.
+/// A partner job with its compiled steps and schemas.
 package struct Partner: Sendable {
-    /// The job as its file states it.
+    /// The job as its file defines it.
     package let job: PartnerJob
-    /// The schema of each side, where the job names one.
+    /// The schema of each side, if the job names one.
     package let schemas: [PartnerSide: CompiledSchema]
-    /// The app's internal ids, where the schemas name it.
+    /// The app's internal IDs, if the schemas contain them.
     package let appIDs: [String]
     private let forward: StepTransformation
     private let reverse: StepTransformation
@@ -39,7 +39,7 @@ package struct Partner: Sendable {
         reverse = StepTransformation(try Self.compile(job, job.reverse, from: .target, schema: source))
     }
 
-    /// The steps of one way, whose constants take the types that the other side's schema declares.
+    /// Compiles the steps of one direction; their constants get the types that the other side's schema declares.
     private static func compile(
         _ job: PartnerJob, _ steps: [Job.LocatedStep], from side: PartnerSide, schema: ServerSchema?
     ) throws(JobError) -> CompiledJob {
@@ -55,22 +55,22 @@ package struct Partner: Sendable {
         return try CompiledJob(one, active: nil, next: renamed)
     }
 
-    /// What a schema says of a side: a next schema may speak of the partner under its original's name.
+    /// Returns the schema of a side's collection; the target's schema may define the partner under its original's name.
     private static func collection(
         of schema: ServerSchema, on side: PartnerSide, _ job: PartnerJob
     ) -> CollectionSchema? {
         schema[job.namespace(side)] ?? (side == .target ? schema[job.source] : nil)
     }
 
-    /// The steps that lead away from a side.
+    /// Returns the steps from a side to the other one.
     func steps(from side: PartnerSide) -> StepTransformation { side == .source ? forward : reverse }
 
-    /// The `_id` that a document of a side has on the other; `nil` of one that can have none there.
+    /// Returns the `_id` that a document of a side has on the other side; `nil` if it has no form there.
     package func twin(of id: BSONValue, on side: PartnerSide) -> BSONValue? {
         job.id.map { $0.converted(id, from: side) } ?? id
     }
 
-    /// What a pair is known by: the `_id` of its original.
+    /// Returns the key of a document's pair, which is the `_id` of its original.
     func key(of id: BSONValue, on side: PartnerSide) -> IDKey? {
         side == .source ? IDKey(id) : twin(of: id, on: .target).map { IDKey($0) }
     }
@@ -78,6 +78,6 @@ package struct Partner: Sendable {
     /// The job's name in the state database.
     var stateName: String { Self.stateName(job.name) }
 
-    /// The name that a job of that name has in the state database.
+    /// Returns the name in the state database for a job's name.
     static func stateName(_ name: String) -> String { "partner \(name)" }
 }

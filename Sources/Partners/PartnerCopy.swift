@@ -8,28 +8,28 @@ package import Mongo
 import Running
 import Scanning
 
-/// What the creation of a partner did.
+/// The result of creating a partner.
 package struct PartnerReport: Sendable {
     /// The partner.
     package var target: Namespace
-    /// How many documents this run copied.
+    /// The number of documents that this run copied.
     package var copied = 0
-    /// How many earlier runs did.
+    /// The number of documents that earlier runs copied.
     package var copiedBefore = 0
-    /// The originals that came or changed meanwhile and cannot be in the partner.
+    /// The originals that were inserted or changed since the plan, and cannot exist in the partner.
     package var refusals = RefusalList()
-    /// Why the run stopped; `nil` when all are copied.
+    /// The reason why the run stopped; `nil` when all documents are copied.
     package var stopped: String?
-    /// What the reader should know.
+    /// Notes for the reader.
     package var notes: [String] = []
-    /// How long it took, in seconds.
+    /// The duration of the run, in seconds.
     package var seconds = 0.0
 }
 
 extension PartnerRunner {
-    /// Makes the partner and copies every original, or goes on with it.
-    /// - Throws: ``RunError`` when another runner holds the partner; ``MongoError``. What was copied stays, and the next
-    ///   run goes on from there.
+    /// Creates the partner and copies every original, or continues an earlier run.
+    /// - Throws: ``RunError`` when another runner holds the partner; ``MongoError``. The copied documents stay, and the
+    ///   next run continues after them.
     package func run(_ plan: PartnerPlan, on pool: ClientPool) throws -> PartnerReport {
         let started = ContinuousClock.now
         let kernel = try kernel(limits: job.limits, on: pool)
@@ -46,7 +46,7 @@ extension PartnerRunner {
     }
 }
 
-/// The copying of the originals, chunk by chunk in the order of their `_id`s.
+/// The copy of the originals, made chunk by chunk in the order of their `_id`s.
 struct PartnerCopy: ~Copyable {
     private let runner: PartnerRunner
     private let ledger: UnsyncLedger
@@ -79,8 +79,8 @@ struct PartnerCopy: ~Copyable {
         return report
     }
 
-    /// Notes where both collections are before the first document is copied: whatever changes from here on, the mirror
-    /// carries over.
+    /// Records the positions of both collections' change streams before the first document is copied, so that the
+    /// mirror carries over every later change.
     private mutating func begin() throws {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         var places: [PartnerSide: FeedPlace] = [:]
@@ -88,7 +88,7 @@ struct PartnerCopy: ~Copyable {
         try kernel.renew(setting: PartnerChange.beginning(job, places: places))
     }
 
-    /// Makes the collection and its indexes, which may be there of a run that was killed.
+    /// Creates the collection and its indexes; they may already exist, from a run that was killed.
     private func create(_ plan: PartnerPlan) throws {
         for command in plan.creation {
             try kernel.retrying {
@@ -108,7 +108,7 @@ struct PartnerCopy: ~Copyable {
             do {
                 return try pass(&last)
             } catch let error as MongoError where error.isCursorLost && !kernel.stop.isRaised {
-                // The next pass begins behind the last chunk.
+                // The next pass begins after the last chunk.
                 kernel.events(.retrying(reason: "\(error)", attempt: 1))
                 try kernel.sleep(.milliseconds(500))
             }
@@ -116,7 +116,7 @@ struct PartnerCopy: ~Copyable {
     }
 
     private mutating func pass(_ last: inout BSONValue?) throws {
-        // A cursor, and what runs while it is open, have a client each.
+        // The cursor needs a client of its own, because other commands run while it is open.
         let reader = try kernel.pool.client()
         var options: BSONDocument = [
             "hint": ["_id": 1], "readConcern": ["level": "majority"], "comment": "shipshape partner init",
@@ -125,7 +125,7 @@ struct PartnerCopy: ~Copyable {
         if let last { options = options.appending("min", ["_id": last]) }
         var chunks = DocumentChunks(reader.collection(job.source).find([:], options: options))
         while let chunk = try chunks.next() {
-            // The bound is the last document itself.
+            // The lower bound includes the last document that was copied.
             let documents = chunk.filter { document in
                 last.map { last in document["_id"].map { !$0.hasSameBytes(as: last) } ?? true } ?? true
             }

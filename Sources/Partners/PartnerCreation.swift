@@ -3,23 +3,23 @@ import Jobs
 import Mongo
 import Steps
 
-/// What makes a partner of an original: the options of the collection, and its indexes, under the names that fields have
-/// there.
+/// The commands that create a partner: with the original's options, and with its indexes under the partner's field
+/// names.
 struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
 
-    /// The options that go over as they are.
+    /// The options that are copied unchanged.
     private static let carried = ["collation", "validationLevel", "validationAction"]
 
-    /// What an index is on the partner, or why there is none.
+    /// An index of the partner.
     struct Index {
         var spec: BSONDocument
         var isUnique: Bool { spec["unique"] == true }
         var name: String { spec["name"]?.text ?? "" }
     }
 
-    /// The command that makes the collection.
+    /// Returns the command that creates the collection.
     func command(validator: BSONDocument?) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("create", .string(partner.job.target.collection))
@@ -30,7 +30,7 @@ struct PartnerCreation {
         return builder.finish()
     }
 
-    /// The secondary indexes, and a clause for each that does not go over.
+    /// Returns the secondary indexes of the partner, and a clause for each index that is not copied.
     func indexes(on client: borrowing Client) throws -> (indexes: [Index], notes: [String]) {
         let reply = try client.runReadCommand(
             ["listIndexes": .string(partner.job.source.collection), "cursor": ["batchSize": 1_000]],
@@ -51,7 +51,8 @@ struct PartnerCreation {
             let renamedKey = BSONDocument(fields.map { (renamed($0.path), $0.order) })
             var copy = try spec.replacing("key", with: .object(renamedKey))
             if copy["ns"] != nil { copy = try copy.removing("ns") }
-            // Before MongoDB 9.0 the server does not say that an index of a collection with a collation has none.
+            // Before MongoDB 9.0, the server does not report the simple collation of an index if the collection has
+            // another one.
             if copy["collation"] == nil, info.collation != nil {
                 copy = copy.appending("collation", ["locale": "simple"])
             }
@@ -60,7 +61,7 @@ struct PartnerCreation {
         return (indexes, notes)
     }
 
-    /// The fields that a step forward renames.
+    /// The fields that the forward steps rename.
     private var renames: [(from: String, to: String)] {
         partner.job.forward.compactMap { located in
             (located.step.kind as? RenameStep).flatMap { step in step.source.map { ("\($0)", "\(step.target)") } }
@@ -84,7 +85,7 @@ struct PartnerCreation {
         }
     }
 
-    /// The keys that two of the partner's documents would share, a clause for each unique index that has one.
+    /// Returns a clause for each unique index in which two of the partner's documents would have the same key.
     func clashes(_ indexes: [Index], on client: borrowing Client) throws -> (clashes: [String], notes: [String]) {
         let unique = indexes.filter(\.isUnique)
         guard !unique.isEmpty else { return ([], []) }

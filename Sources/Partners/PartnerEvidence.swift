@@ -4,17 +4,17 @@ import JobState
 import Jobs
 import SchemaChange
 
-/// What the last comparison of a partner's sides proves.
+/// The result of the last comparison of a partner's two sides.
 struct PartnerEvidence {
-    /// The differences that it found; `nil` before the first, or when it was of another job file.
+    /// The number of differences found; `nil` before the first comparison, or if it was of another job file.
     var differences: Int?
-    /// When it was made.
+    /// The time of the comparison.
     var time: ServerTime?
 
-    /// How old the last comparison may be, where nobody says otherwise.
+    /// The default of how old the last comparison may be.
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
-    /// What stands against building on it, as a clause; `nil` where nothing does.
+    /// Returns the reason not to rely on the partner, as a clause; `nil` if there is none.
     func objection(at now: ServerTime, recent: Duration) -> String? {
         switch (differences, time) {
         case (0?, let time?):
@@ -27,14 +27,14 @@ struct PartnerEvidence {
 }
 
 extension PartnerState {
-    /// What the last comparison of the job's text proves.
+    /// The result of the last comparison, if it was of the same job text.
     var evidence: PartnerEvidence {
         guard let verified, verified["text"]?.text == record["text"]?.text else { return PartnerEvidence() }
         return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
     }
 
-    /// The partner as the changes of its original's schema see it, of a record with the server's time as `now`; `nil` of
-    /// any other record.
+    /// The partner as the classification of its original's schema changes needs it; `nil` unless the record is a
+    /// partner's and was read with the server's time as `now`.
     var partner: PartnerCollection? {
         guard let source = record["source"]?.text.flatMap({ Namespace($0) }), let now = ServerTime(record["now"]),
             let target = record["target"]?.text.flatMap({ Namespace($0) }),
@@ -60,12 +60,12 @@ extension PartnerState {
     }
 }
 
-/// The mirror.
+/// The state of the mirror.
 extension PartnerState {
-    /// The most that a mirror that keeps both sides equal may be behind.
+    /// The largest lag of a mirror that counts as keeping both sides equal.
     private static let mostBehind = Duration.seconds(60)
 
-    /// How many seconds ago the deployment was where the mirror is now; `nil` before it has run.
+    /// Returns the mirror's lag in seconds; `nil` before a mirror has run.
     func secondsBehind(at now: ServerTime) -> Int? {
         guard record["mirror"]?.document != nil else { return nil }
         let times = record["times"]?.document?.values.compactMap { value -> Int? in
@@ -74,7 +74,7 @@ extension PartnerState {
         return times?.min().map { max(0, Int(now.milliseconds / 1_000) - $0) }
     }
 
-    /// Why no mirror keeps both sides equal now, as a clause; `nil` where one does.
+    /// Returns the reason why no mirror keeps both sides equal now, as a clause; `nil` if one does.
     private func mirrorObjection(at now: ServerTime) -> String? {
         guard isHeld, let behind = secondsBehind(at: now) else { return "no mirror is at work: run partner mirror" }
         return behind > Int(Self.mostBehind.milliseconds / 1_000)
@@ -83,7 +83,7 @@ extension PartnerState {
 }
 
 extension PartnerJob {
-    /// The places of an original at which its partner is another, as job files spell them.
+    /// The places at which the partner may differ from its original, in the spelling of job files.
     var places: Set<String> {
         let kinds = forward.map(\.step.kind)
         let paths = kinds.flatMap { $0.targets + $0.sources + $0.removed }

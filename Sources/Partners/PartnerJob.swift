@@ -4,40 +4,40 @@ import LocatedYAML
 package import ServerSchema
 import Yams
 
-/// Two collections that hold the same data in two shapes, as a job file states them.
+/// Two collections that hold the same data in two shapes, as a job file defines them.
 package struct PartnerJob: Sendable {
-    /// The job's name: its identity in the state database.
+    /// The job's name, which identifies it in the state database.
     package var name: String
-    /// The collection that is there.
+    /// The original.
     package var source: Namespace
-    /// Its partner.
+    /// The partner.
     package var target: Namespace
-    /// What becomes of each `_id`; `nil` keeps it.
+    /// The conversion of each `_id`; `nil` keeps it unchanged.
     package var id: IDConversion?
     /// The schemas of the two sides, as paths relative to the job file.
     package var schemas: (source: String?, target: String?)
-    /// The steps that make a partner's document of an original's.
+    /// The steps that make a partner's document from an original.
     package var forward: [Job.LocatedStep]
-    /// The steps back.
+    /// The steps that make an original from a partner's document.
     package var reverse: [Job.LocatedStep]
-    /// The fields of the documents themselves that stand on one side alone: they are never copied, and stay as they are
-    /// where a document is written.
+    /// The top-level fields that exist on one side only; they are never copied, and stay unchanged when a document is
+    /// written.
     package var own: (source: [String], target: [String])
-    /// Whether the other side loses all its documents when a side is dropped; else the mirror stops.
+    /// Whether the other side loses all its documents when a side is dropped; otherwise the mirror stops.
     package var followsDrops: Bool
-    /// How fast.
+    /// The limits on the speed of the work.
     package var limits: Job.Limits
-    /// The file's path, as the user named it.
+    /// The file's path, as the user wrote it.
     package var path: String
-    /// The file's text: what a started job is bound to.
+    /// The file's text, which a started job is bound to.
     package var text: String
-    /// Where the file names the partner.
+    /// The location of the partner's name in the file.
     package var targetLocation: SourceLocation
 
-    /// The collection of a side.
+    /// Returns the collection of a side.
     package func namespace(_ side: PartnerSide) -> Namespace { side == .source ? source : target }
 
-    /// The fields that stand on that side alone.
+    /// Returns the fields that exist on that side only.
     package func own(_ side: PartnerSide) -> [String] { side == .source ? own.source : own.target }
 }
 
@@ -48,7 +48,7 @@ package enum PartnerSide: String, Sendable, CaseIterable {
     /// The partner.
     case target
 
-    /// The other one.
+    /// The other side.
     package var other: PartnerSide { self == .source ? .target : .source }
 }
 
@@ -59,12 +59,12 @@ extension PartnerJob {
     ]
 
     /// Reads the job file at `path`.
-    /// - Throws: ``JobError`` with line and column for whatever is not as the format says.
+    /// - Throws: ``JobError`` with line and column when the file breaks the format.
     package static func read(at path: String) throws(JobError) -> PartnerJob {
         try parse(try YAMLFile.text(at: path, limit: JobFile.largestSize), path: path)
     }
 
-    /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
+    /// Reads a job file's text; `path` is for messages, and its schema paths are relative to it.
     package static func parse(_ text: String, path: String) throws(JobError) -> PartnerJob {
         let top = try YAMLFile.root(of: text, path: path).members(of: "a partner job", allowed: keys)
         if let version = top["version"], version.node.scalar?.string != "1" {
@@ -91,7 +91,7 @@ extension PartnerJob {
             limits: try Job.Limits.read(top["limits"]), path: path, text: text, targetLocation: targetNode.location)
     }
 
-    /// - Parameter own: the fields that stand alone on the side that the steps lead to.
+    /// - Parameter own: the fields that exist only on the side that the steps lead to.
     private static func steps(
         _ node: YAMLNode?, _ key: String, fillingAlone own: [String]
     ) throws(JobError) -> [Job.LocatedStep] {
@@ -108,7 +108,7 @@ extension PartnerJob {
         return steps
     }
 
-    /// Why a partner job does not take a step: none leads back from it, or the sides would never agree.
+    /// Returns the reason why a partner job cannot have a step: no step leads back, or the sides would never agree.
     private static func objection(to step: Step, fillingAlone own: [String]) -> String? {
         switch step.kind {
         case let embed as EmbedStep:

@@ -1,46 +1,46 @@
 package import BSON
 package import Running
 
-/// What the creation of a partner would do, and what stands against it.
+/// The plan for creating a partner: its effects and its obstacles.
 package struct PartnerPlan: Sendable {
     /// The job's name.
     package var name: String
-    /// The two collections.
+    /// The original.
     package var source: Namespace
     /// The partner.
     package var target: Namespace
-    /// The originals, by the server's metadata.
+    /// The number of originals, from the server's metadata.
     package var documents = 0
-    /// The originals that cannot be in the partner, or would not come back as they are.
+    /// The originals that cannot exist in the partner, or would come back changed.
     package var refusals = RefusalList()
-    /// The unique indexes that the partner's documents would break, a clause each.
+    /// A clause for each unique index that the partner's documents would break.
     package var clashes: [String] = []
-    /// The partner's documents that would not sync.
+    /// The number of the partner's documents that would not sync.
     package var failing = 0
-    /// The room below the limit of unsynced documents; `nil` where the partner's schema is not known, or is a validator.
+    /// The room below the limit of unsynced documents; `nil` if the partner's schema is not known, or is a validator.
     package var headroom: Headroom?
-    /// The names of the indexes that are made on the partner.
+    /// The names of the indexes that are created on the partner.
     package var indexes: [String] = []
-    /// What the reader should know.
+    /// Notes for the reader.
     package var notes: [String] = []
-    /// How many documents an earlier run has copied; `nil` when none was begun.
+    /// The number of documents that earlier runs copied; `nil` if none has begun.
     package var copiedBefore: Int?
-    /// Whether all were copied before.
+    /// Whether earlier runs copied all documents.
     package var isDone = false
-    /// The commands that make the partner.
+    /// The commands that create the partner.
     var creation: [BSONDocument] = []
 
-    /// Whether something stands against it that nothing but a changed job, or changed documents, takes away.
+    /// Whether the plan has obstacles that only a changed job or changed documents can remove.
     package var isRefused: Bool { refusals.count > 0 || !clashes.isEmpty }
 }
 
-/// Documents that cannot be on the other side: how many for which reason, and a few of them.
+/// The documents that cannot exist on the other side: their number, by reason, and a few samples.
 package struct RefusalList: Sendable {
-    /// All.
+    /// The number of documents.
     package private(set) var count = 0
-    /// How many, by reason.
+    /// The number of documents by reason.
     package private(set) var reasons: [Refusal.Reason: Int] = [:]
-    /// The first ones.
+    /// The first documents, at most 20.
     package private(set) var samples: [Refusal] = []
 
     private static let most = 20

@@ -5,14 +5,14 @@ import Jobs
 import Mongo
 import Steps
 
-/// Looks at every original before anything is written: whether it comes back as it is, and whether it would sync.
+/// Checks every original before anything is written: whether it would come back unchanged, and whether it would sync.
 struct PartnerProof: Sendable {
     let partner: Partner
-    /// What the server is to hold the partner's documents to; `nil` where the original has none.
+    /// The validator for the partner's documents; `nil` if the original has none.
     let validator: BSONDocument?
     let stop: StopSignal
 
-    /// What was found.
+    /// The result of the check.
     struct Result: Sendable {
         var documents = 0
         var refusals = RefusalList()
@@ -29,7 +29,7 @@ struct PartnerProof: Sendable {
         }
     }
 
-    /// Looks, on as many connections as the job's concurrency says.
+    /// Runs the check, on as many connections as the job's concurrency allows.
     /// - Throws: ``MongoError``; ``StopAsked``.
     func run(on pool: ClientPool, _ retry: RetryPolicy) throws -> Result {
         let client = try pool.client()
@@ -70,7 +70,7 @@ struct PartnerProof: Sendable {
         _ documents: [BSONDocument], notFitting validator: BSONDocument, _ collection: MongoCollection
     ) throws -> Int {
         guard !documents.isEmpty else { return 0 }
-        // Marked by the server's own match, as no expression holds a whole validator.
+        // The server's own match decides, because no expression can contain a whole validator.
         let pipeline: [BSONDocument] =
             MongoCollection.stages(supplying: documents) + [
                 ["$match": ["$nor": [.object(validator)]]], ["$count": "n"],
@@ -83,7 +83,7 @@ struct PartnerProof: Sendable {
     }
 }
 
-/// Documents of a cursor, so many at a time as fit into a command beside what is made of them.
+/// The documents of a cursor in chunks, each of which fits in a command together with its results.
 struct DocumentChunks: ~Copyable {
     private var cursor: Cursor
     private var isOver = false
@@ -92,7 +92,7 @@ struct DocumentChunks: ~Copyable {
 
     init(_ cursor: consuming Cursor) { self.cursor = cursor }
 
-    /// The next ones; `nil` at the end.
+    /// Returns the next chunk; `nil` at the end.
     mutating func next() throws -> [BSONDocument]? {
         var documents: [BSONDocument] = []
         var size = 0

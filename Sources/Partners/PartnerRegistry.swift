@@ -4,12 +4,12 @@ import JobState
 package import Mongo
 package import SchemaChange
 
-/// The partners of a state database, seen and steered from any machine.
+/// The partners of a state database, for showing and controlling them from any machine.
 package struct PartnerRegistry: Sendable {
     let stateDatabase: String
     let pool: ClientPool
 
-    /// Opens nothing yet.
+    /// Makes a registry; nothing is opened yet.
     package init(_ stateDatabase: String, on pool: ClientPool) {
         (self.stateDatabase, self.pool) = (stateDatabase, pool)
     }
@@ -20,8 +20,8 @@ package struct PartnerRegistry: Sendable {
 
     func id(of partner: Partner) -> BSONDocument { ["_id": ["job": .string(partner.stateName), "range": 0]] }
 
-    /// Keeps what a comparison found, for who looks at the partner later.
-    /// - Returns: why it could not be kept, a clause.
+    /// Records the result of a comparison in the state database.
+    /// - Returns: the reason why it could not be recorded, as a clause; `nil` if it was.
     package func keep(_ comparison: PartnerComparison, of partner: Partner) throws -> String? {
         let found: BSONDocument = [
             "differences": .integer(comparison.count), "originals": .integer(comparison.originals),
@@ -45,10 +45,10 @@ package struct PartnerRegistry: Sendable {
 }
 
 extension PartnerRegistry {
-    /// The partners with one of these originals, or that are one of these collections, and whether a change can be
-    /// built on them.
+    /// Returns the partners with one of these originals, or with one of these target collections, and whether a schema
+    /// change can rely on them.
     ///
-    /// A user who may not read the state database learns of none.
+    /// The result is empty if the user has no permission to read the state database.
     package func partners(of sources: [Namespace], targets: [Namespace]) throws(MongoError) -> [PartnerCollection] {
         let isAny = { (namespaces: [Namespace]) -> BSONValue in
             ["$in": .array(of: namespaces.map { .string("\($0)") })]

@@ -9,7 +9,7 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// Plans and makes a partner: the same collection in the shape of another schema.
+/// Plans and creates a partner: the same collection in the shape of another schema.
 ///
 /// Everything here blocks, and belongs on a thread of our own.
 package struct PartnerRunner: Sendable {
@@ -18,7 +18,7 @@ package struct PartnerRunner: Sendable {
     let stop: StopSignal
     let events: @Sendable (RunEvent) -> Void
 
-    /// Joins a job and the way to run it; `events` is called on any of the runner's threads.
+    /// Joins a job and its run options; `events` is called on any of the runner's threads.
     package init(
         _ partner: Partner, options: RunOptions, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void
     ) {
@@ -29,7 +29,7 @@ package struct PartnerRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
-    /// Refuses what cannot be a pair, before anything is looked at.
+    /// Refuses collections that cannot be partners, and steps that cannot run, before any document is read.
     func check(on client: borrowing Client) throws {
         try job.checkNamespaces(stateDatabase: options.stateDatabase)
         for side in PartnerSide.allCases {
@@ -37,7 +37,7 @@ package struct PartnerRunner: Sendable {
         }
     }
 
-    /// What the state database knows of the partner.
+    /// Returns the partner's record in the state database.
     func state(_ pool: ClientPool) throws -> PartnerState {
         let client = StoreClient(database: options.stateDatabase, client: try pool.client())
         return PartnerState(
@@ -49,7 +49,7 @@ package struct PartnerRunner: Sendable {
     }
 
     /// Takes the partner's lease.
-    /// - Parameter limits: at what the deployment's state makes the work wait; `nil` never.
+    /// - Parameter limits: the limits of the throttle; with `nil`, the work never waits.
     /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds it; ``MongoError``.
     func kernel(limits: Job.Limits? = nil, on pool: ClientPool) throws -> Kernel {
         try Kernel.following(
@@ -57,16 +57,16 @@ package struct PartnerRunner: Sendable {
             freeing: { try endDeadTransactions(on: pool) })
     }
 
-    /// Ends the transactions of mirrors whose lease has ended: the server would keep one of a killed mirror for a
-    /// minute or more, with the documents that it wrote and the lease's record.
+    /// Ends the transactions of mirrors whose lease has ended, because the server would keep the transaction of a
+    /// killed mirror for a minute or more, and with it the documents that it wrote and the lease's record.
     private func endDeadTransactions(on pool: ClientPool) throws {
         let state = try state(pool)
         guard !state.isHeld, !state.sessions.sessions.isEmpty else { return }
-        // A transaction that this user may not end ends by itself.
+        // A transaction that the user has no permission to end times out by itself.
         try? pool.client().killSessions(state.sessions.sessions)
     }
 
-    /// The collection that is there.
+    /// Returns the original.
     func original(on client: borrowing Client) throws -> CollectionInfo {
         guard let info = try client.readableCollection(job.source) else {
             let names = try client.listCollections(of: job.source.database).map(\.name)
@@ -81,7 +81,7 @@ package struct PartnerRunner: Sendable {
 }
 
 extension PartnerJob {
-    /// Refuses a side that belongs to the server, to the sync service or to the state of jobs.
+    /// Refuses a side that belongs to the server, to the sync service or to the state database.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.
     package func checkNamespaces(stateDatabase: String) throws(RunError) {
         for side in PartnerSide.allCases { try namespace(side).check(stateDatabase: stateDatabase) }
@@ -91,7 +91,7 @@ extension PartnerJob {
 // MARK: planning
 
 extension PartnerRunner {
-    /// Looks at every original, at the state and at the ledger; nothing is written.
+    /// Checks every original, the state and the ledger; nothing is written.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
@@ -155,7 +155,8 @@ extension PartnerRunner {
         return try retry.run { try limit.exactHeadroom(store, marks: false) }
     }
 
-    /// Refuses a partner whose documents would not sync, and for which the limit has no room.
+    /// Refuses a partner with more documents that would not sync than the limit has room for, unless the options allow
+    /// it.
     package func checkHarm(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }

@@ -5,34 +5,34 @@ import Jobs
 import Mongo
 import Steps
 
-/// What the state database knows of a partner.
+/// A partner's record in the state database.
 struct PartnerState {
-    /// How far a partner is.
+    /// The phases of a partner.
     enum Phase: String {
         /// The originals are being copied.
         case copying
-        /// All were copied.
+        /// All originals are copied.
         case copied
-        /// The clients of the original are gone: nothing is carried over any more.
+        /// The clients of the original have ended; nothing is carried over any more.
         case cutOver = "cut-over"
     }
 
-    /// `nil` before the first copy.
+    /// The partner's phase; `nil` before the first copy.
     var phase: Phase?
     /// The `_id` of the last original that was copied.
     var last: BSONValue?
-    /// How many documents were copied.
+    /// The number of documents copied.
     var copied = 0
-    /// Where the mirror goes on.
+    /// The positions from which the mirror continues.
     var places: [PartnerSide: FeedPlace] = [:]
     /// The sessions in which mirrors write.
     var sessions: OwnSessions
-    /// What the last comparison found; `nil` before the first.
+    /// The result of the last comparison; `nil` before the first.
     var verified: BSONDocument?
     /// The record itself.
     let record: BSONDocument
 
-    /// Whether a runner holds the lease, where the record was read with the server's time as `now`.
+    /// Whether a runner holds the lease; needs a record that was read with the server's time as `now`.
     var isHeld: Bool {
         guard let end = ServerTime(record["lease"]?.document?["end"]), let now = ServerTime(record["now"]) else {
             return false
@@ -52,10 +52,10 @@ struct PartnerState {
         }
     }
 
-    /// What a job's text is known by.
+    /// Returns the digest that identifies a job's text.
     static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(job.text.utf8)) }
 
-    /// Refuses a job whose text is not the one that it was begun with.
+    /// Refuses a job whose text has changed since it was begun.
     func check(_ job: PartnerJob) throws(RunError) {
         guard phase != nil, record["text"]?.text != Self.digest(of: job) else { return }
         throw RunError(
@@ -65,9 +65,9 @@ struct PartnerState {
     }
 }
 
-/// The changes of a partner's record.
+/// The updates of a partner's record.
 enum PartnerChange {
-    /// The copying begins.
+    /// Returns the update for the beginning of the copy.
     static func beginning(_ job: PartnerJob, places: [PartnerSide: FeedPlace]) -> BSONDocument {
         [
             "phase": .string(PartnerState.Phase.copying.rawValue), "text": .string(PartnerState.digest(of: job)),
@@ -76,20 +76,20 @@ enum PartnerChange {
         ]
     }
 
-    /// The places that the job carries over, for who looks at its original's schema.
+    /// Returns the places that the job carries over, for the classification of its original's schema changes.
     static func carried(_ job: PartnerJob) -> BSONValue {
         ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }
 
-    /// A chunk was copied.
+    /// Returns the update after a copied chunk.
     static func copied(_ count: Int, to last: BSONValue) -> BSONDocument {
         ["last": ["$literal": ["v": last]], "copied": .integer(count)]
     }
 
-    /// All were copied.
+    /// Returns the update after the end of the copy.
     ///
-    /// The partner is followed from its end on: what is told of it before is the copying itself, of states that the
-    /// original may have left meanwhile. The original is followed from before the first copy.
+    /// The mirror follows the partner from the end of the copy on, because earlier changes are the copy itself, of
+    /// states that the originals may have left since. It follows the original from before the first copy.
     static func allCopied(at time: ClusterTime) -> BSONDocument {
         let changes: BSONDocument = ["phase": .string(PartnerState.Phase.copied.rawValue), "last": "$$REMOVE"]
         guard time.rawValue > 0 else { return changes }
@@ -97,10 +97,10 @@ enum PartnerChange {
         return changes.appending("places.\(PartnerSide.target.rawValue)", ["$literal": .object(place)])
     }
 
-    /// A mirror is about to write in the last of these sessions.
+    /// Returns the update before a mirror writes in the last of these sessions.
     static func writing(in sessions: OwnSessions) -> BSONDocument { ["sessions": ["$literal": sessions.value]] }
 
-    /// The mirror is there.
+    /// Returns the update for the mirror's positions and counts.
     static func mirrored(
         to places: [PartnerSide: FeedPlace], times: [PartnerSide: ClusterTime], clients: [PartnerSide: ClusterTime],
         sessions: OwnSessions, counts: BSONDocument

@@ -6,42 +6,43 @@ package import Mongo
 import Running
 import Steps
 
-/// How a partner is, as the state database tells it.
+/// The state of a partner, from the state database.
 package struct PartnerStatus: Sendable {
     /// The job's name.
     package var name: String
-    /// The two collections.
+    /// The original.
     package var source: Namespace
     /// The partner.
     package var target: Namespace
-    /// How far it is: `copying`, `copied`, `cut-over`; `nil` when it was never begun.
+    /// The phase: `copying`, `copied` or `cut-over`; `nil` if the partner was never begun.
     package var phase: String?
-    /// How many documents were copied.
+    /// The number of documents copied.
     package var copied = 0
-    /// Whether somebody holds it now: a mirror, or a copy.
+    /// Whether a runner holds the lease now, for a mirror or a copy.
     package var isHeld = false
-    /// How many seconds the mirror is behind; `nil` before it has run.
+    /// The mirror's lag in seconds; `nil` before a mirror has run.
     package var behind: Int?
-    /// What the mirror has done since it began last.
+    /// The counts of the mirror since its last start.
     package var mirror: BSONDocument?
-    /// When clients wrote a side last, as far as the mirror has seen, in milliseconds since 1970.
+    /// The time of the clients' last write to each side that the mirror has seen, in milliseconds since 1970.
     package var lastWrites: [PartnerSide: Int64] = [:]
-    /// When the copying began, in milliseconds since 1970.
+    /// The time at which the copy began, in milliseconds since 1970.
     package var begun: Int64?
-    /// The documents that are not on the other side, because they cannot be.
+    /// The number of documents that are missing on the other side, because they cannot exist there.
     package var unmirrored = 0
-    /// A few of them, with the reason.
+    /// A few of these documents, with the reason.
     package var samples: [(side: String, id: BSONValue, reason: String)] = []
-    /// The differences that the last comparison found; `nil` before the first, or when it was of another job file.
+    /// The number of differences that the last comparison found; `nil` before the first, or if it was of another job
+    /// file.
     package var differences: Int?
-    /// When it was made, in milliseconds since 1970.
+    /// The time of that comparison, in milliseconds since 1970.
     package var verified: Int64?
     /// The server's time, in milliseconds since 1970.
     package var now: Int64 = 0
 }
 
 extension PartnerRegistry {
-    /// How a partner is.
+    /// Returns the state of a partner.
     package func status(of partner: Partner) throws -> PartnerStatus {
         let client = try client()
         var status = PartnerStatus(
@@ -74,15 +75,15 @@ extension PartnerRegistry {
     }
 }
 
-// MARK: the end of the old side
+// MARK: cutover
 
 extension PartnerStatus {
-    /// How old the last comparison may be, where nobody says otherwise.
+    /// The default of how old the last comparison may be.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
-    /// What stands against the end of the original's clients, a clause each.
+    /// Returns the obstacles to the cutover, a clause each.
     /// - Parameters:
-    ///   - quiet: how long no client may have written the original.
+    ///   - quiet: the time without client writes to the original that the cutover requires.
     ///   - recent: how old the last comparison may be.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {
@@ -115,11 +116,11 @@ extension PartnerStatus {
 }
 
 extension PartnerRunner {
-    /// Records that the original's clients are gone: nothing is carried over from then on, and nothing is deleted.
+    /// Records that the original's clients have ended, so that nothing is carried over from then on; nothing is
+    /// deleted.
     ///
-    /// Before it says yes it carries over, under its own lease, all that clients have written up to now.
-    /// - Throws: ``RunError`` of kind `refusedByData` with all that stands against it; of kind `leaseHeld` when a
-    ///   mirror is at work.
+    /// Before that, it carries over everything that clients have written so far, under its own lease.
+    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
         let known = try registry.status(of: partner)
@@ -130,15 +131,16 @@ extension PartnerRunner {
         _ = try mirror.run(on: pool) { outcome, kernel in
             guard outcome.isCaughtUp else { throw StopAsked() }
             var now = try registry.status(of: partner)
-            // The lease is this runner's own.
+            // This runner itself holds the lease.
             now.isHeld = false
             try refuse(now.obstacles(quiet: quiet, recent: recent), "cannot be cut over")
             try kernel.renew(setting: ["phase": .string(PartnerState.Phase.cutOver.rawValue), "cutOver": "$$NOW"])
         }
     }
 
-    /// Drops the original for good.
-    /// - Throws: ``RunError`` of kind `refusedByData` when it was not cut over, or was written since.
+    /// Drops the original permanently.
+    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, or the original was written
+    ///   since.
     package func dropOriginal(on pool: ClientPool) throws {
         let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }
@@ -154,7 +156,7 @@ extension PartnerRunner {
         }
     }
 
-    /// What clients wrote to the original since the mirror was there last.
+    /// Returns a clause if clients wrote to the original after the mirror's last position, or if that is not known.
     private func changes(
         since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
     ) throws -> [String] {

@@ -2,10 +2,10 @@ import BSON
 import JobState
 import Steps
 
-/// The App Services triggers and functions that keep both sides equal where the service still runs them: two of each.
+/// The App Services triggers and functions that keep both sides equal if the service still runs them; two of each.
 ///
-/// A function does what the mirror does with one change: it reads the document as it is, has the server's own pipeline
-/// convert it, compares, and writes only what is not there.
+/// A function does what the mirror does with one change: it reads the current document, converts it with a server-side
+/// pipeline, compares the result with the other side, and writes it only if it differs.
 package struct PartnerTriggers: Sendable {
     /// A file, with its path below the app's folder.
     package struct File: Sendable {
@@ -21,8 +21,8 @@ package struct PartnerTriggers: Sendable {
     /// - Parameter service: the name of the app's data source.
     package init(_ partner: Partner, service: String) { (self.partner, self.service) = (partner, service) }
 
-    /// Every file.
-    /// - Throws: ``RunError`` where a step, or an `_id`, is none that a function can convert.
+    /// Returns all files.
+    /// - Throws: ``RunError`` when a function cannot convert a step or an `_id`.
     package func files() throws -> [File] {
         guard let forward = partner.steps(from: .source).markedStages,
             let reverse = partner.steps(from: .target).markedStages
@@ -166,7 +166,7 @@ package struct PartnerTriggers: Sendable {
             """
     }
 
-    /// The function that gives the `_id` on the other side.
+    /// Returns the JavaScript function that converts an `_id` for the other side.
     private func conversions(_ side: PartnerSide) -> String {
         guard let id = partner.job.id else { return "const twinOf = (id) => id;" }
         let plain = "const plain = JSON.parse(EJSON.stringify({ id }, { relaxed: false })).id;"
@@ -203,12 +203,12 @@ package struct PartnerTriggers: Sendable {
 
     private static func json(_ names: [String]) -> String { "[\(names.map(json).joined(separator: ", "))]" }
 
-    /// JSON as a JavaScript literal of the same value; it is still JSON where no field is named `__proto__`.
+    /// Returns JSON as a JavaScript literal of the same value; it is still JSON if no field is named `__proto__`.
     ///
     /// In a literal, `"__proto__": value` would set the object's prototype, but a computed name does not. Engines older
-    /// than ES2019 end a text at a line separator, and a page may end a script at `</`.
+    /// than ES2019 end a string at a line separator, and a page may end a script at `</`.
     private static func javaScript(_ json: String) -> String {
-        // The quotation marks inside of a text are escaped, so this is a name.
+        // Quotation marks inside a string are escaped, so this is a name.
         json.replacing(#" "__proto__" :"#, with: #" ["__proto__"] :"#).replacing("</", with: #"<\/"#)
             .unicodeScalars.reduce(into: "") { $0 += $1.misleads ? $1.escapedAsJSON : String($1) }
     }

@@ -8,20 +8,20 @@ import Running
 import Scanning
 import Steps
 
-/// A pair whose documents are not each other's.
+/// A pair whose documents do not match.
 package struct PairDifference: Hashable, Sendable {
-    /// What is not as it should be.
+    /// The kind of a difference.
     package enum Kind: Hashable, Sendable {
         /// The original has no partner.
         case missingInTarget
         /// The partner's document has no original.
         case missingInSource
-        /// Both are there, and these fields of the partner's are not what the original's make them.
+        /// Both documents exist, but these fields of the partner's differ from the result of the steps.
         case differing([String])
-        /// The document of that side cannot be on the other.
+        /// The document of that side cannot exist on the other side.
         case refused(PartnerSide, Refusal.Reason)
 
-        /// The side from which it is seen.
+        /// The side whose document shows the difference.
         package var side: PartnerSide {
             switch self {
             case .missingInTarget, .differing: .source
@@ -31,50 +31,51 @@ package struct PairDifference: Hashable, Sendable {
         }
     }
 
-    /// The original's `_id`; the partner's where that has no form there.
+    /// The original's `_id`, or the partner's if that has no form on the original's side.
     package var id: BSONValue
-    /// What is not as it should be.
+    /// The kind of the difference.
     package var kind: Kind
 }
 
-/// What a comparison of the two sides found.
+/// The result of a comparison of the two sides.
 package struct PartnerComparison: Sendable {
     /// The job's name.
     package var name: String
-    /// The two collections.
+    /// The original.
     package var source: Namespace
     /// The partner.
     package var target: Namespace
-    /// The originals that were compared.
+    /// The number of originals compared.
     package var originals = 0
-    /// The partner's documents that were compared.
+    /// The number of the partner's documents compared.
     package var partners = 0
-    /// The differences, as many as are kept.
+    /// The differences, of which at most 1,000 are kept.
     package var differences: [PairDifference] = []
-    /// All of them.
+    /// The number of all differences.
     package var count = 0
-    /// The pairs that were looked at again, as they changed meanwhile or differed at first.
+    /// The number of pairs that were compared again, because they changed during the scan or differed at first.
     package var rechecked = 0
-    /// The moment of that last look; `nil` where the server cannot read at one.
+    /// The time of the last comparison; `nil` if the server cannot read at one point in time.
     package var time: ClusterTime?
-    /// How long it took, in seconds.
+    /// The duration, in seconds.
     package var seconds = 0.0
 }
 
-/// Compares the two sides of a partner under the transformation; nothing is written.
+/// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
-/// Every document of both sides is read once. What differs then, or changed meanwhile, is looked at again at one moment,
-/// and again for a while: a mirror at work has some changes under way at any moment.
+/// Every document of both sides is read once. Pairs that differ, or change during that scan, are compared again at one
+/// point in time, repeatedly for a while, because a running mirror always has some changes that are not yet carried
+/// over.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
-    /// How long pairs that differ are looked at again.
+    /// How long pairs that differ are compared again.
     let settling: Duration
     let stop: StopSignal
     let progress: @Sendable (Int) -> Void
 
-    /// Joins the parts.
-    /// - Parameter progress: told how many more documents were compared.
+    /// Makes a verification.
+    /// - Parameter progress: receives the number of further documents compared.
     package init(
         _ partner: Partner, settling: Duration, retryLimit: Duration = .seconds(60), stop: StopSignal,
         progress: @Sendable @escaping (Int) -> Void
@@ -83,7 +84,7 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps, and the most pairs that are looked at again.
+    /// The most differences that a comparison keeps, and the most pairs that are compared again.
     private static let mostKept = 1_000
     private static let mostRechecked = 200_000
 
@@ -96,7 +97,7 @@ package struct PartnerVerification: Sendable {
         }
     }
 
-    /// A pair by the `_id` of one side.
+    /// A pair, identified by the `_id` of one side.
     private struct Pair: Hashable {
         var id: IDKey
         var side: PartnerSide
@@ -104,7 +105,7 @@ package struct PartnerVerification: Sendable {
 
     private var retry: RetryPolicy { RetryPolicy(limit: retryLimit, stop: stop, events: { _ in }) }
 
-    /// Compares.
+    /// Runs the comparison.
     /// - Throws: ``MongoError``; ``StopAsked``.
     package func run(on pool: ClientPool) throws -> PartnerComparison {
         let started = ContinuousClock.now
@@ -168,7 +169,7 @@ package struct PartnerVerification: Sendable {
         }
     }
 
-    // MARK: the first look
+    // MARK: the scan
 
     private func look(at filter: BSONDocument, on side: PartnerSide, of collection: MongoCollection) throws -> Part {
         var part = Part()
@@ -184,10 +185,10 @@ package struct PartnerVerification: Sendable {
         return part
     }
 
-    /// What is not as it should be of documents of a side, by their `_id`s there.
+    /// Returns the differences of a side's documents, by their `_id`s on that side.
     ///
-    /// An original is compared whole; of the partner's documents only whether each has an original, as the others are
-    /// compared with theirs.
+    /// An original is compared completely. A document of the partner is only checked for an original, because all
+    /// others are compared with their originals.
     private func compare(
         _ documents: [BSONDocument], on side: PartnerSide, _ collection: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -226,9 +227,9 @@ package struct PartnerVerification: Sendable {
         return try IDReader(collection: collection, options: options).documents(ids)
     }
 
-    // MARK: the looks after it
+    // MARK: repeated comparisons
 
-    /// Looks at pairs again, until they agree or the time for that is over.
+    /// Compares pairs again, until they agree or the time in ``settling`` has passed.
     private func settle(
         _ pairs: [Pair], _ client: borrowing Client, _ comparison: inout PartnerComparison
     ) throws {
@@ -251,7 +252,7 @@ package struct PartnerVerification: Sendable {
         again pairs: [Pair], _ client: borrowing Client
     ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
         let session = try client.startSession(isSnapshot: true)
-        // The session's first read fixes the moment of all.
+        // The session's first read sets the point in time of all its reads.
         let source = client.collection(partner.job.source)
         var time: ClusterTime?
         var options: BSONDocument
@@ -276,7 +277,7 @@ package struct PartnerVerification: Sendable {
                 let ids = part.filter { $0.side == side }.map(\.id.value)
                 let documents = try Self.read(
                     ids, of: source.sibling(partner.job.namespace(side)), options, whole: true)
-                // The changes of the partner's side may be of documents that have an original, too.
+                // Changed documents of the partner's side may have an original, too, so they are compared completely.
                 let found = try compareWhole(Array(documents.values), on: side, source, options)
                 let gone = ids.filter { documents[IDKey($0)] == nil }
                 let left = try compareGone(gone, on: side, source, options)
@@ -291,7 +292,8 @@ package struct PartnerVerification: Sendable {
         return (differences, open, time)
     }
 
-    /// Compares documents of a side, of the partner's those with an original by way of it.
+    /// Compares documents of a side completely; a document of the partner with an original is compared through its
+    /// original.
     private func compareWhole(
         _ documents: [BSONDocument], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -306,7 +308,7 @@ package struct PartnerVerification: Sendable {
         return found + differing.compactMap { id, kind in partner.twin(of: id, on: .source).map { ($0, kind) } }
     }
 
-    /// What is left of documents that are gone on a side.
+    /// Returns a difference for each document that no longer exists on a side, but still has its other half.
     private func compareGone(
         _ ids: [BSONValue], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {

@@ -3,29 +3,29 @@ package import Jobs
 import Mongo
 import Steps
 
-/// Makes the documents of one side of those of the other.
+/// Makes documents of one side from documents of the other side.
 struct Translation {
     let partner: Partner
     /// The side that the documents come from.
     let side: PartnerSide
-    /// Through which the server is asked for what the steps make.
+    /// The collection through which the server computes the results of steps.
     let collection: MongoCollection
 
-    /// What a document is on the other side.
+    /// The form of a document on the other side.
     enum Outcome {
-        /// The document there, with its `_id` there.
+        /// The document on the other side, with its `_id` there.
         case document(BSONDocument)
-        /// It cannot be there, or would not come back as it is.
+        /// The document cannot exist there, or would come back changed.
         case refused(Refusal)
     }
 
-    /// The outcome of each of these documents, in their order; nothing is said of the way back.
+    /// Returns the outcome of each document, in their order; the steps back are not checked.
     func outcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// The outcomes of all documents, where one that cannot be sent, or is too large with what is made of it, is
-    /// refused alone.
+    /// Returns the outcomes of all documents; a document that cannot be sent, or is too large together with its result,
+    /// is refused alone.
     private func each(
         of documents: [BSONDocument], in range: Range<Int>? = nil, _ outcomes: (Range<Int>) throws -> [Outcome]
     ) throws -> [Outcome] {
@@ -53,12 +53,12 @@ struct Translation {
         }
     }
 
-    /// The same, and each came back as it is.
+    /// Returns the same outcomes, but refuses documents that would come back changed.
     func provenOutcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try proven(try outcomes(of: documents), of: documents)
     }
 
-    /// The outcomes of these documents, of which those are refused that do not come back as they are.
+    /// Checks outcomes by the steps back, and refuses the documents that would come back changed.
     func proven(_ outcomes: [Outcome], of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try returned(Array(outcomes[$0]), of: Array(documents[$0])) }
     }
@@ -82,8 +82,8 @@ struct Translation {
         return outcomes
     }
 
-    /// What a document that was made for the other side becomes beside the one that is there: its own fields stay, and so
-    /// does the width of a whole number that is its `_id`, which no text tells.
+    /// Returns a document made for the other side, adapted to the existing one: keeps that one's own fields, and the
+    /// width of a whole number in its `_id`, which a string does not contain.
     func beside(_ made: BSONDocument, _ present: BSONDocument?) throws -> BSONDocument {
         let own = partner.job.own(side.other)
         guard let present else { return made }
@@ -98,37 +98,37 @@ struct Translation {
     }
 }
 
-/// A document that cannot be on the other side.
+/// A document that cannot exist on the other side.
 package struct Refusal: Hashable, Sendable {
-    /// Its `_id`.
+    /// The document's `_id`.
     package var id: BSONValue
-    /// Why.
+    /// The reason.
     package var reason: Reason
 
-    /// Why a document cannot be on the other side.
+    /// The reason why a document cannot exist on the other side.
     package enum Reason: Hashable, Sendable {
-        /// Its `_id` has no form there, or another one than the one that comes back.
+        /// The `_id` has no form on the other side, or one that does not convert back to it.
         case id
-        /// A step is about it and cannot do what it says.
+        /// A step applies to the document, but cannot be done.
         case step(CompiledStep.Reason)
-        /// These fields would come back otherwise.
+        /// These fields would come back changed.
         case lossy([String])
-        /// The server refuses it, with that code.
+        /// The server refuses the document, with this code.
         case server(Int)
-        /// The driver refuses to send it.
+        /// The driver refuses to send the document.
         case damaged
-        /// The text that an earlier run recorded.
+        /// The reason as an earlier run recorded it.
         case recorded(String)
     }
 }
 
 extension Refusal {
-    /// The server's code, where it refuses the document.
+    /// The server's code, if the server refuses the document.
     var serverCode: Int? { if case .server(let code) = reason { code } else { nil } }
 }
 
 extension Refusal.Reason: CustomStringConvertible {
-    /// A clause.
+    /// The reason as a clause.
     package var description: String {
         switch self {
         case .id: "its _id has no form on the other side that leads back to it"
@@ -144,7 +144,7 @@ extension Refusal.Reason: CustomStringConvertible {
 }
 
 extension Refusal.Reason {
-    /// Why a document cannot be carried over of which an error is; `nil` of an error that is not of one document.
+    /// Makes the reason from an error that concerns one document; `nil` for any other error.
     fileprivate init?(ofOneDocument error: any Error) {
         switch error {
         case is BSONError: self = .damaged
@@ -157,14 +157,14 @@ extension Refusal.Reason {
 }
 
 extension BSONDocument {
-    /// The document without some fields of its own.
+    /// Returns the document without the named top-level fields.
     func without(_ names: [String]) throws(BSONError) -> BSONDocument {
         var document = self
         for name in names where document[name] != nil { document = try document.removing(name) }
         return document
     }
 
-    /// The names of the fields, save the `_id`, that are there and not in the other, or otherwise.
+    /// Returns the names of the fields, except `_id`, that differ or exist in only one of the two documents.
     func differing(from other: BSONDocument) throws(BSONError) -> [String] {
         let (left, right) = (try removing("_id"), try other.removing("_id"))
         if left.hasSameFields(as: right) { return [] }
@@ -174,7 +174,7 @@ extension BSONDocument {
             if let one = values[0], let two = values[1], one.hasSameFields(as: two) { continue }
             names.append(name)
         }
-        // A name that stands twice.
+        // The documents differ only in a repeated name.
         return names.isEmpty ? ["(root)"] : names
     }
 }

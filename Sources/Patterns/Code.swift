@@ -1,15 +1,16 @@
 internal import CPCRE2
 internal import Glibc
 
-/// Owns what PCRE2 compiles an expression to; immutable, and so used by any thread.
+/// Owns an expression as PCRE2 compiled it; it is immutable, so any thread can use it.
 @safe final class Code: @unchecked Sendable {
     private let pointer: OpaquePointer
 
-    /// - Throws: ``PatternError/invalid(reason:offset:)``.
+    /// Compiles an expression.
+    /// - Throws: ``CompileFailure`` when PCRE2 refuses it.
     init(_ text: [UInt8], mode: Pattern.Mode) throws(CompileFailure) {
         var error: Int32 = 0
         var offset = 0
-        // PCRE 8 let \K stand in a lookaround.
+        // PCRE 8 allowed \K in a lookaround.
         let context = unsafe pcre2_compile_context_create_8(nil)
         defer { unsafe pcre2_compile_context_free_8(context) }
         unsafe pcre2_set_compile_extra_options_8(context, UInt32(PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK))
@@ -19,36 +20,36 @@ internal import Glibc
         }
         guard let compiled = unsafe compiled else { throw CompileFailure(code: error, offset: offset) }
         unsafe pointer = unsafe compiled
-        // Where the machine has no JIT compiler, the interpreter gives the same answers.
+        // If the machine has no JIT compiler, the interpreter gives the same answers.
         _ = unsafe pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
     }
 
     deinit { unsafe pcre2_code_free_8(pointer) }
 
-    /// Gives what `pcre2_match` returns: not negative for a match.
+    /// Returns the result of `pcre2_match`, which is not negative for a match.
     func match(_ subject: UnsafePointer<UInt8>?, length: Int) -> Int32 {
         let scratch = unsafe MatchScratch.ofThisThread()
         let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
-        // The interpreter keeps its stack on the heap, and so reaches further; what it took stays with the scratch.
+        // The interpreter keeps its stack on the heap, so it gets further. The scratch keeps that memory, so free it.
         guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
         defer { MatchScratch.free() }
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)
     }
 
-    /// Whether a negative result means that nothing matches: not that PCRE2 gave up.
+    /// Whether a negative result means that nothing matches, not that PCRE2 gave up.
     ///
-    /// mongod takes a text that is not UTF-8 for one that does not match.
+    /// mongod treats a text that is not UTF-8 as one that does not match.
     static func isDecided(_ result: Int32) -> Bool {
         result == PCRE2_ERROR_NOMATCH || (PCRE2_ERROR_UTF8_ERR21...PCRE2_ERROR_UTF8_ERR1).contains(result)
     }
 }
 
-/// Why PCRE2 refuses an expression: its error number, and how many bytes it had read.
+/// The reason why PCRE2 refuses an expression: its error number, and the number of bytes that it had read.
 struct CompileFailure: Error {
     var code: Int32
     var offset: Int
 
-    /// PCRE2's own words.
+    /// PCRE2's own message.
     var reason: String {
         var buffer = [UInt8](repeating: 0, count: 256)
         let length = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
@@ -58,16 +59,16 @@ struct CompileFailure: Error {
     }
 }
 
-/// What a thread needs to match anything with: made at its first match, and freed when it ends.
+/// The memory that a thread needs for matching, allocated at its first match and freed when the thread ends.
 enum MatchScratch {
-    /// The steps that a match may take: PCRE's own default, whatever the library was built with.
+    /// The most steps that a match may take: PCRE's own default, whatever default the library was built with.
     private static let maximumSteps: UInt32 = 10_000_000
-    /// The memory, in KiB, that the interpreter may keep its stack in: 64 MiB.
+    /// The most memory, in KiB, that the interpreter may use for its stack: 64 MiB.
     ///
-    /// Without a limit it takes a hundred bytes and more for each byte of a text that a group repeats over.
+    /// Without a limit the stack takes a hundred bytes or more for each byte of a text that a group repeats over.
     private static let maximumHeap: UInt32 = 64 << 10
 
-    // Written once, read by all.
+    // Written once, then only read, by all threads.
     nonisolated(unsafe) static let limits: OpaquePointer? = {
         let context = unsafe pcre2_match_context_create_8(nil)
         unsafe pcre2_set_match_limit_8(context, maximumSteps)
@@ -82,13 +83,13 @@ enum MatchScratch {
         return key
     }()
 
-    /// Gives back what this thread has; its next match makes it anew.
+    /// Frees the memory of this thread, which its next match allocates again.
     static func free() {
         unsafe pcre2_match_data_free_8(OpaquePointer(pthread_getspecific(key)))
         pthread_setspecific(key, nil)
     }
 
-    /// One pair of offsets is enough: nobody asks where the match stands.
+    /// Returns the memory of this thread; one pair of offsets is enough, because no caller needs a match's position.
     static func ofThisThread() -> OpaquePointer? {
         if let scratch = unsafe pthread_getspecific(key) { return OpaquePointer(scratch) }
         let scratch = unsafe pcre2_match_data_create_8(1, nil)

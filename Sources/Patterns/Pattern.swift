@@ -2,21 +2,21 @@ internal import CPCRE2
 
 /// A compiled regular expression of `pattern` or `patternProperties`.
 ///
-/// PCRE2 stands in for the PCRE 8 that mongod links up to 6.0: what PCRE 8 accepts and PCRE2 refuses is rewritten
-/// (``PatternRewriting``). Matching allocates nothing once a thread has matched anything.
+/// PCRE2 replaces the PCRE 8 that mongod links up to 6.0. Expressions that PCRE 8 accepts and PCRE2 refuses are
+/// rewritten (``PatternRewriting``). After a thread's first match, matching allocates nothing.
 public final class Pattern: Sendable {
-    /// How texts are read.
+    /// The way in which texts are read.
     public enum Mode: Sendable {
-        /// As UTF-8: the keyword `pattern`. What is not UTF-8 matches nothing.
+        /// Texts are read as UTF-8, for the keyword `pattern`; a text that is not UTF-8 does not match.
         case characters
-        /// As bytes: `patternProperties`, as mongod has it.
+        /// Texts are read as bytes, for `patternProperties`, as mongod does.
         case bytes
     }
 
     /// The expression, as the schema spells it.
     public let text: String
 
-    /// Why PCRE2, and with it MongoDB 6.1 and later, refuses the expression; `nil` when it does not.
+    /// The reason why PCRE2, and so MongoDB 6.1 and later, refuses the expression; `nil` when it does not.
     public let refusalByPCRE2: String?
 
     private let code: Code

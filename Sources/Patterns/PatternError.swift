@@ -1,12 +1,12 @@
-/// Why a regular expression cannot be used.
+/// The reason why a regular expression cannot be used.
 public enum PatternError: Error, Hashable, Sendable {
-    /// The expression is no regular expression.
+    /// The text is not a regular expression.
     ///
     /// `offset` counts bytes into the expression; the reason is PCRE2's.
     case invalid(reason: String, offset: Int)
     /// The expression holds a NUL, which mongod refuses.
     case containsNUL
-    /// A match took more steps, or more memory, than PCRE2 allows: whether the text matches is not known.
+    /// A match took more steps, or more memory, than PCRE2 allows, so it is unknown whether the text matches.
     case undecided
 }
 

@@ -1,14 +1,15 @@
-/// Makes PCRE2 read an expression as PCRE 8 does, where PCRE2 alone would refuse it.
+/// Makes PCRE2 read an expression as PCRE 8 does, if PCRE2 alone would refuse it.
 ///
-/// Both rewrites were seen on mongod 6.0.5: an escape without a meaning (`\i`, and `[\k]` in a class) is the character itself, and a hyphen
-/// after a character type (`[\w-.]`) is a hyphen. Servers from 6.1 on link PCRE2, and refuse such expressions.
+/// Both rewrites were observed on mongod 6.0.5: an escape without a meaning (`\i`, and `[\k]` in a class) is the
+/// character itself, and a hyphen after a character type (`[\w-.]`) is a hyphen. Servers from 6.1 on link PCRE2, and
+/// refuse such expressions.
 enum PatternRewriting {
-    /// The numbers of PCRE2's errors that a rewrite mends.
+    /// The numbers of PCRE2's errors that a rewrite can fix.
     private static let unknownEscape: Int32 = 103
     private static let escapeInClass: Int32 = 107
     private static let invalidRange: Int32 = 150
 
-    /// - Returns: what was compiled, and why PCRE2 alone would refuse the expression.
+    /// - Returns: the compiled expression, and the reason why PCRE2 alone would refuse it; `nil` if it would not.
     static func compile(
         _ text: String, mode: Pattern.Mode
     ) throws(PatternError) -> (code: Code, refusal: CompileFailure?) {
@@ -29,12 +30,12 @@ enum PatternRewriting {
         }
     }
 
-    /// PCRE2 spells the setting `(*UTF8)` at an expression's beginning otherwise.
+    /// Spells the setting `(*UTF8)` at an expression's beginning as PCRE2 does.
     private static func withNewName(ofUTF8Setting text: String) -> String {
         text.hasPrefix("(*UTF8)") ? "(*UTF)" + text.dropFirst("(*UTF8)".count) : text
     }
 
-    /// Mends the defect, so that each round leaves one less; `false` when PCRE 8 would refuse the expression also.
+    /// Fixes one defect, so that each pass leaves one less; returns `false` when PCRE 8 would refuse it too.
     private static func rewrite(_ bytes: inout [UInt8], after failure: CompileFailure) -> Bool {
         switch failure.code {
         case unknownEscape, escapeInClass: return dropBackslash(of: &bytes, before: failure.offset)

@@ -1,8 +1,8 @@
-/// The form of an expression that mongod compiles beside the expression itself, and refuses it for: a group around all
-/// but the settings at its beginning, and an end.
+/// A second form of an expression that mongod also compiles, refusing the expression if that fails: a group around
+/// all but the settings at its beginning, and an end.
 ///
-/// So an expression is refused whose `\Q` or comment does not end, or that is nested just as deep as PCRE allows.
-/// Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 matches with.
+/// mongod therefore refuses an expression whose `\Q` or comment does not end, or that is nested just as deep as PCRE
+/// allows. Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 matches with.
 enum WrappedText {
     static func of(_ text: String) -> String {
         var rest = text.utf8[...]
@@ -10,7 +10,7 @@ enum WrappedText {
         return "\(text[..<rest.startIndex])(?:\(text[rest.startIndex...]))\\z"
     }
 
-    /// The length of the setting, `(*UTF8)` for instance, that the text begins with.
+    /// Returns the length of the setting, such as `(*UTF8)`, that the text begins with; `nil` if there is none.
     private static func setting(at text: Substring.UTF8View) -> Int? {
         guard text.starts(with: "(*".utf8), let end = text.firstIndex(of: UInt8(ascii: ")")) else { return nil }
         let name = String(Substring(text[..<end].dropFirst(2)))

@@ -5,8 +5,10 @@ import ServerSchema
 
 /// Renames inside of objects that are renamed themselves.
 extension CollectionPlanner {
-    /// The object is copied first, then its fields get their new names, and only then is filled what they do not hold; at
-    /// the end the fields are taken out of the old object before that goes.
+    /// Merges each rename inside a renamed object into the object's group, so that the steps are in order.
+    ///
+    /// The object is copied, its fields get their new names, and missing values are filled. At the end, the fields are
+    /// taken out of the old object before the object itself.
     func orderedRenames(_ groups: [FieldGroup]) -> [FieldGroup] {
         var ordered = groups
         let moved = Set(groups.filter { $0.move != nil }.map(\.path))
@@ -20,7 +22,7 @@ extension CollectionPlanner {
         for index in ordered.indices where ordered[index].move != nil {
             ordered[index].leave(inner[ordered[index].path] ?? [])
         }
-        // The deepest first: each goes into the group of the object that it stands in.
+        // The deepest first, because each group is merged into the group of the object around it.
         let renamed = groups.filter { $0.move != nil && $0.path.outer.contains(where: moved.contains) }.sorted {
             $0.path.steps.count > $1.path.steps.count
         }
@@ -35,7 +37,7 @@ extension CollectionPlanner {
                 let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
             else { continue }
             let child = ordered[inner].afterMove(of: move).withoutRefresh
-            // With its fields under other names it is the old object's copy no more.
+            // Once its fields have other names, the object is no longer a copy of the old one.
             ordered[outer].entries[first].step = move.keeping
             ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
             ordered[outer].late.insert(contentsOf: child.late, at: 0)
@@ -46,17 +48,17 @@ extension CollectionPlanner {
 }
 
 extension SchemaPath {
-    /// The places that it stands in, from the root on.
+    /// The paths of the places around it, from the root on.
     fileprivate var outer: [SchemaPath] { steps.indices.map { SchemaPath(Array(steps.prefix($0))) } }
 }
 
 extension FieldGroup {
-    /// The step that gives a renamed field what the old one holds; `nil` where none does.
+    /// The step that gives a renamed field the value of the old one; `nil` if there is none.
     fileprivate var move: StepLine? {
         steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
     }
 
-    /// Leaves fields to the groups that know what they held.
+    /// Removes the steps for fields that have groups of their own, which know the older schema of these fields.
     fileprivate mutating func leave(_ fields: [String]) {
         let move = move
         entries.removeAll { entry in
@@ -65,10 +67,10 @@ extension FieldGroup {
         }
     }
 
-    /// The group once the object that its field stands in has been moved.
+    /// Returns the group with the sources that its steps have once the object around its field has been moved.
     ///
-    /// A copied object still stands in its old place, and what old clients write there is looked at; but no step reads one
-    /// list's elements for another's.
+    /// A copied object stays in its old place, and steps read it there because old clients still write to it. Inside
+    /// lists they read the copy, because no step reads the elements of one list for another.
     fileprivate func afterMove(of object: StepLine) -> FieldGroup {
         guard let old = object.text(of: "from"), let new = object.text(of: "to"),
             object.kind == "rename" || path.jobPath?.contains(FieldPath.each) == true
@@ -83,7 +85,7 @@ extension FieldGroup {
 }
 
 extension FieldGroup {
-    /// The group with copies that stay as they were made, as the object that they stand in is copied, too.
+    /// The group without refreshing copies, because the copy of the object around them is not refreshed either.
     fileprivate var withoutRefresh: FieldGroup {
         var group = self
         for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }
@@ -98,14 +100,14 @@ extension StepLine {
         return line
     }
 
-    /// The step with a source inside `old` as one inside `new`.
+    /// Returns the step with a source inside `old` replaced by the same field inside `new`.
     fileprivate func reading(_ old: String, in new: String) -> StepLine {
         let key = kind == "convert" ? "field" : "from"
         guard let source = text(of: key), source.hasPrefix("\(old).") else { return self }
         return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
     }
 
-    /// The step, which leaves alone what its target holds.
+    /// The step with the rule that a target keeps a value that it already holds.
     fileprivate var keeping: StepLine {
         guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
         return StepLine(kind, replacing: "whenPresent", in: members, with: .text(WhenPresent.keep.rawValue))

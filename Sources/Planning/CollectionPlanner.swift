@@ -2,12 +2,12 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Plans the fields of one collection: groups of entries in the order of the schemas.
+/// Plans the fields of one collection as groups of entries, in the order of the schemas.
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
 
-    /// A place that changes; a field that goes and one that comes in its name are two.
+    /// A place that changes; a removed field and an added field of the same name are two places.
     private struct Place: Hashable {
         let path: SchemaPath
         let isRemoval: Bool
@@ -28,7 +28,7 @@ struct CollectionPlanner {
         return orderedSets(orderedRenames(groups))
     }
 
-    /// A field that does not change, and that the operator states a value for.
+    /// Returns the group of a field that does not change and for which the operator states a value.
     private func stated(at path: SchemaPath) -> FieldGroup {
         var group = FieldGroup(path: path)
         guard let field = path.jobPath, let value = fields.stated[path] else { return group }
@@ -40,11 +40,12 @@ struct CollectionPlanner {
         return group
     }
 
-    /// Elements are converted before a list is made a set of: two may become one by it.
+    /// Moves the group that makes a list a set after the groups inside the list, because a conversion can make two
+    /// elements equal.
     private func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
-        // The last group at or inside of each.
+        // The index of the last group at or inside each set.
         var last: [SchemaPath: Int] = [:]
         for (index, group) in groups.enumerated() {
             for count in 0...group.path.steps.count {
@@ -60,19 +61,19 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // What stands inside of another comes before it.
+            // A group inside another one comes before it.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered
     }
 }
 
-/// What two schemas do not tell, and a reviewer may know.
+/// Suggestions for what two schemas do not show and a reviewer may know.
 extension CollectionPlanner {
-    /// The most fields that a suggestion names: of more it is no guess but a list of all.
+    /// The most fields that a suggestion names; with more it would be a list of all fields and no guess.
     private static let mostSuggested = 10
 
-    /// The fields that go from an object, and those that come.
+    /// The fields that are removed from one object, and those that are added to it, as far as suggestions use them.
     private struct Siblings {
         var parts: [SchemaChange] = []
         var goneTexts: [SchemaChange] = []
@@ -154,7 +155,7 @@ extension CollectionPlanner {
                 + hint.rename)
     }
 
-    /// The field, or its collection, as an operator knows it.
+    /// Returns the name of the field, or of its type, as an operator knows it.
     private func place(_ change: SchemaChange, isWhole: Bool = false) -> String {
         let type = fields.new.root.title ?? "\(fields.new.namespace)"
         return isWhole ? type : "\(type).\(change.path)"
@@ -164,8 +165,7 @@ extension CollectionPlanner {
     private static func names(_ changes: [SchemaChange]) -> String {
         changes.map { "\($0.path)" }.joined(separator: changes.count == 2 ? " and " : ", ")
     }
-    /// Whether a field holds any text: one of listed values is never a part of another text, nor several texts
-    /// together.
+    /// Whether a field holds any text; one of listed values is never a part of another text, nor several texts joined.
     private static func isText(_ side: SchemaChange.Side?) -> Bool {
         side?.node?.withoutNull.types == [.string] && side?.node?.constraints.allowedValues == nil
     }

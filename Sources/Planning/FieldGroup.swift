@@ -1,11 +1,11 @@
 import SchemaChange
 import ServerSchema
 
-/// What is planned for one place of the documents: entries that belong into one job, in this order.
+/// The plan for one place of the documents: entries that belong in one job, in this order.
 struct FieldGroup {
     let path: SchemaPath
     var entries: [PlanEntry] = []
-    /// What is only right after the deploy, whatever the entries are: the end of a rename.
+    /// Entries that are only right after the deploy, whatever the stage of the others, such as the end of a rename.
     var late: [PlanEntry] = []
 
     var steps: [StepLine] { entries.compactMap(\.step) }
@@ -22,7 +22,7 @@ struct FieldGroup {
             PlanEntry(role: role, remarks: [remarks], suggestions: suggestions, isForPartner: isForPartner))
     }
 
-    /// The group without its steps, where a job cannot hold one of them: the others count on it.
+    /// Returns the group without its steps, because a job cannot hold one of them and the others depend on it.
     func refused(because reason: String) -> FieldGroup {
         var group = FieldGroup(path: path)
         group.say(
@@ -37,7 +37,7 @@ struct FieldGroup {
         return group
     }
 
-    /// Names what the entries are for: the first says so.
+    /// Records the changes that the entries serve in the first of them.
     mutating func attribute(_ changes: [SchemaChange]) {
         guard !entries.isEmpty else { return }
         entries[0].changes = changes + entries[0].changes

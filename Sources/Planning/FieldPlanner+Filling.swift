@@ -2,11 +2,11 @@ import BSON
 import Jobs
 import ServerSchema
 
-/// Fields that must be there.
+/// Fields that must be present.
 extension FieldPlanner {
-    /// Fills what may be missing or null under the older schema, and may not under the newer.
+    /// Fills values that may be missing or null under the older schema and must not be under the newer one.
     func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
-        // An element is always there.
+        // Elements of lists and values of dictionaries are always present.
         guard case .field? = path.steps.last else { return }
         let empties = group.entries.contains { $0.remarks == [Self.emptyList] }
         let couldBeNull =
@@ -21,7 +21,7 @@ extension FieldPlanner {
             return group.add(line, "the value that --default states")
         }
         guard new.isRequired else {
-            // Only a validator refuses a null in an optional field.
+            // Only a validator refuses null in an optional field.
             if isFilled {
                 let line = StepLine("unset", ["field": .text(field), "when": .text("null")])
                 group.add(line, "null does not fit any more, and the field may be missing", isStray: old == nil)
@@ -37,7 +37,7 @@ extension FieldPlanner {
                 "documents without it were read as the old default, which is written now")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
-        // An empty list is not given away for a null that fits no better.
+        // If no default replaces the null, it fits no better than the empty list, so the list stays.
         if empties, !group.steps.contains(where: { $0.kind == "default" }) {
             group.entries.removeAll { $0.remarks == [Self.emptyList] }
         }
@@ -96,7 +96,7 @@ extension FieldPlanner {
 }
 
 extension SchemaNode {
-    /// An embedded object of the zero values that it requires; `nil` where one of them has none.
+    /// An embedded object with the zero values of the fields that it requires; `nil` if one of them has none.
     fileprivate func zeroObject(in dialect: Dialect) -> BSONValue? {
         guard withoutNull.isEmbedded else { return .none }
         var members: [(String, BSONValue)] = []

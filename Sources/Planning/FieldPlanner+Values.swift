@@ -5,10 +5,10 @@ import ServerSchema
 
 /// Values of another type or shape.
 extension FieldPlanner {
-    /// Makes the values at a place fit `new`.
+    /// Plans the steps that make the values at a place fit `new`.
     /// - Parameters:
-    ///   - old: what they fit now; `nil` where the older schema does not speak of them.
-    ///   - isStray: whether only values that were written past the schema can need it.
+    ///   - old: the schema that the values fit now; `nil` if the older schema does not describe them.
+    ///   - isStray: whether only values that do not follow the older schema can need the steps.
     func fit(
         _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, _ link: Relationship?,
         in group: inout FieldGroup, isStray: Bool
@@ -55,7 +55,7 @@ extension FieldPlanner {
         }
     }
 
-    /// The elements of an array, or the values of a dictionary.
+    /// Plans for the elements of an array, or the values of a dictionary.
     private func fitInner(
         _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, in group: inout FieldGroup,
         isStray: Bool
@@ -71,7 +71,8 @@ extension FieldPlanner {
         }
     }
 
-    /// Takes the nulls out of a list or a dictionary whose elements may no longer be null; `path` is that of the elements.
+    /// Removes nulls from a list or dictionary whose elements must no longer be null; `path` is the path of the
+    /// elements.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
         switch path.steps.last {
         case .elements, .values: break
@@ -91,7 +92,7 @@ extension FieldPlanner {
         return Set(old.types) == Set(new.types)
     }
 
-    /// The fields of an object that the older schema says nothing of.
+    /// Plans for the fields of an object that the older schema does not describe.
     private func fitFields(
         _ field: String, at path: SchemaPath, of new: SchemaNode, in group: inout FieldGroup, isStray: Bool
     ) {
@@ -110,7 +111,7 @@ extension FieldPlanner {
         }
     }
 
-    /// Takes the value out of a list of one.
+    /// Plans to replace a list of one by its value, and an empty list that is in no other list by null.
     private func unwrap(
         _ field: String, at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, _ link: Relationship?,
         in group: inout FieldGroup
@@ -141,7 +142,7 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // Fields that clients could not name were rarely written.
+        // A stray value gets no remark: clients could not name the field, so it was rarely written.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(
@@ -181,7 +182,7 @@ extension FieldPlanner {
         group.entries[last].suggestions = [remap]
     }
 
-    /// With each of the types that `number` stands for.
+    /// Returns the types, and with `number` also the types that it stands for.
     private static func widened(_ types: Set<SchemaType>) -> Set<SchemaType> {
         types.contains(.number) ? types.union([.int, .long, .double, .decimal]) : types
     }

@@ -3,22 +3,22 @@ import Jobs
 import SchemaChange
 import ServerSchema
 
-/// Plans what makes the values at one place fit the newer schema.
+/// Plans the steps that make the values at one place fit the newer schema.
 struct FieldPlanner {
     let dialect: Dialect
-    /// The collection in both versions; `nil` where there is none.
+    /// The collection in the older schema, `nil` if it has none, and in the newer schema.
     let old: CollectionSchema?
     let new: CollectionSchema
-    /// The values that the operator states, by place.
+    /// The values that the operator states, by path.
     var stated: [SchemaPath: StepLine.Value] = [:]
-    /// The types of the `_id`s of each collection, in both versions.
+    /// The types of each collection's `_id`s, in both versions.
     var keyTypes: [Namespace: (old: Set<SchemaType>, new: Set<SchemaType>)] = [:]
-    /// The field that divides the documents of the older version.
+    /// The partition key of the older schema; `nil` if it has none.
     var partitionKey: String?
-    /// The field that divides those of the newer.
+    /// The partition key of the newer schema; `nil` if it has none.
     var nextPartitionKey: String?
 
-    /// A field of one version.
+    /// A field as one version of the schema describes it.
     struct Side {
         let node: SchemaNode
         let isRequired: Bool
@@ -34,8 +34,8 @@ struct FieldPlanner {
         }
     }
 
-    /// Plans for a place that changes.
-    /// - Parameter changes: all changes there, which have the same sides.
+    /// Returns the plan for a place that changes.
+    /// - Parameter changes: all changes at the place, which share their old and new sides.
     func group(at path: SchemaPath, for changes: [SchemaChange]) -> FieldGroup {
         var group = FieldGroup(path: path)
         var rest: [SchemaChange] = []
@@ -49,7 +49,7 @@ struct FieldPlanner {
             }
         }
         guard !rest.isEmpty else { return group }
-        // What is written for one of them is wrong for the others, too.
+        // Such a change rules out steps for the other changes of the place, too.
         if changes.contains(where: { ManualRemedy.bars($0, in: self) }) {
             group.entries[0].changes += rest
             return group
@@ -65,7 +65,7 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of constraints does not tell whether the field is required.
+        // The sides of a constraint change do not say whether the field is required.
         let telling = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = telling.lazy.compactMap { Side($0.old) }.first
         guard let after = telling.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -81,7 +81,7 @@ struct FieldPlanner {
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
     }
 
-    /// No step writes an `_id`, or a part of it.
+    /// Adds the remark for an `_id` or a part of one, which no step writes.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
@@ -103,16 +103,18 @@ struct FieldPlanner {
     }
 }
 
-/// Fields with another name.
+/// Renamed fields.
 extension FieldPlanner {
-    /// Gives the new field what the old one holds; the old one goes after the deploy.
+    /// Plans how the new field gets the value of the old one.
+    ///
+    /// The old field is removed only after the deploy, unless the validator forbids it.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it by a script of your own")
         }
         var fitted = FieldGroup(path: group.path)
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)
-        // A value that is converted on its way needs no copy that is changed afterwards.
+        // One conversion into the new field takes the place of a copy that is converted afterwards.
         if fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
             only.text(of: "field") == field
         {
@@ -127,9 +129,10 @@ extension FieldPlanner {
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds what was converted"))
         }
-        // Values that fit neither schema are mended before they are copied, so that both fields hold the same.
+        // Values that fit neither schema are fixed before they are copied, so that both fields hold the same.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // What a conversion makes of a copied value is known of one value, and not of a list or of what the client converts.
+        // The later result for a copied value is known only for a single value that the server converts, not for a
+        // list.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -139,7 +142,7 @@ extension FieldPlanner {
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
-        // What a default fills in before the old field comes to be differs from it for good.
+        // A default that is filled in before an old client writes the old field differs from that field for good.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)
@@ -166,14 +169,14 @@ extension FieldPlanner {
         group.late.append(end)
     }
 
-    /// What becomes of a copy whose source old clients go on writing: sync has such clients until the deploy.
+    /// Returns the rule for a copy whose source old clients may still write, as they may under sync until the deploy.
     ///
-    /// Inside of an object other steps may write the same field of the document.
+    /// A copy inside an object is not refreshed, because other steps may write the same top-level field.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect == .appServices && path.steps.count == 1 ? .refresh : .report
     }
 
-    /// A removal that the operator may want.
+    /// Returns the suggestion to remove a field, which the operator may accept.
     static func removal(of field: String, _ when: String) -> PlanEntry {
         PlanEntry(
             role: .nothing,
@@ -181,7 +184,7 @@ extension FieldPlanner {
             suggestions: [.plain("unset", field)])
     }
 
-    /// Whether the object that a field stands in takes only the fields that the schema names.
+    /// Whether the object around a field accepts only the fields that the newer schema names.
     func forbidsFurtherFields(at path: SchemaPath) -> Bool {
         guard let parent = new.root.node(at: SchemaPath(Array(path.steps.dropLast()))) else { return false }
         if case .forbidden = parent.additionalProperties { return true }

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether a value in the field fits all that the schema says of it.
+    /// Whether a value in the field meets everything that the schema demands of it, warnings aside.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]
@@ -25,7 +25,8 @@ extension SchemaNode {
 }
 
 extension BSONValue {
-    /// The value as a job file may spell it for a field: a whole number that the job fits to the declared type is bare.
+    /// Returns the value as a job file may spell it for a field: bare if it is a whole number that the job fits to the
+    /// declared type.
     func spelled(for node: SchemaNode) -> BSONValue {
         guard node.types.count == 1 else { return self }
         switch self {
@@ -37,9 +38,9 @@ extension BSONValue {
 }
 
 extension SchemaNode {
-    /// The value that stands for nothing, as clients fill it in; `nil` where only an operator can choose one.
+    /// The zero value that clients fill in; `nil` if only an operator can choose a value.
     ///
-    /// Never for an `objectId` or a `uuid`. Source: `semantics.md`, section 9 of the project's reference.
+    /// An `objectId` or a `uuid` never has one. Source: `semantics.md`, section 9 of the project's reference.
     var zeroValue: BSONValue? {
         let node = withoutNull
         if node.isDictionary { return [:] }

@@ -1,12 +1,12 @@
 import SchemaChange
 import ServerSchema
 
-/// What is recommended for a change that no step of a job serves.
+/// The recommendation for a change that no step of a job serves, or that asks nothing of the documents.
 struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String
     var suggestions: [StepLine] = []
-    /// Whether a partner collection is the remedy, or one of two.
+    /// Whether a partner collection is the remedy, or one of several.
     var isPartner = false
 
     private init(
@@ -15,7 +15,7 @@ struct ManualRemedy {
         (self.text, self.role, self.suggestions, self.isPartner) = (text, role, suggestions, isPartner)
     }
 
-    /// Whether a change keeps every step from the place.
+    /// Whether a change rules out every step at its place.
     static func bars(_ change: SchemaChange, in planner: FieldPlanner) -> Bool {
         change.code == .idTypeChanged || change.code == .embeddingChanged || isOfPartition(change, planner)
     }
@@ -25,7 +25,7 @@ struct ManualRemedy {
         return change.old != nil && planner.partitionKey == name
     }
 
-    /// - Returns: `nil` where steps serve the change, or where it asks nothing of the documents.
+    /// Creates the remedy for a change; `nil` if ``FieldPlanner`` looks for steps that serve it.
     init?(of change: SchemaChange, in planner: FieldPlanner) {
         if Self.isOfPartition(change, planner) {
             self.init(
@@ -74,7 +74,7 @@ struct ManualRemedy {
         }
     }
 
-    /// The order of work without a partner.
+    /// The order of work without a partner collection.
     ///
     /// Source: `semantics.md`, section 6, note 8, of the project's reference.
     static let termination =
@@ -104,7 +104,7 @@ struct ManualRemedy {
             ])
     }
 
-    /// Values that become keys of another collection.
+    /// Returns the remedy for values that become keys of another collection.
     private static func linking(_ change: SchemaChange) -> ManualRemedy {
         let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
         let demand =
@@ -119,7 +119,7 @@ struct ManualRemedy {
             ])
     }
 
-    /// A field that the newer schema does not name.
+    /// Returns the remedy for a field that the newer schema does not name.
     private static func removal(_ change: SchemaChange, in planner: FieldPlanner) -> ManualRemedy {
         guard let field = change.path.jobPath else { return ManualRemedy("the documents need nothing", role: .nothing) }
         let place = SchemaPath(Array(change.path.steps.dropLast()))

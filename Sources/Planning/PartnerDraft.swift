@@ -4,28 +4,28 @@ package import Partners
 import SchemaChange
 package import ServerSchema
 
-/// The partner job that serves the change of a collection, as far as two schemas say what it has to do.
+/// The partner job that serves the change of a collection, as far as the two schemas determine it.
 package struct PartnerDraft: Sendable {
     /// The job's name.
     package let name: String
-    /// The original.
+    /// The original collection.
     package let source: Namespace
-    /// Its partner.
+    /// The partner collection.
     package let target: Namespace
-    /// What becomes of each `_id`; `nil` keeps it.
+    /// The conversion of each `_id`; `nil` keeps the `_id`s as they are.
     package private(set) var id: IDConversion?
-    /// What the schemas do not decide, a clause each: a comment of the file says the same.
+    /// Questions that the schemas do not decide, a clause each; the file states them as comments.
     package private(set) var open: [String] = []
 
     private var forward: [StepLine] = []
     private var reverse: [StepLine] = []
-    /// The fields that stand on one side alone.
+    /// The fields that only one side has.
     private var own: (source: [String], target: [String]) = ([], [])
 
-    /// Compares the schema that is live with the next one.
+    /// Compares the live schema with the next one.
     /// - Parameters:
-    ///   - name: the job's name; `nil` gives it the partner's.
-    ///   - renames: the new names of fields of the documents themselves, by their old ones.
+    ///   - name: the job's name; `nil` derives it from the partner's name.
+    ///   - renames: the new names of top-level fields, by their old names.
     package init(
         name: String? = nil, source: Namespace, target: Namespace, renames: [String: String], from old: SchemaNode,
         to new: SchemaNode
@@ -63,7 +63,7 @@ package struct PartnerDraft: Sendable {
         }
     }
 
-    /// The partner of a collection that keeps its place.
+    /// Returns the default name for the partner of a collection that is not moved.
     package static func target(for source: Namespace) -> Namespace {
         Namespace(database: source.database, collection: source.collection + "V2")
     }
@@ -80,7 +80,7 @@ package struct PartnerDraft: Sendable {
         return nil
     }
 
-    /// Writes the steps for a value: `path` is where it stands in the partner, `before` where in the original.
+    /// Adds the steps for a value, which is at `path` in the partner and at `before` in the original.
     private mutating func compare(_ old: SchemaNode, _ new: SchemaNode, at path: String, _ before: String) {
         switch (Shape(old), Shape(new)) {
         case (.single(let from), .single(let to)): convert(from, to, at: path, before)
@@ -124,10 +124,10 @@ package struct PartnerDraft: Sendable {
 }
 
 extension PartnerDraft {
-    /// The job file's text.
+    /// Returns the text of the job file.
     /// - Parameters:
-    ///   - origin: what the schemas are that were compared, a sentence.
-    ///   - schemas: the schemas, as the job file names them.
+    ///   - origin: a sentence that says which schemas were compared.
+    ///   - schemas: the paths of the schemas, as the job file names them; `nil` leaves one out.
     package func text(_ origin: String, schemas: (source: String?, target: String?)) -> String {
         var lines = [
             "# Serves the change of \(source) by a second collection, \(target). \(origin)",

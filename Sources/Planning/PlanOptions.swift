@@ -1,23 +1,23 @@
 package import SchemaChange
 
-/// What the operator states beside the two schemas.
+/// The operator's statements in addition to the two schemas.
 package struct PlanOptions: Sendable {
-    /// The renames.
+    /// The fields that were renamed.
     package var renames: [Rename] = []
-    /// The values that fields are filled with.
+    /// The values to fill fields with.
     package var defaults: [StatedDefault] = []
-    /// The partner collections that are there.
+    /// The existing partner collections.
     package var partners: [PartnerCollection] = []
-    /// The jobs' name; else it is made from the collection and a digest.
+    /// The jobs' name; `nil` makes it from the collection and a digest.
     package var name: String?
 
-    /// Nothing stated.
+    /// Creates options without any statement.
     package init() {}
 }
 
-/// A statement of the operator's that the schemas do not bear out.
+/// A statement of the operator that does not fit the schemas.
 package struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and what would be right.
+    /// The error, and how to correct it.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -8,23 +8,24 @@ import SchemaChange
 import ServerSchema
 package import Steps
 
-/// Looks at the documents that the planned jobs are for.
+/// Counts the documents that need the planned jobs.
 ///
-/// Nothing is written.
+/// It writes nothing.
 package struct PlanSurvey: Sendable {
     private let planner: Planner
 
     /// Wraps the planner that made the plan.
     package init(_ planner: Planner) { self.planner = planner }
 
-    /// The plan with what each step finds; a step that only stray values could need, and none does, becomes a comment.
-    /// - Throws: ``MongoError``, and ``RunError`` for a collection that cannot be backfilled.
+    /// Returns the plan with the findings of each step; one for stray values becomes a comment if no document needs it.
+    /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
+    ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
         var plan = plan
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
-                // What a moved collection will hold stands in another.
+                // The documents of a moved collection are still in another one, and a draft has no steps.
                 if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
                     continue
@@ -43,7 +44,7 @@ package struct PlanSurvey: Sendable {
         return plan
     }
 
-    /// Counts the links to the objects that become embedded ones, from every place of the app.
+    /// Counts the links to objects that become embedded, from every place of the app.
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {
@@ -88,7 +89,7 @@ package struct PlanSurvey: Sendable {
 }
 
 extension StepFinding {
-    /// A conversion's own reasons are told by what is wrong with the values.
+    /// Creates the finding of a step; documents that a conversion skips are listed by what is wrong with their values.
     fileprivate init(_ count: StepCount, _ unconverted: [JobSurvey.Unconverted]) {
         needing = count.needing
         let notConvertible = CompiledStep.Reason.notConvertible.rawValue
@@ -107,14 +108,14 @@ extension StepFinding {
 }
 
 extension Planner {
-    /// The job as it would run.
-    /// - Throws: ``JobError`` when it does not fit the schemas: a defect of the planner.
+    /// Returns the job compiled as it would run.
+    /// - Throws: ``JobError`` when it does not fit the schemas, which is a defect of the planner.
     package func compiled(_ job: PlannedJob) throws(JobError) -> CompiledJob {
         try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
     }
 
-    /// Makes sure that the job would run, as far as the fields tell that it names.
-    /// - Throws: ``JobError`` when it does not fit the schemas: a defect of the planner.
+    /// Checks that the job would run, as far as the fields that it names decide that.
+    /// - Throws: ``JobError`` when it does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }
         let job = try JobFile.parse(planned.bareText, path: planned.name)

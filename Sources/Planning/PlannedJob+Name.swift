@@ -2,12 +2,12 @@ package import BSON
 import Jobs
 
 extension PlannedJob {
-    /// Whether a job, and the one that follows it, may have the name.
+    /// Whether the name is valid for a job, and for the job that follows it with a suffix.
     package static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 60 && text.unicodeScalars.allSatisfy(isPlain)
     }
 
-    /// A collection's name as that of a file and of a job: each collection has its own.
+    /// Returns a name for the file and the job of a collection, different for each collection.
     package static func fileName(of namespace: Namespace) -> String {
         let scalars = "\(namespace)".unicodeScalars
         guard scalars.count > 50 || !scalars.allSatisfy(isPlain) else { return "\(namespace)" }

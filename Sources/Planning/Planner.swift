@@ -3,22 +3,22 @@ import Jobs
 import SchemaChange
 package import ServerSchema
 
-/// Makes jobs of the difference between two schemas.
+/// Plans the jobs for the difference between two schemas.
 package struct Planner: Sendable {
-    /// The schema that is live.
+    /// The live schema.
     package let old: ServerSchema
-    /// The next one.
+    /// The next schema.
     package let new: ServerSchema
     private let options: PlanOptions
 
-    /// Joins two schemas of one dialect and what the operator states.
+    /// Creates a planner for two schemas of one dialect and the operator's statements.
     package init(from old: ServerSchema, to new: ServerSchema, options: PlanOptions = PlanOptions()) {
         (self.old, self.new, self.options) = (old, new, options)
     }
 
     /// Plans the jobs of all collections.
     /// - Parameter only: the only collection to plan for.
-    /// - Throws: ``RenameError`` and ``PlanError`` for a statement that the schemas do not bear out; ``JobError`` when a
+    /// - Throws: ``RenameError`` and ``PlanError`` for a statement that does not fit the schemas; ``JobError`` when a
     ///   planned step does not fit the schemas, which is a defect of the planner.
     package func plan(only: Namespace? = nil) throws -> SchemaPlan {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
@@ -48,8 +48,8 @@ package struct Planner: Sendable {
         return plan
     }
 
-    /// The partner job where one is recommended: for a change that no job serves, or where links lead to a collection whose
-    /// documents get other `_id`s.
+    /// Returns the partner job if one is recommended: for a change that no job serves, or for links to a collection
+    /// whose documents get other `_id`s.
     private func partner(
         of plan: CollectionPlan, _ changes: [SchemaChange], _ converted: Set<Namespace>
     ) -> PartnerDraft? {
@@ -112,7 +112,7 @@ package struct Planner: Sendable {
         return plan
     }
 
-    /// A collection that demands nothing: for what concerns none, or one that goes.
+    /// A collection without demands, for changes that belong to no collection and for collections that are removed.
     private static let nothing = CollectionSchema(
         namespace: Namespace(database: "none", collection: "none"),
         root: SchemaNode(location: SourceLocation(whole: "none")))
@@ -124,13 +124,13 @@ package struct Planner: Sendable {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
         let isSynced = new.dialect == .appServices
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
-        // Mostly one look at all of them answers for each.
+        // One check of all steps usually answers for each group.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
         let areHarmless = isSynced && (try? check.areHarmless(groups.flatMap(\.steps))) == true
         for group in groups {
             let group = areHeld ? group : check.refusal(of: group).map(group.refused) ?? group
-            // The documents of a moved collection are copied to the new one while nothing syncs.
+            // The documents of a moved collection are copied to the new one while sync is off.
             if movedFrom != nil, isSynced {
                 late += group.entries
             } else if try !isSynced || areHarmless || group.steps.isEmpty || check.areHarmless(group.steps) {
@@ -144,7 +144,7 @@ package struct Planner: Sendable {
             early += late
             late = []
         } else {
-            // What could be taken away is not offered before the deploy.
+            // The removal of a field is not suggested before the deploy.
             let isRemoval = { (entry: PlanEntry) in
                 entry.role == .nothing && entry.suggestions.contains { $0.kind == "unset" }
             }
@@ -174,7 +174,7 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Says of what is converted in place what could be done instead.
+    /// Returns the entries with an alternative suggested for each conversion in place.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),
@@ -191,7 +191,7 @@ package struct Planner: Sendable {
         }
     }
 
-    /// Gives the jobs their names, which the steps decide.
+    /// Sets the names of the jobs, which depend on their steps unless the operator states a name.
     package func name(_ plan: inout SchemaPlan) {
         let isOne = plan.collections.count { !$0.jobs.isEmpty } == 1
         for index in plan.collections.indices {
@@ -206,7 +206,7 @@ package struct Planner: Sendable {
         }
     }
 
-    /// What the steps and the schemas come to: another plan has another name.
+    /// Returns a digest of the steps and the schemas, so that another plan has another name.
     private func digest(of collection: CollectionPlan) -> String {
         let steps = collection.jobs.flatMap { job in [job.stage.rawValue] + job.steps.map(\.text) }
         let schemas = (old.sources + new.sources).map(\.text)
@@ -218,7 +218,7 @@ package struct Planner: Sendable {
 }
 
 extension FieldPlanner {
-    /// What makes documents fit that the older schema did not know.
+    /// Returns the groups that make documents fit in a collection that the older schema does not have.
     func whole() -> [FieldGroup] {
         new.root.properties.compactMap { property in
             let path = SchemaPath([.field(property.name)])
@@ -236,8 +236,8 @@ extension FieldPlanner {
 }
 
 extension SchemaPlan {
-    /// The plan where the data is not asked: no job for a collection that the older schema does not know, as it may have
-    /// no documents.
+    /// Completes the plan without a survey: jobs for collections that the older schema does not have become remarks,
+    /// because these collections may have no documents.
     package mutating func settleWithoutData() {
         for index in collections.indices {
             let isUnknown = { (job: PlannedJob) in !job.isKnownToOld && job.movedFrom == nil }

@@ -5,183 +5,185 @@ package import ServerSchema
 
 /// The jobs that make the documents of one schema fit another, and what no job can do.
 package struct SchemaPlan: Sendable {
-    /// Whose rules both schemas follow.
+    /// The dialect of both schemas.
     package var dialect: Dialect
-    /// The collections that a change concerns, by namespace.
+    /// The collections that a change or a stated default affects, sorted by namespace.
     package var collections: [CollectionPlan]
-    /// Changes of the app as a whole.
+    /// Entries for changes of the app as a whole.
     package var remarks: [PlanEntry]
-    /// Why partner collections that are there serve nothing, a clause each.
+    /// Notes on the plan, a clause each, such as why an existing partner collection does not serve a change.
     package var notes: [String] = []
 
-    /// The jobs of all collections, in the order in which they are run.
+    /// The jobs of all collections, in the order in which they run.
     package var jobs: [PlannedJob] { collections.flatMap(\.jobs) }
-    /// Everything that is planned or said.
+    /// All entries of the plan, both steps and remarks.
     package var entries: [PlanEntry] { remarks + collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks } }
 
-    /// The changes that no step serves, and that may leave documents unfit.
+    /// The number of entries that no step serves, and that may leave documents unfit.
     package var unplanned: Int { entries.count { $0.role == .manual } }
-    /// The steps whose constants nobody stated.
+    /// The number of active steps with a constant that the operator did not state.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
-    /// Documents of each job that a step is about and cannot do, as the data is.
+    /// The number of documents that a step applies to and cannot change, summed over the jobs that were surveyed.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
     /// The partner jobs, by collection.
     package var partners: [PartnerDraft] { collections.compactMap(\.partner) }
-    /// What the schemas do not tell and an operator may know, each with what accepts it.
+    /// Questions that the schemas leave open and an operator can answer, each with the step or flag that accepts the
+    /// guess.
     package var hints: [String] { entries.compactMap(\.hint) }
 }
 
-/// What is planned for one collection.
+/// The plan for one collection.
 package struct CollectionPlan: Sendable {
     /// The collection, as the newer schema names it.
     package var namespace: Namespace
-    /// Its jobs: one for each stage, or several where one could not hold all steps.
+    /// The collection's jobs: one for each stage, or several if one could not hold all steps.
     package var jobs: [PlannedJob]
-    /// What no job has a place for.
+    /// Entries that belong to no job.
     package var remarks: [PlanEntry]
-    /// The partner job that serves what no job can; `nil` where none is recommended.
+    /// The partner job for changes that no job can serve; `nil` if none is recommended.
     package var partner: PartnerDraft?
     /// The newer schema as a validator; `nil` in the dialect of App Services.
     package var validator: BSONDocument?
-    /// Whether a change of the collection is a breaking one, so that the deploy has its order of work.
+    /// Whether a change of the collection is breaking for sync, so that the deploy must follow the order of work.
     package var isBreaking = false
 }
 
-/// When a job may run.
+/// The time at which a job may run, relative to the deploy.
 package enum Stage: String, Sendable, CaseIterable {
-    /// While the older schema is live, and again after the deploy.
+    /// The job runs while the older schema is live, and again after the deploy.
     case beforeDeploy = "before-deploy"
-    /// Only once the newer schema is live, or while sync is terminated.
+    /// The job runs only once the newer schema is live, or while sync is terminated.
     case afterDeploy = "after-deploy"
-    /// Between two settings of a validator: when it warns, and before it refuses.
+    /// The job runs between two settings of a validator: after it warns, and before it refuses documents.
     case whileWarning = "while-warning"
 }
 
-/// A job file to be.
+/// A job that is to be written to a file.
 package struct PlannedJob: Sendable {
-    /// The job's name: its identity in the state database.
+    /// The job's name, which identifies it in the state database.
     package var name: String
-    /// The collection.
+    /// The collection that the job changes.
     package var namespace: Namespace
-    /// When it may run.
+    /// The stage in which the job may run.
     package var stage: Stage
-    /// Whether the older schema has the collection, and so can be named as the active one.
+    /// Whether the older schema has the collection, so that the job can name it as the active schema.
     package var isKnownToOld: Bool
-    /// Its steps, and what is said between them.
+    /// The job's steps, and the remarks between them.
     package var entries: [PlanEntry]
-    /// The collection whose documents have to be copied into it first; `nil` where it holds its own.
+    /// The collection whose documents have to be copied into this one first; `nil` if it holds its own.
     package var movedFrom: Namespace?
-    /// Which part of its stage's work it is; `nil` where it is all of it.
+    /// The part of its stage's work that the job does; `nil` if it does all of it.
     package var part: Part?
-    /// What the data says; `nil` when it was not asked.
+    /// The numbers of documents that a survey found; `nil` without a survey.
     package var documents: Documents?
 
-    /// A part of what is too much for one job.
+    /// A part of work that is too much for one job.
     package struct Part: Hashable, Sendable {
-        /// From 1.
+        /// The number of the part, from 1.
         package var number: Int
-        /// How many parts there are.
+        /// The number of parts.
         package var count: Int
 
-        /// The number, so that names stand in the order of the parts.
+        /// The number with leading zeros, so that names sort in the order of the parts.
         package var name: String {
             String(repeating: "0", count: "\(count)".count - "\(number)".count) + "\(number)"
         }
     }
 
-    /// How many documents there are.
+    /// The numbers of documents that a survey found.
     package struct Documents: Hashable, Sendable {
-        /// All of the collection.
+        /// All documents of the collection.
         package var all: Int
-        /// Those that need any of the steps.
+        /// Documents that need any of the steps.
         package var needing: Int
-        /// Those that a step is about and cannot do.
+        /// Documents that a step applies to and cannot change.
         package var stuck = 0
     }
 
-    /// The steps that are written as such.
+    /// The steps that the job runs.
     package var steps: [StepLine] { entries.compactMap { $0.isActive ? $0.step : nil } }
 
-    /// Whether it holds no step but such as an operator may make active: its file is a comment as a whole.
+    /// Whether the job has no active step, only suggestions, so that its whole file is a comment.
     package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }
 
-    /// The job without a comment: what the file comes to.
+    /// The text of the job file without comments.
     package var bareText: String {
         let lines = steps.map { "  - \($0.text)" }.joined(separator: "\n")
         return "job: \(YAMLText.word(name))\ncollection: \(YAMLText.word("\(namespace)"))\nsteps:\n\(lines)\n"
     }
 }
 
-/// A step, or what is said in the place of one.
+/// A step, or a remark in place of one.
 package struct PlanEntry: Sendable {
-    /// What the entry is to its changes.
+    /// The role that an entry has for its changes.
     package enum Role: String, Sendable {
-        /// A step serves them.
+        /// A step serves the changes.
         case step
         /// The documents need nothing.
         case nothing
-        /// No step can serve them: the recommended remedy is told.
+        /// No step can serve the changes; the entry recommends a remedy.
         case manual
     }
 
-    /// What it is to the changes.
+    /// The role that the entry has for its changes.
     package var role: Role
-    /// What it is for; empty for a further step to the same end.
+    /// The changes that the entry serves; empty for a further step that serves the same changes.
     package var changes: [SchemaChange] = []
-    /// What a reviewer should know.
+    /// Remarks for a reviewer.
     package var remarks: [String] = []
-    /// The step.
+    /// The step; `nil` for a remark.
     package var step: StepLine?
-    /// What it may be instead, with the flag or the step that accepts it; `nil` where nothing suggests so.
+    /// A guess at the purpose of the change, with the flag or the step that accepts it; `nil` without a guess.
     package var hint: String?
-    /// What has to be reviewed before the job runs; `nil` when nothing.
+    /// The part of the step that has to be reviewed before the job runs; `nil` for none.
     package var review: String?
     /// Steps that a reviewer can make active.
     package var suggestions: [StepLine] = []
-    /// Whether the step is about values that the older schema does not speak of, so that only old data can need it.
+    /// Whether the step is for values that do not follow the older schema, so that only old data can need it.
     package var isStray = false
-    /// Whether a partner collection is recommended for them.
+    /// Whether a partner collection is recommended for the changes.
     package var isForPartner = false
-    /// The partner that serves them already.
+    /// The partner collection that already serves the changes; `nil` if none does.
     package var partner: PartnerCollection?
-    /// What the data says; `nil` when it was not asked.
+    /// The survey's finding for the step; `nil` without a survey.
     package var finding: StepFinding?
-    /// Of links that become embedded objects how many lead to each of these; `nil` where none do, or the data was not asked.
+    /// The numbers of objects with no link, one and several, where links become embedded objects; `nil` otherwise, or
+    /// without a survey.
     package var parents: Backlinks?
 
-    /// Whether the step is written as one: of a stray kind only where the data needs it, if the data was asked.
+    /// Whether the job runs the step: a stray one only if the survey found documents for it, or there was no survey.
     package var isActive: Bool {
         step != nil && !(isStray && finding.map { $0.needing == 0 && $0.stuck == 0 } ?? false)
     }
 }
 
-/// What a survey found of one step.
+/// The result of a survey for one step.
 package struct StepFinding: Sendable {
-    /// Documents that need it and can be changed.
+    /// Documents that need the step and can be changed.
     package var needing: Int
-    /// Documents that it leaves alone, by reason: those of a conversion by what is wrong with the value.
+    /// The documents that the step skips, by reason; for a conversion the reason is what is wrong with the value.
     package var leftAlone: [LeftAlone]
 
-    /// Documents that the operator has to see to.
+    /// The number of skipped documents that the operator has to fix.
     package var stuck: Int { leftAlone.reduce(0) { $0 + ($1.isTrouble ? $1.count : 0) } }
 
-    /// Documents that are left alone for one reason.
+    /// The documents that are skipped for one reason.
     package struct LeftAlone: Sendable {
-        /// Why.
+        /// The reason.
         package var reason: String
-        /// Whether the operator has to see to them.
+        /// Whether the operator has to fix the documents.
         package var isTrouble: Bool
-        /// How many.
+        /// The number of documents.
         package var count: Int
-        /// A few of them.
+        /// A few of the documents.
         package var samples: [Sample]
     }
 
-    /// One of those documents.
+    /// One of the skipped documents.
     package struct Sample: Sendable {
-        /// Its `_id`.
+        /// The document's `_id`.
         package var id: BSONValue
-        /// What it holds at the step's field; `nil` where that is no single value.
+        /// The value of the step's field; `nil` if it is not a single value.
         package var value: BSONValue?
     }
 }

@@ -3,13 +3,13 @@ import Jobs
 import ServerSchema
 
 extension ServerSchema {
-    /// What the schema says of the fields that a job's steps name: all that decides whether they fit it, and whether they
-    /// can do harm.
+    /// Returns the part of the schema that covers the fields of a job's steps.
     ///
-    /// To look at a whole schema for each of many steps would take the square of its size.
+    /// It decides whether the steps fit the schema, and whether they can make documents unsyncable. Checking each of
+    /// many steps against the whole schema would take time quadratic in its size.
     func narrowed(to job: Job) -> ServerSchema {
         let kinds = job.steps.map(\.step.kind)
-        // What a step makes in another collection is judged by that one's schema.
+        // Documents that a step creates in another collection are judged by the schema of that collection.
         guard kinds.allSatisfy(\.namespaces.isEmpty), let collection = self[job.namespace] else { return self }
         let named = kinds.flatMap { $0.touched + $0.sources + $0.looksInto }.map { $0.components[...] }
         let related = RelatedPaths(named.map(Array.init))
@@ -23,7 +23,7 @@ extension ServerSchema {
 }
 
 extension SchemaNode {
-    /// The schema with the fields alone that the paths lead through; whole, where one of them ends.
+    /// Returns the schema with only the fields that the paths lead through; it is whole where one of the paths ends.
     fileprivate func narrowed(to paths: [ArraySlice<String>]) -> SchemaNode {
         guard !paths.contains(where: \.isEmpty) else { return self }
         var narrow = self
@@ -31,7 +31,7 @@ extension SchemaNode {
         if let elements = inner[FieldPath.each], case .each(let element)? = items {
             narrow.items = .each(element.narrowed(to: elements))
         }
-        // Without any property it would be a dictionary.
+        // Without any property, the object would count as a dictionary.
         let names = Set(inner.keys).union(properties.prefix(1).map(\.name)).sorted()
         narrow.properties = names.compactMap { name in
             property(name).map { node in

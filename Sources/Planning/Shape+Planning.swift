@@ -4,7 +4,7 @@ import SchemaChange
 import ServerSchema
 
 extension Shape {
-    /// What a value is to the steps that make another of it: null beside another type is looked at apart.
+    /// Creates the shape of a value for the steps that convert it; null as an additional type is handled separately.
     init(ofValue node: SchemaNode) { self.init(node.withoutNull) }
 
     /// Whether it is an array.
@@ -12,7 +12,7 @@ extension Shape {
 }
 
 extension SchemaNode {
-    /// The schema of every element of an array, or of every value of a dictionary; `nil` where it says nothing of them.
+    /// The schema of every element of an array, or of every value of a dictionary; `nil` if it does not describe them.
     var inner: SchemaNode? {
         if case .each(let element)? = items { return element }
         return withoutNull.dictionaryValue
@@ -21,17 +21,17 @@ extension SchemaNode {
     /// Whether an array's elements are described one by one.
     var isTuple: Bool { if case .tuple? = items { true } else { false } }
 
-    /// Whether null fits, where the field need not be there.
+    /// Whether null fits if the field is optional.
     func takesNull(in dialect: Dialect) -> Bool {
         dialect == .appServices || types.isEmpty || types.contains(.null) || types.contains(.mixed)
     }
 
-    /// The default that clients see; one of null counts as none.
+    /// The default that clients use; a default of null counts as none.
     var usableDefault: BSONValue? { defaultValue == .null ? nil : defaultValue }
 }
 
 extension SchemaPath {
-    /// The path as a job spells it: `[]` leads into elements and values; `nil` where a job cannot name it.
+    /// The path as a job spells it, with `[]` for elements and values; `nil` if a job cannot name it.
     var jobPath: String? {
         var names: [String] = []
         for step in steps {
@@ -45,6 +45,6 @@ extension SchemaPath {
         return names.isEmpty ? nil : names.joined(separator: ".")
     }
 
-    /// Whether the other is this place or stands inside it.
+    /// Whether the other path is this place or is inside it.
     func isPrefix(of other: SchemaPath) -> Bool { other.steps.starts(with: steps) }
 }

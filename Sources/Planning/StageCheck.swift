@@ -5,12 +5,12 @@ import LocatedYAML
 import ServerSchema
 import Steps
 
-/// Says which steps may run while the older schema is live, and proves it.
+/// Decides which steps may run while the older schema is live, and proves it.
 struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
     let namespace: Namespace
-    /// Where links of the older schema start, as steps name it; `nil` where no step can name one of them.
+    /// The fields of the older schema that hold links, as steps name them; `nil` if steps cannot name all of them.
     private let linked: RelatedPaths?
 
     init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {
@@ -20,8 +20,8 @@ struct StageCheck {
         linked = places.count == links.count ? RelatedPaths(places) : nil
     }
 
-    /// Whether the steps leave every document syncing that syncs under the older schema.
-    /// - Throws: ``JobError`` when the steps do not fit the schemas: a defect of the planner.
+    /// Whether the steps provably keep every document syncing that syncs under the older schema.
+    /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
     func areHarmless(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
         guard !steps.contains(where: { mayBeRefused($0, by: collection) }) else { return false }
@@ -34,7 +34,7 @@ struct StageCheck {
         }
     }
 
-    /// Whether the step fills in a value that the older schema's constraints do not take: sync may refuse it.
+    /// Whether the step fills in a value that breaks the older schema's constraints, so that sync may refuse it.
     private func mayBeRefused(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard step.kind == "default", let value = step.filling, let node = node(at: step.target, in: collection.root),
             let type = node.withoutNull.types.first, node.withoutNull.types.count == 1
@@ -42,7 +42,7 @@ struct StageCheck {
         return !node.takes(value.fitted(to: type) ?? value, in: collection.dialect)
     }
 
-    /// What a schema says of a path; `nil` where it says nothing.
+    /// Returns the schema at a path; `nil` if the schema does not describe it.
     private func node(at path: String, in root: SchemaNode) -> SchemaNode? {
         var node = root
         for name in path.split(separator: ".").map(String.init) {
@@ -59,7 +59,7 @@ struct StageCheck {
         }
     }
 
-    /// Why a job file cannot hold one of the group's steps; `nil` where it can hold all.
+    /// Returns why a job file cannot hold one of the group's steps; `nil` if it can hold all of them.
     func refusal(of group: FieldGroup) -> String? {
         for step in group.steps + group.late.compactMap(\.step) {
             do throws(JobError) { _ = try job([step]) } catch { return error.message }
@@ -73,13 +73,13 @@ struct StageCheck {
         return try JobFile.parse(text, path: "plan")
     }
 
-    /// The steps as a job, fitted to both schemas.
+    /// Returns the steps as a job, compiled against both schemas.
     private func compiled(_ steps: [StepLine]) throws -> CompiledJob {
         let job = try job(steps)
         return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
     }
 
-    /// Whether the step writes only where the older schema says nothing.
+    /// Whether the step writes only where the older schema describes nothing.
     private func isUnseen(_ step: StepLine, by root: SchemaNode) -> Bool {
         guard step.kind != "rename" else { return false }
         var node = root
@@ -97,9 +97,10 @@ struct StageCheck {
         return false
     }
 
-    /// Whether the step fills a field of elements, of one plain type that stays, which the older schema does not require.
+    /// Whether the step fills a field inside elements that the older schema does not require and whose single type
+    /// stays.
     ///
-    /// A link's or a partition's key is not proven to be harmless.
+    /// A link or a partition key is not proven to be safe.
     private func fillsOptional(_ step: StepLine, of collection: CollectionSchema) -> Bool {
         let names = step.target.split(separator: ".").map(String.init)
         guard step.kind == "default", names.contains(FieldPath.each), let value = step.filling,
@@ -121,7 +122,7 @@ struct StageCheck {
         return node.takes(value.fitted(to: types[0]) ?? value, in: collection.dialect)
     }
 
-    /// A list is the same list with fewer elements.
+    /// Whether the step only removes elements, and the older schema demands no minimum number of them.
     private func onlyTakesElements(_ step: StepLine, of root: SchemaNode) -> Bool {
         guard ["dedupe", "drop-nulls"].contains(step.kind) else { return false }
         var node = root
@@ -134,7 +135,7 @@ struct StageCheck {
 }
 
 extension StepLine {
-    /// The constant that the step fills in.
+    /// The constant that the step fills in; `nil` if there is none.
     fileprivate var filling: BSONValue? {
         if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
     }

@@ -3,16 +3,16 @@ import Checking
 import Jobs
 import ServerSchema
 
-/// A value that the operator states for a field: `Person.email=""`.
+/// A value that the operator states for a field, such as `Person.email=""`.
 package struct StatedDefault: Hashable, Sendable {
-    /// As it was written.
+    /// The statement as it was written.
     package let text: String
-    /// The field, by its type's title or its collection.
+    /// The field, after its type's title or its collection.
     let field: String
-    /// The value, as JSON or extended JSON; for a text the text itself.
+    /// The value as JSON or extended JSON; a text may also be written without quotation marks.
     let value: String
 
-    /// Reads `TYPE.field=VALUE`; `nil` when it has no such form.
+    /// Reads `TYPE.field=VALUE`; `nil` if the text does not have this form.
     package init?(_ text: String) {
         guard let sign = text.firstIndex(of: "=") else { return nil }
         (self.text, field, value) = (text, String(text[..<sign]), String(text[text.index(after: sign)...]))
@@ -30,14 +30,14 @@ extension StatedDefault {
     }
 
     /// Finds the field in the newer schema.
-    /// - Throws: ``PlanError`` when no collection, several, or no field of one is meant.
+    /// - Throws: ``PlanError`` when the name matches no collection, several collections, no field of one, or an `_id`.
     func place(in schema: ServerSchema) throws(PlanError) -> Place {
         let owners = schema.collections.flatMap { collection in
             [collection.namespace.description, collection.root.title, collection.namespace.collection]
                 .compactMap(\.self).filter { field.hasPrefix("\($0).") }.map { (collection, $0) }
         }
         guard let longest = owners.map(\.1.count).max() else {
-            // As diff shows a path, below the name of the only collection.
+            // In the only collection the path is enough, as `diff` shows it below the collection's name.
             if schema.collections.count == 1 {
                 return try place(of: Self.names(of: field[...]), in: schema.collections[0])
             }
@@ -57,7 +57,7 @@ extension StatedDefault {
         return try place(of: Self.names(of: field.dropFirst(name.count + 1)), in: collection)
     }
 
-    /// The names of a path, as job files and `diff` write them: `pets.[].toy`, `pets[].toy`, `map{}`, `"a.b".c`.
+    /// Returns the names of a path as job files and `diff` write it: `pets.[].toy`, `pets[].toy`, `map{}`, `"a.b".c`.
     private static func names(of path: Substring) -> [String] {
         var (names, rest): ([String], Substring) = ([], path)
         while !rest.isEmpty {
@@ -101,13 +101,13 @@ extension StatedDefault {
         return Place(collection: collection, path: path, node: node, isRequired: isRequired)
     }
 
-    /// The value, as the field's type.
-    /// - Throws: ``PlanError`` when it is none of it.
+    /// Returns the value, converted to the field's type.
+    /// - Throws: ``PlanError`` when it has another type, or does not fit the field's schema.
     func value(for place: Place) throws(PlanError) -> StepLine.Value {
         let types = place.node.types.filter { $0 != .null }
         if value == "$now", types.isEmpty || types == [.date] || types == [.mixed] { return .verbatim("$now") }
         let isText = types == [.string]
-        // A shell takes the quotation marks away; what is no JSON can only be meant as a text.
+        // A shell removes the quotation marks, so text that is not JSON can only be meant as a string.
         guard let read = value.isEmpty ? nil : try? BSONValue(extendedJSON: value) else {
             guard isText else { throw error("\"\(value)\" is no JSON, and the newer schema declares \(words(types))") }
             return .literal(.string(value))

@@ -4,15 +4,15 @@ import ServerSchema
 
 /// An entry of a job's `steps`, as its file spells it.
 package struct StepLine: Hashable, Sendable {
-    /// A value of one of its keys.
+    /// A value of one of the step's keys.
     package enum Value: Hashable, Sendable {
         /// A path, a name or a word.
         case text(String)
-        /// Names.
+        /// A list of names.
         case list([String])
         /// A constant of any BSON type.
         case literal(BSONValue)
-        /// What stands there as it is.
+        /// A text that is written as it is.
         case verbatim(String)
     }
 
@@ -24,7 +24,7 @@ package struct StepLine: Hashable, Sendable {
 
     /// The key that names the kind of step.
     package let kind: String
-    /// What stands under it, in this order.
+    /// The keys below it with their values, in this order.
     package internal(set) var members: [Member]
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {
@@ -32,7 +32,7 @@ package struct StepLine: Hashable, Sendable {
         self.members = members.compactMap { key, value in value.map { Member(key: key, value: $0) } }
     }
 
-    /// The line, without the dash.
+    /// The line in the job file, without the dash.
     package var text: String {
         let list = members.map { "\($0.key): \(Self.text($0.value))" }.joined(separator: ", ")
         return "\(kind): {\(list)}"
@@ -47,29 +47,29 @@ package struct StepLine: Hashable, Sendable {
         }
     }
 
-    /// A member's text.
+    /// Returns the text of a member; `nil` if the member is missing or is no text.
     func text(of key: String) -> String? {
         if case .text(let text)? = members.first(where: { $0.key == key })?.value { text } else { nil }
     }
 }
 
 extension StepLine {
-    /// Fills a field.
+    /// Returns a step that fills a field.
     static func fill(_ field: String, with value: Value, nullsToo: Bool) -> Self {
         Self(
             "default", ["field": .text(field), "value": value, "when": nullsToo ? .text("missingOrNull") : nil])
     }
 
-    /// Changes a field's type.
+    /// Returns a step that changes a field's type.
     static func convert(_ field: String, from old: Set<SchemaType>?, to type: SchemaType, into: String? = nil) -> Self {
-        // Only a uuid's way to a text is named by both ends.
+        // Only the conversion of a UUID to a string names both types.
         let from: Value? = type == .string && old == [.uuid] ? .text("uuid") : nil
         return Self(
             "convert",
             ["field": .text(field), "from": from, "to": .text(type.rawValue), "into": into.map { .text($0) }])
     }
 
-    /// The step with what it does where its target holds something.
+    /// Returns the step with a rule for targets that already hold a value.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {
@@ -79,6 +79,6 @@ extension StepLine {
         return line
     }
 
-    /// A step with nothing to say but its field.
+    /// Returns a step that has no key but its field.
     static func plain(_ kind: String, _ field: String) -> Self { Self(kind, ["field": .text(field)]) }
 }

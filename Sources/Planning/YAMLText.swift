@@ -2,7 +2,7 @@ import BSON
 
 /// Texts and constants as a job file spells them, within braces.
 enum YAMLText {
-    /// A name or a path: bare where it can only be read as that.
+    /// Returns a name or a path, bare if it can only be read as one, else quoted.
     static func word(_ text: String) -> String { isBare(text) ? text : text.quotedAsYAML }
 
     private static func isBare(_ text: String) -> Bool {
@@ -16,10 +16,10 @@ enum YAMLText {
         (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
     }
 
-    /// What some reader of YAML takes for a bool or for null.
+    /// Words that some YAML reader takes for a Boolean or for null.
     private static let readOtherwise: Set = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
 
-    /// A constant, so that the job's reader finds the same value of the same type.
+    /// Returns a constant, spelled so that the job's reader finds the same value of the same type.
     static func literal(_ value: BSONValue) -> String {
         switch value {
         case .string(let text): text.quotedAsYAML

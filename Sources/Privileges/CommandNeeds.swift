@@ -1,20 +1,21 @@
-/// What each command needs: the one table that roles, the look before a command begins, and the reference are made of.
+/// The privileges that each command needs: the one table behind the roles, the check before a command begins, and the
+/// reference.
 package struct CommandNeeds: Sendable {
     /// The command, as it is typed: `partner init`, `backfill --dry-run`.
     package let command: String
-    /// What it needs, the indispensable first.
+    /// The command's needs, the required ones first.
     package let needs: [Need]
 
-    /// Those without which it cannot run.
+    /// The needs without which the command cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
-    /// Whether it writes to the deployment more than the history of checks.
+    /// Whether the command writes more to the deployment than the history of checks.
     package var isWriting: Bool {
         let writing: Set = ["insert", "update", "remove", "dropCollection"]
         return required.contains { $0.place != .history && !writing.isDisjoint(with: $0.actions) }
     }
 
-    /// The needs of a command.
+    /// Returns the needs of a command; `nil` if there is no such command.
     package static func of(_ command: String) -> CommandNeeds? { all.first { $0.command == command } }
 
     private init(_ command: String, _ needs: Need...) { self.init(command, needs) }
@@ -24,24 +25,24 @@ package struct CommandNeeds: Sendable {
         self.needs = needs.filter { $0.loss == nil } + needs.filter { $0.loss != nil }
     }
 
-    /// What a schema that is `live` adds to the needs of a command.
+    /// Returns the needs of the command when a schema is `live`.
     package func readingValidators() -> CommandNeeds {
         CommandNeeds(command, needs + [.needs(.database, "listCollections", for: "reads the validators")])
     }
 
-    /// What is left of the needs of a command when another user does what an action allows.
+    /// Returns the remaining needs of the command when another user performs an action.
     package func without(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { !$0.actions.contains(action) })
     }
 
-    /// What another user needs that does what an action allows, and nothing else.
+    /// Returns the needs of another user that performs only this action of the command.
     package func only(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { $0.actions.contains(action) })
     }
 
-    // MARK: the table
+    // MARK: The table
 
-    /// Every command that asks a deployment.
+    /// The needs of every command that connects to a deployment.
     package static let all: [CommandNeeds] = [
         CommandNeeds(
             "check",
@@ -142,7 +143,7 @@ package struct CommandNeeds: Sendable {
             keepsOwnState),
     ]
 
-    // MARK: what several commands need
+    // MARK: Needs that several commands share
 
     private static let readsDocuments = Need.needs(.data, "find", for: "reads the documents")
     private static let followsMoment = Need.may(
@@ -174,7 +175,7 @@ package struct CommandNeeds: Sendable {
             without: "no throttle on the oplog window before MongoDB 5.0"),
     ]
 
-    /// Checking documents.
+    /// The needs of checking documents.
     private static let checking: [Need] = [
         readsDocuments, readsLedger,
         .needs(.history, "find", "insert", "update", for: "keeps the counts of each check"), followsMoment,
@@ -183,11 +184,11 @@ package struct CommandNeeds: Sendable {
             without: "a collection that is replaced meanwhile goes unnoticed, and reading takes longer"),
     ]
 
-    /// Showing what a job would do.
+    /// The needs of showing what a job would do.
     private static let previewing: [Need] =
         [readsDocuments, looksUp, looksUpByIndex, readsLedger, findsCollection, sizesChunks] + readsMetrics
 
-    /// Running a job.
+    /// The needs of running a job.
     private static let running: [Need] =
         [
             readsDocuments, .needs(.data, "update", for: "changes the documents"), findsCollection, looksUp,

@@ -1,14 +1,14 @@
 package import Mongo
 
-/// A user lacks privileges without which a command cannot do its work.
+/// The error for a user who lacks privileges that a command cannot work without.
 package struct MissingPrivileges: Error, CustomStringConvertible {
-    /// What is missing, one entry for each resource.
+    /// The missing privileges, one entry for each resource.
     package let missing: [Role.Grant]
     private let user: String
     private let command: String
     private let lacksLedger: Bool
 
-    /// What a user lacks for a command; `nil` when nothing is missing.
+    /// Finds the privileges that a user lacks for a command; `nil` when none is missing.
     package init?(of user: UserPrivileges, for command: CommandNeeds, on places: WorkPlaces) {
         missing = Role(command, on: places, isFull: false).grants.compactMap { grant in
             var grant = grant
@@ -21,8 +21,9 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
         lacksLedger = missing.contains { ledgers.contains($0.resource) }
     }
 
+    /// The missing privileges, and the command that prints the role.
     package var description: String {
-        // Collections that lack the same are told together.
+        // Resources that lack the same actions are listed together.
         let kinds = missing.map(\.actions).reduce(into: [[String]]()) { if !$0.contains($1) { $0.append($1) } }
         let list = kinds.map { actions in
             let places = missing.filter { $0.actions == actions }.map { "\($0.resource)" }

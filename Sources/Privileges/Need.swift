@@ -5,13 +5,13 @@ package import Mongo
 package enum Place: String, Sendable, CaseIterable {
     /// The collections of the schema or the job.
     case data
-    /// The databases of those collections, for what is asked of a database itself, or computed in it.
+    /// The databases of those collections, for commands on a database itself, or computations in it.
     case database
-    /// Collections that a job's steps look documents up in.
+    /// Collections in which a job's steps look up documents.
     case lookedUp
-    /// Collections that a job's steps look up in by another field than `_id`.
+    /// Collections in which a job's steps look up by another field than `_id`.
     case indexed
-    /// Collections that a job's steps make documents in.
+    /// Collections in which a job's steps create documents.
     case created
     /// The partner of a collection.
     case partner
@@ -19,7 +19,7 @@ package enum Place: String, Sendable, CaseIterable {
     case state
     /// The collection of the state database that holds the records of jobs.
     case jobs
-    /// The collection of the state database that holds how far jobs are.
+    /// The collection of the state database that holds the progress of jobs.
     case ranges
     /// The sync engine's ledgers of unsynced documents.
     case ledger
@@ -33,15 +33,15 @@ package enum Place: String, Sendable, CaseIterable {
     case cluster
 }
 
-/// Actions that a command takes at a place, and what for.
+/// The actions that a command performs on a kind of resource, and their purpose.
 package struct Need: Sendable, Hashable {
-    /// Where.
+    /// The kind of resource.
     package let place: Place
-    /// The actions, as a role lists them.
+    /// The actions, in the spelling of roles.
     package let actions: [String]
-    /// What for, as a clause.
+    /// The purpose, as a clause.
     package let purpose: String
-    /// What the command goes without when it is not granted; `nil` where it cannot run then.
+    /// The consequence of not granting the actions, as a clause; `nil` if the command cannot run without them.
     package let loss: String?
 
     static func needs(_ place: Place, _ actions: String..., for purpose: String) -> Need {
@@ -53,11 +53,12 @@ package struct Need: Sendable, Hashable {
     }
 }
 
-/// The resources that a command works on, place by place.
+/// The resources that a command works on, by kind.
 package struct WorkPlaces: Sendable, Equatable {
+    /// The resources of each kind.
     package private(set) var resources: [Place: [PrivilegeResource]] = [.cluster: [.cluster]]
 
-    /// The state database, and the oplog; nothing else yet.
+    /// Creates places with the state database, if given, and the oplog.
     package init(state: String? = nil) {
         if let state {
             resources[.state] = [.database(state)]
@@ -68,23 +69,23 @@ package struct WorkPlaces: Sendable, Equatable {
         resources[.oplog] = [.collection(Namespace(database: "local", collection: "oplog.rs"))]
     }
 
-    /// Adds collections to a place; to ``Place/data``, their databases, too.
+    /// Adds collections of a kind; for ``Place/data`` and ``Place/partner``, also their databases.
     package mutating func add(_ namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .collection($0) }, to: place)
         if place == .data || place == .partner { addDatabases(of: namespaces, to: .database) }
     }
 
-    /// Adds the databases of collections to a place.
+    /// Adds the databases of collections as resources of a kind.
     private mutating func addDatabases(of namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .database($0.database) }, to: place)
     }
 
-    /// Adds all places of another command.
+    /// Adds all resources of another command.
     package mutating func add(_ other: WorkPlaces) {
         for (place, more) in other.resources { add(more, to: place) }
     }
 
-    /// Adds resources to a place, each once.
+    /// Adds resources of a kind, each once.
     package mutating func add(_ more: [PrivilegeResource], to place: Place) {
         for resource in more where resources[place]?.contains(resource) != true {
             resources[place, default: []].append(resource)

@@ -3,23 +3,23 @@ package import Mongo
 
 /// A role that grants what a command needs, and no more.
 package struct Role: Sendable {
-    /// The actions on one resource, and what for.
+    /// The actions on one resource, and their purposes.
     package struct Grant: Sendable, Hashable {
-        /// What it is about.
+        /// The resource.
         package var resource: PrivilegeResource
         /// The actions, each once.
         package var actions: [String]
-        /// What for, a clause each.
+        /// The purposes, one clause each.
         package var purposes: [String]
     }
 
     /// The role's name.
     package let name: String
-    /// One entry for each resource.
+    /// The grants, one for each resource.
     package let grants: [Grant]
 
-    /// The role for a command on some places.
-    /// - Parameter isFull: whether it also grants what the command can go without.
+    /// Creates the role for a command on its resources.
+    /// - Parameter isFull: whether it also grants actions that the command can do without.
     package init(_ command: CommandNeeds, on places: WorkPlaces, isFull: Bool) {
         self.init(
             name: "shipshape-" + command.command.replacing(" --", with: "-").replacing(" ", with: "-"),
@@ -41,10 +41,10 @@ package struct Role: Sendable {
     }
 }
 
-// MARK: forms
+// MARK: Forms
 
 extension Role {
-    /// What creates the role in mongosh.
+    /// Returns the mongosh command that creates the role.
     package func mongosh() -> String {
         let lines = grants.map { grant in
             let actions = grant.actions.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -74,7 +74,8 @@ extension Role {
         }
     }
 
-    /// The role as the Atlas Administration API takes it, and the actions that Atlas has no custom role for.
+    /// Returns the role in the form of the Atlas Administration API, and the actions for which Atlas has no custom
+    /// role.
     package func atlas() -> (json: String, missing: [String]) {
         var missing: [String] = []
         var entries: [(action: String, resources: [PrivilegeResource])] = []
@@ -122,7 +123,7 @@ extension Role {
         }
     }
 
-    /// The names that Atlas has for actions.
+    /// The names of actions in Atlas.
     ///
     /// Source: https://www.mongodb.com/docs/atlas/reference/custom-role-actions
     private static let atlasActions = [
@@ -134,7 +135,7 @@ extension Role {
 }
 
 extension Role {
-    /// The privileges as the command `createRole` takes them.
+    /// The privileges in the form that the command `createRole` takes.
     package var privileges: [BSONValue] {
         grants.map { grant in
             let resource: BSONValue =

@@ -3,20 +3,22 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A program of the operator's that is run beside ours: with a time limit, and without our secrets.
+/// A program of the operator that runs as a process of its own, with a time limit and without our secrets.
 ///
-/// It has a session of its own, so that what is typed at our terminal does not end it. The processes that it started
+/// The program has its own session, so that keys pressed at our terminal do not end it. The processes that it started
 /// and left running are killed when it ends.
 package struct OutsideCommand: Sendable {
-    /// How it ended.
+    /// The way in which a command ended.
     package enum Outcome: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signaled(Int32)
         case outOfTime(Duration)
         case notRun(String)
 
+        /// Whether the command exited with 0.
         package var isSuccess: Bool { self == .exited(0) }
 
+        /// A clause that says how the command ended.
         package var description: String {
             switch self {
             case .exited(let code): "ended with \(code)"
@@ -30,30 +32,31 @@ package struct OutsideCommand: Sendable {
     private let executable: Executable
     private let arguments: [String]
 
-    /// A command for the shell.
+    /// Creates a command that the shell runs.
     package init(shell command: String) { (executable, arguments) = (.path("/bin/sh"), ["-c", command]) }
 
-    /// A program that is looked for in `PATH`.
+    /// Creates a command that runs a program found in `PATH`.
     package init(_ program: String, _ arguments: [String]) {
         (executable, self.arguments) = (.name(program), arguments)
     }
 
-    /// Runs it; what it writes goes to standard error.
-    /// - Parameter variables: what is added to its environment, which has none of our `SHIPSHAPE_…`.
+    /// Runs the command; all its output goes to our standard error.
+    /// - Parameter variables: variables to add to its environment, which has none of our `SHIPSHAPE_…`.
     package func run(
         input: String = "", variables: [String: String] = [:], timeLimit: Duration
     ) async -> Outcome {
         await run(input, variables, timeLimit, .currentStandardError, .currentStandardError).outcome
     }
 
-    /// Runs it for its answer alone.
-    /// - Returns: how it ended, and the first few bytes that it wrote to standard output; what it says beside is dropped.
+    /// Runs the command for its answer.
+    /// - Returns: how the command ended, and its standard output of at most 1,024 bytes; if the output is longer, the
+    ///   outcome is `notRun`. Standard error is discarded.
     package func ask(input: String = "", timeLimit: Duration) async -> (outcome: Outcome, answer: String) {
         let (outcome, answer) = await run(input, [:], timeLimit, .string(limit: 1_024), .discarded)
         return (outcome, answer ?? "")
     }
 
-    /// Runs it and drops what it writes.
+    /// Runs the command and discards its output.
     package func runSilently(timeLimit: Duration) async -> Outcome {
         await run("", [:], timeLimit, .discarded, .discarded).outcome
     }
@@ -82,13 +85,13 @@ package struct OutsideCommand: Sendable {
                 return (.outOfTime(timeLimit), nil)
             }
             let first = await group.next()
-            // Ends what runs still.
+            // Ends the task that is still running.
             group.cancelAll()
             return first ?? (.outOfTime(timeLimit), nil)
         }
     }
 
-    /// Kills what is left of a process's group when the process ends.
+    /// Waits until a process ends, then kills the remaining processes of its group.
     ///
     /// The process is not reaped before this returns, so that no other group can have its id.
     private static func killGroup(at process: pid_t) async {
@@ -114,8 +117,8 @@ package struct OutsideCommand: Sendable {
         return options
     }
 
-    /// The reading end of a pipe that holds a text already: to write while nobody reads any more would end our process.
-    /// - Throws: ``Errno`` also for a text that does not fit into a pipe.
+    /// Returns the reading end of a pipe that already holds a text, so that no write to a closed pipe ends our process.
+    /// - Throws: ``Errno``, also for a text that does not fit into a pipe.
     private static func pipe(holding text: String) throws -> FileDescriptor {
         let (reading, writing) = try FileDescriptor.pipe()
         defer { try? writing.close() }

@@ -5,12 +5,12 @@ import JobState
 import Running
 import Steps
 
-/// The JSON form of a backfill's report: one object, whose keys always stand in the same order.
+/// The JSON form of a backfill's report: one object with its keys in a fixed order.
 package struct BackfillReportJSON {
     private let report: BackfillReport
     private let showsValues: Bool
 
-    /// Wraps a report; `showsValues` decides whether samples show values, and not only types.
+    /// Wraps a report; `showsValues` decides whether samples show values or only types.
     package init(_ report: BackfillReport, showsValues: Bool) {
         self.report = report
         self.showsValues = showsValues
@@ -132,7 +132,7 @@ package struct BackfillReportJSON {
 }
 
 extension Headroom {
-    /// The parts of the sum.
+    /// The counts that make up the headroom, as JSON.
     var json: ReportValue {
         .object([
             ("ledger", ledger.map { .integer($0.entries) } ?? .null),

@@ -5,7 +5,7 @@ import Jobs
 import Running
 import Steps
 
-/// The plan of a job, as the operator sees it before saying yes.
+/// The plan of a job, as shown to the operator before the confirmation.
 package enum BackfillPlanText {
     /// Renders the plan.
     package static func render(_ plan: BackfillPlan) -> String {
@@ -141,14 +141,14 @@ package enum BackfillReportText {
 }
 
 extension Headroom {
-    /// Metric, value and limit, with the thousands apart.
+    /// The metric, its value and its limit, with thousands separators.
     var text: String {
         let entries = ledger?.words ?? "no ledger"
         return "unsynced documents: \(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
     }
 }
 
-/// A line per step, and one per reason that documents are left alone.
+/// Lines about steps: one per step, and one per reason for skipping documents.
 private enum StepLines {
     static func render(_ steps: [StepCount], title: String) -> [String] {
         steps.flatMap { step in
@@ -166,21 +166,21 @@ private enum StepLines {
 }
 
 extension Double {
-    /// Rounded to tenths.
+    /// The number rounded to tenths.
     var inTenths: String {
         let tenths = Int((self * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
 
-/// The words for a stop.
+/// The text about a stop.
 extension RunStop {
-    /// The reason, with its numbers as people read them.
+    /// The reason, with numbers formatted for people.
     var text: String {
         if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.text)" } else { reason }
     }
 
-    /// The advice for the operator: to run again, or what helps where another run does not.
+    /// Returns the advice for the operator: to run the job again, or what to do first if another run would stop again.
     func remedy(for job: String) -> String {
         switch self {
         case .signal, .timeBudget, .arrivals: "run it again to go on"
@@ -193,12 +193,12 @@ extension RunStop {
 }
 
 extension RunStop? {
-    /// Why it stopped; null where it did not.
+    /// The reason for the stop; null if the run did not stop.
     var json: ReportValue { map { .string($0.reason) } ?? .null }
 }
 
 extension LedgerCount {
-    /// What the ledger holds, as a sum of a verdict tells it.
+    /// The number of entries in the ledger, and of documents if there are fewer of them, for use in a sum.
     var words: String {
         guard let documents, documents < entries else { return "\(entries.grouped) in the ledger" }
         return "\(entries.entries) of \(documents.documents) in the ledger"

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension Backlinks {
-    /// How many links lead to each object, and the errors with which the clients' own migration would fail.
+    /// Returns how many objects have no parent, one or several, and the errors with which the clients' migration fails.
     /// - Parameter ids: How `_id`s are shown.
     func sentences(ids: IDDisplay) -> [String] {
         let from = places.isEmpty ? "" : " (from \(Self.list(places)))"

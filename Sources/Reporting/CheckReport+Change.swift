@@ -3,7 +3,7 @@ import Checking
 import SchemaChange
 import ServerSchema
 
-/// What the verdict says of the change.
+/// The part of the verdict on the schema change.
 extension CheckReport {
     func changePart(_ ids: IDDisplay) -> VerdictPart {
         if let statedChange {
@@ -33,7 +33,7 @@ extension CheckReport {
         "Server: \(change.worst(\.server).word); clients: \(change.worst(\.client).word)"
     }
 
-    /// The breaking changes by name, as far as there is room.
+    /// Returns the first five breaking changes, and if there are more, the command that lists all of them.
     private func breaking(_ change: DiffReport) -> [String] {
         let all = change.changes.filter { $0.kind.verdict == .breaking }
         let shown = all.prefix(5).map { change in
@@ -45,7 +45,7 @@ extension CheckReport {
         return shown + (more > 0 ? [rest] : [])
     }
 
-    /// The partners that serve changes, each with how many.
+    /// Returns a clause for each partner that serves changes, with their number.
     private func served(_ change: DiffReport) -> [String] {
         let served = Dictionary(grouping: change.changes.filter { $0.kind.verdict == .served }, by: \.kind.advice)
         return served.sorted { $0.key < $1.key }.map { advice, changes in
@@ -53,7 +53,7 @@ extension CheckReport {
         }
     }
 
-    /// How a breaking change can be deployed at all.
+    /// The one place where a breaking change can be deployed, and a warning if development mode is on.
     ///
     /// Source: `semantics.md` section 6, note 1.
     private var deployment: [String] {
@@ -64,7 +64,7 @@ extension CheckReport {
                 ] : [])
     }
 
-    /// What the state of sync makes of the deploy.
+    /// The effect of the sync state on the deploy; `nil` if sync is enabled or its state is unknown.
     private var state: String? {
         switch sync.state {
         case .enabled, nil: return nil
@@ -80,7 +80,7 @@ extension CheckReport {
 }
 
 extension DiffReport {
-    /// The worst verdict of one side.
+    /// Returns the worst verdict for one side, the server or the clients.
     func worst(_ side: KeyPath<SchemaChange, SchemaChange.Verdict>) -> SchemaChange.Verdict {
         changes.map { $0[keyPath: side] }.max() ?? .nonBreaking
     }

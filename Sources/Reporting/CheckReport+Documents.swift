@@ -2,7 +2,7 @@ import BSON
 import Checking
 import ServerSchema
 
-/// What the verdict says of the documents and of the limit.
+/// The parts of the verdict on the documents and on the limit.
 extension CheckReport {
     var documentsPart: VerdictPart {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
@@ -26,7 +26,7 @@ extension CheckReport {
             sentence: dialect == .jsonSchema ? validatorSentence : syncSentence, reasons: reasons)
     }
 
-    /// Under a validator nothing stops: the server refuses to write documents that do not fit.
+    /// The sentence for a validator, which stops nothing, but whose server refuses to write documents that do not fit.
     private var validatorSentence: String {
         switch verdict.band {
         case .safe where failingAlready > 0:
@@ -49,7 +49,7 @@ extension CheckReport {
         return verdict.isPartial ? "At least \(stopping)" : stopping
     }
 
-    /// The sentence on documents that do not sync, all of which the ledger records.
+    /// The sentence for documents that do not sync, if the ledger already records all of them.
     private var recorded: String {
         let (count, isOne) = (failingInLedger, failingInLedger == 1)
         return
@@ -62,18 +62,18 @@ extension CheckReport {
             + "safe."
     }
 
-    /// The collections that nothing could be said of.
+    /// A clause on collections of the schema that do not exist; empty if any document would or might stop syncing.
     private var missing: String {
         guard !absent.isEmpty, verdict.stopping + verdict.possiblyStopping == 0 else { return "" }
         return
             ", and \(absent.count.counted("collection")) of the schema \(absent.count == 1 ? "does" : "do") not exist"
     }
 
-    /// The documents that fail under both schemas.
+    /// The number of documents that fail under both schemas.
     private var failingAlready: Int { total.changes?.alreadyFailing ?? 0 }
     private var fails: String { failingAlready == 1 ? "fails" : "fail" }
 
-    /// What becomes of documents that do not fit, as the state of sync has it.
+    /// The consequence for documents that do not fit, which depends on the sync state.
     private var stop: String {
         switch sync.state {
         case .enabled, nil: "would stop syncing"
@@ -82,7 +82,7 @@ extension CheckReport {
         }
     }
 
-    /// The documents that stop syncing, and those that may where that counts as much.
+    /// The number of documents that stop syncing, and of those that might, if the operator wants them to count as well.
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
         if possible == 0 { return "\(certain.documents) \(stop)" }
@@ -91,10 +91,10 @@ extension CheckReport {
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
-    /// How many of the documents in the sentence the operator has accepted.
+    /// A clause on how many of the documents in the sentence an exception covers.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
-        // Without an active schema the sentence leaves out what the ledger records, which exceptions know nothing of.
+        // Without an active schema, exceptions also cover documents in the ledger, which the sentence does not count.
         guard let accepted else { return total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : "" }
         return accepted > 0 ? ", \(accepted.grouped) of them excepted" : ""
     }

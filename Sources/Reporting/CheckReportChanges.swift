@@ -1,13 +1,13 @@
 import Checking
 import TextTable
 
-/// Which documents begin to fail, fail already or are fixed: a table of a row per collection.
+/// A table of the documents that newly fail, already fail or are fixed, with a row per collection.
 struct CheckReportChanges {
     private let active: String
     private let rows: [(name: String, changes: VerdictChanges)]
     private let hasPossible: Bool
 
-    /// `nil` when there is no active schema to compare with.
+    /// Creates the table; `nil` without an active schema to compare with.
     init?(_ report: CheckReport) {
         guard let total = report.total.changes, let active = report.active else { return nil }
         self.active = active

@@ -2,15 +2,15 @@ import BSON
 import Checking
 import TextTable
 
-/// The groups of one collection: a table, and below it examples and the filter of each.
+/// The violation groups of one collection: a table, then examples and the filter of each group.
 ///
-/// Where the table is too wide for a terminal, each group is told in lines of its own.
+/// If the table is too wide for the terminal, each group has lines of its own instead of a row.
 struct CheckReportGroups {
     let collection: CheckReport.Collection
     let ids: IDDisplay
-    /// The columns that there are; `nil` for as many as it takes.
+    /// The width of the terminal in columns; `nil` for no limit.
     let width: Int?
-    /// Whether to tell the filter of each group.
+    /// Whether to show the filter of each group.
     var showsFilters = true
 
     private typealias Row = (number: Int, group: ViolationGroup)
@@ -24,7 +24,7 @@ struct CheckReportGroups {
         return ((isNarrow ? [] : table) + lines).asLines
     }
 
-    /// The table's lines, indented, without the spaces that fill the last column.
+    /// The table's lines, indented and without trailing blanks.
     private var table: [String] {
         let table = TextTable<Row> { row in
             let violation = row.group.violation
@@ -46,7 +46,7 @@ struct CheckReportGroups {
         return table.lines(for: rows).map { "  \($0)" }
     }
 
-    /// What the table would say of a group.
+    /// Returns the content of a group's table row as lines of their own.
     private func heading(_ row: Row) -> [String] {
         let violation = row.group.violation
         let new = row.group.newCount.map { " (\($0.grouped) new)" } ?? ""
@@ -59,7 +59,7 @@ struct CheckReportGroups {
 
     private func details(_ row: Row, isFirst: Bool) -> [String] {
         let words = ViolationGroupWords(row.group, of: collection, ids: ids)
-        // A command is copied as it stands.
+        // A command is not wrapped, so that it can be copied.
         let command = showsFilters ? [words.command] : []
         let lines = wrapped(words.samples) + command + wrapped(words.proof) + wrapped(words.exception)
         return lines.enumerated().map { index, line in
@@ -71,7 +71,7 @@ struct CheckReportGroups {
         line.map { $0.wrapped(to: width.map { max(20, $0 - padded().count - 4) }) } ?? []
     }
 
-    /// A group's number, or the room for one.
+    /// Returns a group's number, padded, or blanks of the same width.
     private func padded(_ number: Int? = nil) -> String {
         let text = number.map(String.init) ?? ""
         return String(repeating: " ", count: max(0, "\(collection.groups.count)".count - text.count)) + text

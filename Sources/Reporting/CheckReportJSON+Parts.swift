@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension VerdictChanges {
-    /// For machines.
+    /// The counts as JSON.
     var json: ReportValue {
         .object([
             ("newly_failing", .integer(newlyFailing)), ("already_failing", .integer(alreadyFailing)),
@@ -14,7 +14,7 @@ extension VerdictChanges {
 }
 
 extension PartOfCheck {
-    /// For machines.
+    /// The part as JSON.
     var json: ReportValue {
         .object([
             ("number", .integer(part.number)), ("of", .integer(part.count)), ("digest", .string(digest)),
@@ -30,7 +30,7 @@ extension PartOfCheck {
 }
 
 extension JobTrace {
-    /// For machines.
+    /// The trace as JSON.
     var json: ReportValue {
         .object([
             ("collection", .string("\(namespace)")), ("converted", .integer(convertedCount)),
@@ -43,7 +43,7 @@ extension JobTrace {
 }
 
 extension ExceptionUse {
-    /// For machines.
+    /// The use of the exceptions as JSON.
     var json: ReportValue {
         .object([
             ("file", .string(file)), ("matched", .array(matched.map(\.json))),
@@ -53,7 +53,7 @@ extension ExceptionUse {
 }
 
 extension FindingException {
-    /// For machines.
+    /// The exception as JSON.
     var json: ReportValue {
         .object([
             ("collection", .string("\(namespace)")), ("path", .string(path)), ("rule", .string(rule.rawValue)),
@@ -65,7 +65,7 @@ extension FindingException {
 }
 
 extension ViolationGroup {
-    /// For machines.
+    /// Returns the group as JSON.
     /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay) -> ReportValue {
         .object([
@@ -93,7 +93,7 @@ extension ViolationGroup {
 }
 
 extension Backlinks {
-    /// For machines.
+    /// Returns the counts of links as JSON.
     /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay) -> ReportValue {
         func objects(_ objects: Objects) -> ReportValue {

@@ -4,9 +4,9 @@ import Concurrency
 import SchemaChange
 import ServerSchema
 
-/// A check's report for machines: one JSON object, whose keys always stand in the same order, the verdict last.
+/// The JSON form of a check's report: one object with its keys in a fixed order, the verdict last.
 public struct CheckReportJSON: Sendable {
-    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }
 
     private let report: CheckReport
@@ -17,7 +17,7 @@ public struct CheckReportJSON: Sendable {
     /// - Parameter ids: How `_id`s are shown.
     public init(_ report: CheckReport, ids: IDDisplay = .shown) { self.init(report, ids: ids, difference: nil) }
 
-    /// - Parameter difference: what changed since an earlier check.
+    /// - Parameter difference: the changes since an earlier check.
     init(_ report: CheckReport, ids: IDDisplay, difference: CheckDifference?) {
         self.report = report
         self.ids = ids
@@ -99,7 +99,7 @@ public struct CheckReportJSON: Sendable {
         ])
     }
 
-    /// Whether there is a number of failing documents at which something stops.
+    /// Whether sync stops at a certain number of unsynced documents.
     private var hasLimit: Bool { report.dialect == .appServices }
 
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {

@@ -2,15 +2,15 @@ import BSON
 package import Checking
 package import ServerSchema
 
-/// Reads a check's report for machines, so that it can be joined to others.
+/// Reads the JSON form of a check's report, so that it can be merged with others.
 package struct CheckReportReader {
     private let root: LocatedBSON
 
-    /// Reports name at most 10,000 groups of each collection, with a few `_id`s each.
+    /// The largest file size, in bytes; a report has at most 10,000 groups per collection, each with few `_id`s.
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.
-    /// - Throws: ``SchemaError`` with the place of what is not as `check -o json` writes it.
+    /// - Throws: ``SchemaError`` with the place of the first value that `check -o json` would not have written.
     package static func read(_ path: String) throws(SchemaError) -> CheckReport {
         let text = try SourceFile.text(of: path, limit: largestSize)
         let json = try JSONParser.parse(Array(text.utf8), file: path)
@@ -192,7 +192,7 @@ package struct CheckReportReader {
     }
 }
 
-/// What a report has to hold.
+/// Access to the values that a report must have.
 extension LocatedBSON {
     fileprivate func failure(_ message: String) -> SchemaError { SchemaError(.wrongValue, at: location, message) }
 

@@ -2,7 +2,7 @@ import BSON
 import Checking
 
 extension CheckReportText {
-    /// What a reader must know of the way in which the documents were read.
+    /// Returns what a reader must know about how the documents were read, one line each.
     func readingLines(_ reading: CheckReport.Collection.Reading) -> [String] {
         var lines: [String] = []
         switch reading.selection {
@@ -25,7 +25,7 @@ extension CheckReportText {
 }
 
 extension MissingGuarantee.Guarantee {
-    /// What the result is without the promise.
+    /// The consequence of the missing guarantee for the result.
     fileprivate var words: String {
         switch self {
         case .oneMoment: "Not a point-in-time result"

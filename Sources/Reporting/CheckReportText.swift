@@ -3,7 +3,7 @@ public import Checking
 import Concurrency
 import ServerSchema
 
-/// A check's report for a person: the verdict first, then what is wrong where, then the filters to look closer.
+/// The text form of a check's report: first the verdict, then the findings of each collection with their filters.
 public struct CheckReportText: Sendable {
     let report: CheckReport
     let paint: Paint
@@ -14,7 +14,7 @@ public struct CheckReportText: Sendable {
 
     /// - Parameters:
     ///   - isColored: Whether to use a terminal's colours.
-    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
+    ///   - width: The width of the terminal in columns; `nil` for a file, whose lines are not wrapped.
     ///   - ids: How `_id`s are shown.
     ///   - showsFilters: Whether to show the filter of each group, for mongosh.
     public init(
@@ -25,7 +25,7 @@ public struct CheckReportText: Sendable {
             report, isColored: isColored, width: width, ids: ids, showsFilters: showsFilters, difference: nil)
     }
 
-    /// - Parameter difference: what changed since an earlier check.
+    /// - Parameter difference: the changes since an earlier check.
     init(
         _ report: CheckReport, isColored: Bool, width: Int?, ids: IDDisplay, showsFilters: Bool,
         difference: CheckDifference?
@@ -51,7 +51,7 @@ public struct CheckReportText: Sendable {
         return blocks.asReport(verdict: headline)
     }
 
-    /// What is wrong where, without the verdict.
+    /// The findings of each collection, without the verdict.
     var findings: String {
         let notes = report.notes.flatMap { "Note: \($0)".wrapped(to: width) }
         return (report.collections.map(collection) + (notes.isEmpty ? [] : [notes.asLines]) + [footer]).joined(
@@ -73,7 +73,7 @@ public struct CheckReportText: Sendable {
         return parts.joined(separator: "\n")
     }
 
-    /// What else is to be known of a collection, a line each.
+    /// Returns further remarks on a collection, one per line.
     func remarks(_ collection: CheckReport.Collection) -> [String] {
         var lines: [String] = []
         if collection.overflowCount > 0 {
@@ -97,7 +97,7 @@ public struct CheckReportText: Sendable {
         return line.hasPrefix(name) ? paint.bold(name) + line.dropFirst(name.count) : line
     }
 
-    /// What sets a collection apart, a clause each.
+    /// Returns the special circumstances of a collection, one clause each.
     func circumstances(_ collection: CheckReport.Collection) -> [String] {
         [
             collection.reading.namespace.map { "read from \($0)" },
@@ -107,7 +107,7 @@ public struct CheckReportText: Sendable {
         ].compactMap(\.self)
     }
 
-    /// How many documents of a collection were read, and how they fare.
+    /// Returns how many documents of a collection were read, and how many of them fail.
     func summary(_ collection: CheckReport.Collection) -> String {
         let counts = collection.counts
         var read = "\(counts.read.documents) read"
@@ -125,7 +125,7 @@ public struct CheckReportText: Sendable {
         return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
-    /// What documents do that fit.
+    /// The verb for a valid document: under a validator it fits, otherwise it syncs.
     private var verb: String { report.dialect == .jsonSchema ? "fit" : "sync" }
 
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
@@ -136,7 +136,7 @@ public struct CheckReportText: Sendable {
 }
 
 extension SyncScope {
-    /// Why the documents of such a collection do not count.
+    /// The reason why the documents of such a collection do not count in the verdict.
     fileprivate var reason: String {
         switch self {
         case .synced: "synced"
@@ -147,7 +147,7 @@ extension SyncScope {
 }
 
 extension CheckReportText {
-    /// The headline, and a line for each of the parts that it comes from.
+    /// The headline, and a line for each part of the verdict.
     var verdict: String {
         let parts = report.parts(ids: ids)
         let lines = parts.flatMap { part in
@@ -177,7 +177,7 @@ extension CheckReportText {
         }
     }
 
-    /// The collections that lose their schema.
+    /// The collections that lose their schema; `nil` if there are none.
     var removed: String? {
         let lines = report.removed.compactMap { removed in
             fate(of: removed).map { "\(paint.bold("\(removed.namespace)")): \($0)" }
@@ -185,7 +185,7 @@ extension CheckReportText {
         return lines.isEmpty ? nil : lines.asLines
     }
 
-    /// What becomes of a collection that only the active schema covers.
+    /// Returns the consequence for a collection that only the active schema covers.
     func fate(of removed: RemovedCollection) -> String? {
         report.active.map { active in
             switch removed.documentCount {
@@ -198,7 +198,7 @@ extension CheckReportText {
         }
     }
 
-    /// What became of the operator's exceptions, a line each.
+    /// The operator's exceptions that expired, matched or matched nothing, as lines.
     var exceptions: [String] {
         guard let use = report.exceptions else { return [] }
         var lines = use.expired.map { exception in

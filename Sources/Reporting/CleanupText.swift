@@ -1,21 +1,21 @@
 import BSON
 package import Backfill
 
-/// What `cleanup` drops, for a person.
+/// The text form of a cleanup plan.
 package enum CleanupText {
-    /// What it would drop, and what that makes impossible.
+    /// Returns what the cleanup would drop, and what would no longer be possible afterwards.
     package static func plan(_ plan: CleanupPlan) -> String {
         (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines
     }
 
-    /// What it dropped.
+    /// Returns what the cleanup dropped.
     package static func done(_ plan: CleanupPlan) -> String {
         (["job \(plan.job) is cleaned up; dropped:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines
     }
 
-    /// There was nothing.
+    /// Returns the text for a job with nothing to drop.
     package static func nothing(_ plan: CleanupPlan) -> String {
         (["job \(plan.job) left nothing behind to drop"] + kept(plan)).asLines
     }

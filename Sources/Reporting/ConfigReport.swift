@@ -1,15 +1,15 @@
 import BSON
 import TextTable
 
-/// Each setting with where it comes from.
+/// All settings, each with its value and its source.
 package struct ConfigReport: Sendable {
-    /// A setting.
+    /// A setting with its value and its source.
     package struct Row: Sendable {
         let name: String
         let value: String?
         let source: String?
 
-        /// Joins the parts; without a value nobody sets it.
+        /// Creates a row; `value` and `source` are `nil` for a setting that is not set.
         package init(name: String, value: String?, source: String?) {
             (self.name, self.value, self.source) = (name, value, source)
         }
@@ -20,15 +20,15 @@ package struct ConfigReport: Sendable {
     private let environments: [(name: String, isProtected: Bool)]
     private let rows: [Row]
 
-    /// Joins the parts.
+    /// Creates the report.
     package init(
         file: String?, environment: String?, environments: [(name: String, isProtected: Bool)], rows: [Row]
     ) {
         (self.file, self.environment, self.environments, self.rows) = (file, environment, environments, rows)
     }
 
-    /// For a person.
-    /// - Parameter width: the columns of a terminal; `nil` for as many as it takes.
+    /// Returns the text form.
+    /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
     package func text(width: Int?) -> String {
         let table = Report.Table(
             title: "Settings", columns: ["setting", "value", "from"].map { Report.Column(title: $0) },
@@ -41,7 +41,7 @@ package struct ConfigReport: Sendable {
         return (head + [""] + TextTable.lines(of: table, width: width, indent: 0)).joined(separator: "\n")
     }
 
-    /// For machines.
+    /// The JSON form.
     package var json: String {
         let environments = environments.map { environment in
             ReportValue.object([

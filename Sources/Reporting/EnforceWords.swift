@@ -2,15 +2,15 @@ package import BSON
 package import Enforcing
 import JobState
 
-/// How a validator's road is told.
+/// Words for the steps and results of `enforce`.
 package enum EnforceWords {
-    /// A command as mongosh takes it.
+    /// Returns a command in mongosh syntax.
     package static func command(_ command: BSONDocument, of namespace: Namespace) -> String {
         let fields = ((try? command.elements()) ?? []).map { "\($0.name): \($0.value.shellText)" }
         return "db.getSiblingDB(\(namespace.database.quotedAsJSON)).runCommand({ \(fields.joined(separator: ", ")) })"
     }
 
-    /// The result, in one sentence.
+    /// Returns the result, in one sentence.
     static func headline(_ report: EnforcementReport) -> String {
         let name = "\(report.namespace)"
         let misfits = report.notFitting.map(misfits) ?? ""
@@ -31,10 +31,10 @@ package enum EnforceWords {
         }
     }
 
-    /// So many documents do not fit.
+    /// Returns a clause with the number of documents that do not fit.
     package static func misfits(_ count: Int) -> String { "\(count.documents) \(count == 1 ? "does" : "do") not fit" }
 
-    /// Where a collection is.
+    /// Returns the stage that a collection has reached, in words.
     package static func place(_ stage: EnforcementStage) -> String {
         switch stage {
         case .before: "without the new validator"

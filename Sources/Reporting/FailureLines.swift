@@ -2,9 +2,9 @@ public import BSON
 public import Checking
 import ServerSchema
 
-/// The lines of a failures file: JSON, an object per line, the last of which is the `result`.
+/// The lines of a failures file: one JSON object per line, the last of which is the `result`.
 public struct FailureLines: Sendable {
-    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }
 
     private let ids: IDDisplay
@@ -19,7 +19,7 @@ public struct FailureLines: Sendable {
         ).line
     }
 
-    /// A document and all that is wrong with it.
+    /// Returns the line for a document with all its violations.
     public func line(_ document: FailingDocument) -> String {
         ReportValue.object([
             ("record", .string("failure")),
@@ -33,9 +33,9 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// A document that changed during the check: earlier lines about it are void.
+    /// Returns the line that voids all earlier lines about a document, because it changed during the check.
     ///
-    /// `nil` when `_id`s are hidden.
+    /// Returns `nil` if `_id`s are hidden.
     public func retraction(_ namespace: Namespace, _ id: BSONValue) -> String? {
         if case .hidden = ids { return nil }
         return ReportValue.object([
@@ -44,7 +44,7 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// The check of a collection that begins again: all earlier lines about it are void.
+    /// Returns the line that voids all earlier lines about a collection, because its check starts again.
     public func retraction(_ namespace: Namespace) -> String {
         ReportValue.object([
             ("record", .string("retracted")), ("database", .string(namespace.database)),
@@ -52,7 +52,7 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// The last line: a file without it is not whole.
+    /// Returns the last line, without which a file is incomplete.
     public func result(_ report: CheckReport) -> String {
         let total = report.total
         return ReportValue.object([
@@ -69,7 +69,7 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// What finds the documents of a group in mongosh.
+    /// Returns the filter that finds the documents of a group in mongosh.
     private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
         let namespace = collection.reading.namespace ?? collection.namespace
         return .object([

@@ -2,18 +2,19 @@ package import BSON
 package import JobState
 import Running
 
-/// What happened in a run, as its hooks are told: counts and words, no documents.
+/// An event of a run, as passed to a hook: counts and words, no documents.
 package struct HookEvent: Sendable {
-    /// Which.
+    /// The kind of an event.
     package enum Kind: String, Sendable, CaseIterable {
         case start, finding, wait, stop, success
     }
 
-    /// The version of the JSON's shape.
+    /// The version of the JSON format.
     private static var schemaVersion: Int { 1 }
-    /// The most characters of a message: a hook is told in one piece.
+    /// The maximum length of a message in characters; the whole JSON must fit into the pipe to the hook.
     private static var longestMessage: Int { 500 }
 
+    /// The kind of the event.
     package let kind: Kind
     private let command, name: String
     private let time: ServerTime
@@ -23,9 +24,9 @@ package struct HookEvent: Sendable {
 
     /// - Parameters:
     ///   - name: the schema, or the job.
-    ///   - message: what is to be said of it, in a line.
-    ///   - code: the exit code, where the run ends.
-    ///   - holds: what makes it wait.
+    ///   - message: the message, in one line.
+    ///   - code: the exit code, if the run ends.
+    ///   - holds: the reasons why the run waits.
     package init(
         _ kind: Kind, command: String, name: String, at time: ServerTime, message: String? = nil, code: Int? = nil,
         holds: [Hold] = []
@@ -35,7 +36,7 @@ package struct HookEvent: Sendable {
         (self.code, self.holds) = (code, holds)
     }
 
-    /// The object that a hook reads from standard input.
+    /// The JSON object that a hook reads from standard input.
     package var json: String {
         ReportValue.object(
             JSONReport.head(command, version: Self.schemaVersion) + [
@@ -55,7 +56,7 @@ package struct HookEvent: Sendable {
         ).line + "\n"
     }
 
-    /// The same in a few environment variables.
+    /// The same values as environment variables, without the time and the reasons for waiting.
     package var variables: [String: String] {
         [
             "SHIPSHAPE_EVENT": kind.rawValue, "SHIPSHAPE_COMMAND": command, "SHIPSHAPE_NAME": name,

@@ -1,18 +1,18 @@
 public import BSON
 import CCrypto
 
-/// How reports show the `_id`s of documents: an `_id` can be a mail address.
+/// The form in which reports show `_id`s, which can be personal data such as a mail address.
 public enum IDDisplay: Sendable {
-    /// As they are.
+    /// The `_id` itself.
     case shown
-    /// As a keyed hash, by which a document can be followed through reports that were made with the same key.
+    /// A keyed hash. It identifies a document across reports that were made with the same key.
     case hashed(IDHash)
-    /// Not at all.
+    /// Nothing.
     case hidden
 }
 
 extension IDDisplay {
-    /// The `_id` for a person; `nil` when it is hidden.
+    /// Returns the `_id` as text; `nil` if it is hidden.
     func text(_ id: BSONValue) -> String? {
         switch self {
         case .shown: ShellLiteral.text(id)
@@ -21,7 +21,7 @@ extension IDDisplay {
         }
     }
 
-    /// The `_id` for a machine; null when it is hidden.
+    /// Returns the `_id` as JSON; null if it is hidden.
     func json(_ id: BSONValue) -> ReportValue {
         switch self {
         case .shown: .extended(id)
@@ -30,24 +30,24 @@ extension IDDisplay {
         }
     }
 
-    /// The `_id`s for a machine; none when they are hidden.
+    /// Returns the `_id`s as JSON; an empty array if they are hidden.
     func json(_ ids: [BSONValue]) -> ReportValue {
         if case .hidden = self { return .array([]) }
         return .array(ids.map { json($0) })
     }
 }
 
-/// A keyed hash of `_id`s: who has no key cannot find out an `_id` by trying likely ones.
+/// A keyed hash of `_id`s; without the key, an `_id` cannot be found out by trying likely ones.
 public struct IDHash: Sendable {
-    /// The hexadecimal digits that are shown: 80 bits.
+    /// The number of hexadecimal digits that are shown: 80 bits.
     private static var digitCount: Int { 20 }
 
     private let key: [UInt8]
 
-    /// Hashes with a key; who wants the same hashes in two runs gives both the same.
+    /// Creates a hash with a key; two runs with the same key make the same hashes.
     public init(key: [UInt8]) { self.key = key }
 
-    /// The beginning of the HMAC-SHA-256 of the `_id`, written as ``IDDisplay/shown`` writes it, behind a `#`.
+    /// Returns `#` and the first digits of the HMAC-SHA-256 of the `_id` in the text form of ``IDDisplay/shown``.
     ///
     /// The corresponding C function is `HMAC` of libcrypto.
     public func text(of id: BSONValue) -> String {

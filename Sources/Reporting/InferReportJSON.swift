@@ -4,9 +4,9 @@ import Concurrency
 package import Inferring
 import ServerSchema
 
-/// An inference's report for machines: one JSON object, whose keys always stand in the same order.
+/// The JSON form of an inference's report: one object with its keys in a fixed order.
 package struct InferReportJSON: Sendable {
-    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    /// The version of the format, which changes only if a reader of the old format would misread the new one.
     package static var schemaVersion: Int { 1 }
 
     private let report: InferReport

@@ -5,7 +5,7 @@ package import Inferring
 import ServerSchema
 import TextTable
 
-/// An inference's report for a person: per collection how much fits, and a table of the paths.
+/// The text form of an inference's report: for each collection how many documents fit, and a table of the paths.
 package struct InferReportText: Sendable {
     private let report: InferReport
     private let paint: Paint
@@ -13,7 +13,7 @@ package struct InferReportText: Sendable {
 
     /// - Parameters:
     ///   - isColored: Whether to use a terminal's colours.
-    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
+    ///   - width: The width of the terminal in columns; `nil` for a file, whose lines are not wrapped.
     package init(_ report: InferReport, isColored: Bool = false, width: Int? = nil) {
         self.report = report
         self.width = width
@@ -48,7 +48,7 @@ package struct InferReportText: Sendable {
         return start + paint(level, summary(collection))
     }
 
-    /// How many documents of a collection were read, and how many its schema accepts.
+    /// Returns how many documents of a collection were read, and how many fit its schema.
     func summary(_ collection: InferReport.Collection) -> String {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
@@ -63,7 +63,7 @@ package struct InferReportText: Sendable {
         return "\(start), \(outcome.failing.grouped) do not fit the schema (\(share), cover \(cover))\(possible)"
     }
 
-    /// What is to be known of a collection beside, a sentence each.
+    /// Returns further remarks on a collection, one sentence each.
     func remarks(_ collection: InferReport.Collection) -> [String] {
         let (outcome, held) = (collection.outcome, collection.outcome.heldOut)
         let bound =
@@ -74,7 +74,7 @@ package struct InferReportText: Sendable {
         return [bound, "There are more paths than are told apart: objects of many keys were taken for dictionaries."]
     }
 
-    /// A row per path.
+    /// Returns a table with a row per path.
     func table(_ inference: Inference) -> Report.Table {
         let titles = ["types", "schema", "remarks"] + (report.options.hasEnums ? ["values"] : [])
         return Report.Table(
@@ -108,7 +108,7 @@ package struct InferReportText: Sendable {
 }
 
 extension InferReport {
-    /// How many schemas there are, and how many documents do not fit theirs.
+    /// The number of proposed schemas, and of documents that do not fit theirs.
     var headline: (text: String, level: Report.Level) {
         let failing = collections.reduce(0) { $0 + $1.outcome.failing }
         let verb = failing == 1 ? "does" : "do"

@@ -2,11 +2,11 @@ import BSON
 package import JobState
 import Jobs
 
-/// How jobs are, for machines; the keys always stand in the same order.
+/// The JSON form of the state of jobs, with the keys in a fixed order.
 package struct JobStatusJSON {
     private let jobs: [JobStatus]
 
-    /// Wraps what was seen.
+    /// Wraps the state of jobs.
     package init(_ jobs: [JobStatus]) { self.jobs = jobs }
 
     /// One JSON object, indented, which ends with a line break.
@@ -33,7 +33,7 @@ package struct JobStatusJSON {
             ("collection", job.namespace.map { .string($0.collection) } ?? .null),
             ("state", .string(job.state.rawValue.replacing(" ", with: "_"))),
             ("at", time(job.now)), ("begun", time(job.created)), ("checkpointed", time(job.checkpointed)),
-            // Chunks go through all phases by themselves.
+            // Each chunk goes through all phases by itself, so a job as a whole is always in phase 1 of 1.
             ("phase", .integer(1)), ("phases", .integer(1)),
             ("walk", .integer(job.work.pass)),
             ("documents_passed", number(job.work.processed)), ("documents_estimated", number(job.work.estimate)),

@@ -3,7 +3,7 @@ package import JobState
 import Jobs
 import TextTable
 
-/// How jobs are, for a person: a table of all, or everything about one.
+/// The text form of the state of jobs: a table of all, or the details of one.
 package struct JobStatusText {
     private let jobs: [JobStatus]
     private let isDetailed: Bool
@@ -11,8 +11,8 @@ package struct JobStatusText {
     private let paint: Paint
 
     /// - Parameters:
-    ///   - isDetailed: Whether everything is told of each job; else a line.
-    ///   - width: The columns of a terminal; `nil` for as many as it takes.
+    ///   - isDetailed: Whether to show all details of each job; otherwise each job has one line.
+    ///   - width: The width of the terminal in columns; `nil` for no limit.
     ///   - isColored: Whether to use a terminal's colours.
     package init(_ jobs: [JobStatus], isDetailed: Bool, width: Int? = nil, isColored: Bool = false) {
         self.jobs = jobs
@@ -132,7 +132,7 @@ package struct JobStatusText {
 
     private static func percent(_ share: Double) -> String { "\(Int(share * 100))%" }
 
-    /// Such as `40 s`, `12 min`, `5 h`.
+    /// Returns a duration such as `40 s`, `12 min` or `5 h`.
     private static func duration(_ seconds: Double) -> String {
         let seconds = max(1, Int(seconds))
         return seconds < 60 ? "\(seconds) s" : seconds < 5_400 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
@@ -140,6 +140,6 @@ package struct JobStatusText {
 }
 
 extension JobStatus {
-    /// The rate where it still says something.
+    /// The rate of a job that is running, waiting or paused; `nil` in other states, where it says nothing.
     fileprivate var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? work.rate : nil }
 }

@@ -1,9 +1,9 @@
 import BSON
 public import ServerSchema
 
-/// A lint's report for machines: one JSON object, whose keys always stand in the same order, the counts last.
+/// The JSON form of a lint's report: one object with its keys in a fixed order, the counts last.
 public struct LintReportJSON: Sendable {
-    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }
 
     private let report: LintReport

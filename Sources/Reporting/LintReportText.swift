@@ -1,7 +1,7 @@
 import BSON
 public import ServerSchema
 
-/// A lint's report for a person: the counts first, then the findings of each file, the worst first.
+/// The text form of a lint's report: first the counts, then the findings of each file, the worst first.
 public struct LintReportText: Sendable {
     private let report: LintReport
     private let paint: Paint
@@ -50,7 +50,7 @@ public struct LintReportText: Sendable {
 }
 
 extension LintReport {
-    /// The level of the worst finding; `nil` where there is none.
+    /// The level of the worst finding; `nil` if there is none.
     var worst: LintFinding.Level? { LintFinding.Level.allCases.first { count(of: $0) > 0 } }
 
     /// The counts in one line.

@@ -2,7 +2,7 @@ import BSON
 package import Backfill
 package import JobState
 
-/// What a migration did, for machines: one JSON object, whose keys always stand in the same order.
+/// The JSON form of a migration's report: one object with its keys in a fixed order.
 package struct MigrationJSON {
     private let report: MigrationReport
 
@@ -31,11 +31,11 @@ package struct MigrationJSON {
     }
 }
 
-/// Which jobs of a folder were applied, for machines.
+/// The JSON form of a folder's status: which of its jobs were applied.
 package struct MigrationStatusJSON {
     private let rows: [MigrationRow]
 
-    /// Wraps a plan; `begun` is how pending jobs are that a run has begun.
+    /// Wraps a plan; `begun` has the state of the jobs that a run has begun.
     package init(_ plan: MigrationPlan, begun: [JobStatus]) { rows = MigrationRow.all(plan, begun: begun) }
 
     /// The JSON text, indented, which ends with a line break.

@@ -6,15 +6,15 @@ import JobState
 struct MigrationRow {
     var file: String
     var job: String
-    /// `pending`, with what a begun job is doing or what the job waits for, `applied`, or `applied, with
-    /// findings`; then what became of it in an undo.
+    /// `pending`, with the state of a job that a run has begun or what the job waits for; or `applied` or `applied,
+    /// with findings`, with the state of an undo if there was one.
     var state: String
     var at: ServerTime?
     var by: String?
     /// `ok`, `changed`, `missing file`; `-` for a job that was not applied.
     var digest: String
 
-    /// A row per job of the folder in its order, then those that were applied and have no file any more.
+    /// Returns a row per job of the folder, in its order, then a row per applied job whose file is missing.
     static func all(_ plan: MigrationPlan, begun: [JobStatus]) -> [MigrationRow] {
         plan.items.map { item in
             guard let applied = item.applied else {

@@ -3,7 +3,7 @@ package import Backfill
 package import JobState
 import TextTable
 
-/// What a migration did, for a person: each job's report, and what is left.
+/// The text form of a migration's report: the report of each job, and the pending jobs.
 package enum MigrationText {
     /// Renders the report; `color` says whether escape sequences may be used.
     package static func render(_ report: MigrationReport, color: Bool) -> String {
@@ -11,7 +11,7 @@ package enum MigrationText {
         return (reports + [summary(report)]).joined(separator: "\n\n")
     }
 
-    /// What was done and what is left, in a line.
+    /// Returns how many jobs were applied and which are pending, in one line.
     package static func summary(_ report: MigrationReport) -> String {
         if report.jobs.isEmpty, report.remaining.isEmpty { return "Nothing to do: every job was applied." }
         if report.isDryRun { return "Dry run: nothing was written, and each job was shown with the data as it is now." }
@@ -27,12 +27,12 @@ extension BackfillReport.Outcome {
     fileprivate var isStopped: Bool { if case .stopped = self { true } else { false } }
 }
 
-/// Which jobs of a folder were applied, for a person.
+/// The text form of a folder's status: which of its jobs were applied.
 package enum MigrationStatusText {
     /// Renders the table.
     /// - Parameters:
-    ///   - begun: how pending jobs are that a run has begun.
-    ///   - width: the columns of a terminal; `nil` for as many as it takes.
+    ///   - begun: the state of the jobs that a run has begun.
+    ///   - width: the width of the terminal in columns; `nil` for no limit.
     package static func render(_ plan: MigrationPlan, begun: [JobStatus], width: Int?) -> String {
         let table = Report.Table(
             title: "Jobs",

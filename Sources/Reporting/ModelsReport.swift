@@ -3,20 +3,20 @@ package import ClientModels
 package import ServerSchema
 import TextTable
 
-/// The classes that were written of a schema.
+/// The classes that were generated from a schema.
 package struct ModelsReport: Sendable {
     private let language: ModelLanguage
     private let folder: String?
     private let files: [ModelFile]
     private let notes: [SchemaNote]
 
-    /// Joins the parts.
-    /// - Parameter folder: where the files are; `nil` when they are only printed.
+    /// Creates the report.
+    /// - Parameter folder: the folder of the files; `nil` if they are only printed.
     package init(_ language: ModelLanguage, in folder: String?, files: [ModelFile], notes: [SchemaNote]) {
         (self.language, self.folder, self.files, self.notes) = (language, folder, files, notes)
     }
 
-    /// For a person.
+    /// Returns the text form.
     package func text(width: Int?) -> String {
         let verdict =
             "\(files.count.grouped) \(files.count == 1 ? "class" : "classes") for \(language.rawValue)"
@@ -32,10 +32,10 @@ package struct ModelsReport: Sendable {
         return (lines + noteLines(width: width)).joined(separator: "\n")
     }
 
-    /// What the reader should know, a note each.
+    /// Returns the notes for the reader, wrapped into lines.
     package func noteLines(width: Int?) -> [String] { notes.flatMap { "note: \($0)".printable.wrapped(to: width) } }
 
-    /// For machines.
+    /// The JSON form.
     package var json: String {
         let files = files.map { file in
             ReportValue.object([

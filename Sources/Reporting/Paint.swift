@@ -1,8 +1,8 @@
 import Rainbow
 
-/// Colours text when asked to.
+/// Colours text if colours are on.
 ///
-/// Rainbow's own string properties decide by a global that looks at stdout; the decision is the caller's here.
+/// Rainbow's own string properties check a global that depends on stdout. Here the caller decides.
 struct Paint: Sendable {
     let isOn: Bool
 
@@ -11,7 +11,7 @@ struct Paint: Sendable {
     func yellow(_ text: String) -> String { applying(Self.yellow, to: text) }
     func red(_ text: String) -> String { applying(Self.red, to: text) }
 
-    /// What is said of a result.
+    /// Returns the text in the colour of its level.
     func callAsFunction(_ level: Report.Level, _ text: String) -> String {
         switch level {
         case .good: green(text)
@@ -21,10 +21,10 @@ struct Paint: Sendable {
         }
     }
 
-    /// All that it ever puts beside a text.
+    /// All escape codes that are ever added to a text.
     static let codes = [bold, green, yellow, red, end]
 
-    /// How many columns a text takes, without what only colours it.
+    /// Returns how many columns a text takes, without its colour codes.
     static func visibleCount(of text: Substring) -> Int {
         guard text.unicodeScalars.contains("\u{1B}") else { return text.count }
         return codes.reduce(text.count) { $0 - text.ranges(of: $1).count * $1.count }

@@ -1,6 +1,6 @@
 package import Planning
 
-/// A planned job and its place: what its file says.
+/// A planned job, with its file and its schemas.
 package struct PlanFile: Sendable {
     /// The job.
     package let job: PlannedJob
@@ -8,14 +8,14 @@ package struct PlanFile: Sendable {
     package let path: String?
     /// The schemas as the operator named them.
     package let old: String, new: String
-    /// The schemas as paths from the file's folder; `nil` for one that is no file.
+    /// The schemas as paths relative to the file's folder; `nil` for a schema that is not a file.
     package let oldPath: String?, newPath: String?
-    /// The schemas as the job names them; whether the newer one is live by then is for the operator to record.
+    /// The schemas as the job names them; the operator has to record when the newer one is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
     /// The path of the job that follows after the deploy; `nil` when there is none.
     package let follower: String?
 
-    /// Joins the parts.
+    /// Creates the value.
     package init(
         _ job: PlannedJob, path: String?, old: String, new: String, oldPath: String?, newPath: String?,
         follower: String?
@@ -27,16 +27,16 @@ package struct PlanFile: Sendable {
     }
 }
 
-/// A planned partner job and its place.
+/// A planned partner job with its file.
 package struct PlanPartner: Sendable {
     /// The job.
     package let draft: PartnerDraft
     /// The file's path as messages show it; `nil` for standard output.
     package let path: String?
-    /// What the file says.
+    /// The text of the file.
     package let text: String
 
-    /// Joins the parts.
+    /// Creates the value.
     package init(_ draft: PartnerDraft, path: String?, text: String) {
         (self.draft, self.path, self.text) = (draft, path, text)
     }

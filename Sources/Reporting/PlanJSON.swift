@@ -3,9 +3,9 @@ package import Planning
 import SchemaChange
 import ServerSchema
 
-/// A plan for machines: one JSON object, whose keys always stand in the same order.
+/// The JSON form of a plan: one object with its keys in a fixed order.
 package struct PlanJSON: Sendable {
-    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    /// The version of the format, which changes only if a reader of the old format would misread the new one.
     package static var schemaVersion: Int { 1 }
 
     private let plan: SchemaPlan
@@ -14,7 +14,7 @@ package struct PlanJSON: Sendable {
     private let texts: [String]?
     private let ids: IDDisplay
 
-    /// - Parameter texts: the files' texts, where they are not written elsewhere.
+    /// - Parameter texts: the files' texts; `nil` if they were written to files.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String]? = nil,
         ids: IDDisplay = .shown

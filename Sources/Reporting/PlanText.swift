@@ -5,7 +5,7 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// A plan for a person: the files, the steps, and what no job can do.
+/// The text form of a plan: the files, the steps, and the changes that no job can serve.
 package struct PlanText: Sendable {
     private let plan: SchemaPlan
     private let files: [PlanFile]
@@ -38,7 +38,7 @@ package struct PlanText: Sendable {
 
     private var headline: String { Self.headline(plan, files, partners, paint) }
 
-    /// How many jobs there are, and what is open.
+    /// Returns how many jobs there are, and what the operator still has to decide, review or solve.
     static func headline(
         _ plan: SchemaPlan, _ files: [PlanFile], _ partners: [PlanPartner], _ paint: Paint
     ) -> String {
@@ -123,19 +123,19 @@ package struct PlanText: Sendable {
     }
 }
 
-/// What the forms of a plan have in common.
+/// Words that all forms of a plan use.
 enum PlanWords {
     static let validatorHead =
         "The validator, by shipshape enforce, or in mongosh: the first command before the job, the second after it."
 
-    /// The order of work of a breaking change without a partner collection.
-    /// - Parameter jobs: what is done meanwhile.
+    /// Returns the order of work for a breaking change without a partner collection.
+    /// - Parameter jobs: the work to do while sync is terminated.
     static func termination(doing jobs: String) -> String {
         "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, \(jobs), "
             + "save the new schema, enable sync again, check, and let the clients reset."
     }
 
-    /// The commands that set a validator: it warns first, and refuses then.
+    /// Returns the commands that set a validator: the first one to warn, the second one to refuse.
     static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {
         let road = EnforcementRoad(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
         return [EnforcementStage.warn, .error].compactMap { road.command(to: $0) }.map {
@@ -145,7 +145,7 @@ enum PlanWords {
 }
 
 extension Stage {
-    /// When the job may run.
+    /// The time when the job may run, in words.
     var words: String {
         switch self {
         case .beforeDeploy: "before the deploy, and again after it"

@@ -3,7 +3,7 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// A planned job as a file that people review: each step under the change that it serves.
+/// The file of a planned job, for people to review, with each step after the change that it serves.
 package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
@@ -14,7 +14,7 @@ package struct PlanYAML: Sendable {
 
     /// - Parameters:
     ///   - plan: the plan of the file's collection.
-    ///   - showsValues: whether a few values that do not convert are shown.
+    ///   - showsValues: whether the samples of skipped documents show values.
     package init(_ file: PlanFile, of plan: CollectionPlan, ids: IDDisplay = .shown, showsValues: Bool = false) {
         (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
         isOfValidator = plan.validator != nil
@@ -22,14 +22,14 @@ package struct PlanYAML: Sendable {
         validator = file.job.stage == .whileWarning ? plan.validator : nil
     }
 
-    /// The text of a partner job's file.
+    /// Returns the text of a partner job's file.
     package static func text(
         of draft: PartnerDraft, old: String, new: String, oldPath: String?, newPath: String?
     ) -> String {
         draft.text("\(mark) \(old) with \(new).", schemas: (oldPath, newPath))
     }
 
-    /// What every planned file says of itself.
+    /// The words that every planned file has; `plan` recognizes files of earlier plans by them.
     package static var mark: String { "Planned by comparing" }
 
     /// The file's text.
@@ -42,7 +42,7 @@ package struct PlanYAML: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A file that is a comment as a whole: who decides for a step takes the marks away.
+    /// Returns the text of a draft, which is all a comment; a user who decides on a step removes the comment marks.
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
             "A DRAFT: decide on the step, take the marks away from here on, and look at it with --dry-run.")
@@ -52,7 +52,7 @@ package struct PlanYAML: Sendable {
                 separator: "\n") + "\n"
     }
 
-    /// The job's name, and what it is bound to.
+    /// The job's name, and the collection and schemas that it is bound to.
     private var binding: [String] {
         var lines = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
@@ -132,11 +132,11 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// What follows the first run of a job before the deploy.
+    /// The steps that follow the first run of a job before the deploy.
     private var deploy: [String] {
         let look = "Look at what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
         if isBreaking {
-            // Old clients write until sync is terminated, so that the second run comes then.
+            // Old clients write until sync is terminated, so the second run comes after that.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             return Self.wrapped(
                 "2. Deploy \(file.new), a breaking change: \(PlanWords.termination(doing: jobs.joined(separator: " and ")))",
@@ -206,12 +206,12 @@ package struct PlanYAML: Sendable {
         wrapped(text, width: 112).map { comment(line: $0, indent: indent) }
     }
 
-    /// One line of a comment, whatever names are in it: nothing ends it but its end.
+    /// Returns one line of a comment, with names escaped so that they cannot end the line.
     private static func comment(line: String, indent: String = "") -> String {
         indent + (line.isEmpty ? "#" : "# \(line.printable)")
     }
 
-    /// Lines of whole words.
+    /// Returns the text in lines of whole words.
     private static func wrapped(_ text: String, width: Int) -> [String] {
         let words = text.split { $0.isWhitespace || $0.isNewline }.map(String.init)
         return words.reduce(into: [""]) { lines, word in

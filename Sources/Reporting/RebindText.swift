@@ -1,9 +1,9 @@
 import BSON
 package import Backfill
 
-/// What `rebind` found, for a person.
+/// The text form of a rebind plan.
 package enum RebindText {
-    /// The two collections, and how far the documents agree.
+    /// Returns the UUIDs of the two collections, and how far the documents match the job's journal.
     package static func plan(_ plan: RebindPlan) -> String {
         [
             "job \(plan.job) is bound to \(plan.namespace) with the UUID \(uuid(plan.was)); the one that is there has \(uuid(plan.now))",

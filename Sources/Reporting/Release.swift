@@ -1,15 +1,16 @@
 import CRelease
 
-/// The program's version, as `--version`, reports and errors tell it.
+/// The program's version, as shown by `--version`, reports and errors.
 package enum Release {
+    /// The version number.
     package static let version = "0.1.0"
 
-    /// The commit that a released program was built from; `nil` of a build for development.
+    /// The commit that a released program was built from; `nil` in a development build.
     package static let commit: String? = {
         let commit = unsafe String(cString: shipshape_commit())
         return commit.isEmpty ? nil : commit
     }()
 
-    /// Both, for a person.
+    /// The version and the commit, for a person.
     package static var text: String { commit.map { "\(version) (\($0))" } ?? version }
 }

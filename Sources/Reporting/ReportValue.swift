@@ -11,7 +11,7 @@ enum ReportValue: Sendable {
     /// A BSON value, as relaxed extended JSON on one line.
     case extended(BSONValue)
 
-    /// The text, indented by two spaces per level.
+    /// Returns the text, indented by two spaces per level.
     func text(_ indent: String = "") -> String {
         switch self {
         case .object(let members):
@@ -25,7 +25,7 @@ enum ReportValue: Sendable {
         }
     }
 
-    /// The text on one line, as JSON-lines want it.
+    /// The text on one line, for JSON lines.
     var line: String {
         switch self {
         case .object(let members):
@@ -41,10 +41,10 @@ enum ReportValue: Sendable {
         return "\(open)\n\(lines)\n\(indent)\(close)"
     }
 
-    /// What has no form in extended JSON (an `_id` of a deprecated type, say) is named by its type.
+    /// Returns extended JSON, or the type's name for a value without that form, such as an `_id` of a deprecated type.
     private static func extended(_ value: BSONValue) -> String {
         do throws(BSONError) {
-            // What libbson leaves as it is stands within a string.
+            // The characters that libbson does not escape are all inside of strings, so they can be escaped here.
             return try value.extendedJSON(.relaxed).printable
         } catch {
             return "{ \"$type\" : \"\(value.type)\" }"

@@ -1,15 +1,15 @@
 import BSON
 import ServerSchema
 
-/// A document's value, as it is shown where the operator asked for values.
+/// A document's value, as shown if the operator asked for values.
 struct SampleValue {
-    /// The characters that are shown of a value.
+    /// The maximum number of characters that are shown of a value.
     static var maximumLength: Int { 80 }
 
-    /// The beginning of the value as mongosh writes it; `nil` where there is none to show.
+    /// The beginning of the value in mongosh syntax; `nil` if there is none to show.
     let text: String?
 
-    /// - Parameter ids: How `_id`s are shown: the value at `_id` is one.
+    /// - Parameter ids: How `_id`s are shown. A value at the path `_id` is shown in the same way.
     init(_ value: BSONValue?, at path: SchemaPath, ids: IDDisplay) {
         guard let value else {
             text = nil
@@ -23,6 +23,6 @@ struct SampleValue {
         text = whole.count > Self.maximumLength ? whole.prefix(Self.maximumLength) + "…" : whole
     }
 
-    /// For machines.
+    /// The JSON form.
     var json: ReportValue { text.map { .string($0) } ?? .null }
 }

@@ -1,6 +1,6 @@
 package import BSON
 
-/// A schema as the text of its file: keys in their order, indented by two spaces.
+/// The text of a schema's file: keys in their order, indented by two spaces.
 package struct SchemaFileText: Sendable {
     private let schema: BSONDocument
 
@@ -10,7 +10,7 @@ package struct SchemaFileText: Sendable {
     /// The text, which ends with a line break.
     package var text: String { json.text() + "\n" }
 
-    /// The schema among other values.
+    /// The schema as a JSON value.
     var json: ReportValue { Self.json(.object(schema)) }
 
     private static func json(_ value: BSONValue) -> ReportValue {

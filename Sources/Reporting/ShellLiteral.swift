@@ -2,11 +2,11 @@ package import BSON
 import FoundationEssentials
 
 extension BSONValue {
-    /// The value as mongosh reads it.
+    /// The value in mongosh syntax.
     package var shellText: String { ShellLiteral.text(self) }
 }
 
-/// Values as mongosh reads them, so that a filter can be copied into it.
+/// Values in mongosh syntax, so that a filter can be copied into mongosh.
 enum ShellLiteral {
     static func text(_ value: BSONValue) -> String {
         switch value {
@@ -38,7 +38,7 @@ enum ShellLiteral {
     private static func double(_ number: Double) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
-        // A whole number without this would be read as an integer.
+        // Without `Double()`, mongosh would read a whole number as an integer.
         return number == number.rounded() ? "Double(\(number))" : "\(number)"
     }
 
@@ -48,13 +48,13 @@ enum ShellLiteral {
         return "{ \(elements.map { "\(name($0.name)): \(text($0.value))" }.joined(separator: ", ")) }"
     }
 
-    /// A field's name; `"__proto__": value` would set the object's prototype, but a computed name does not.
+    /// Returns a field's name; `"__proto__": value` would set the object's prototype, but a computed name does not.
     private static func name(_ name: String) -> String { name == "__proto__" ? "[\(string(name))]" : string(name) }
 
     private static func binary(_ subtype: UInt8, _ bytes: [UInt8]) -> String {
         "BinData(\(subtype), \"\(Data(bytes).base64EncodedString())\")"
     }
 
-    /// A string in quotation marks, as JSON and JavaScript both read it.
+    /// Returns a string in quotation marks, valid in both JSON and JavaScript.
     static func string(_ text: String) -> String { text.quotedAsJSON }
 }

@@ -1,5 +1,5 @@
 extension [String] {
-    /// Blocks as a text whose verdict comes first, and once more at the end of one that is too long to be seen at once.
+    /// Returns blocks as one text, which repeats the verdict at its end if it is too long to be seen at once.
     func asReport(verdict: String) -> String {
         let text = joined(separator: "\n\n")
         return text + (text.count { $0 == "\n" } > 12 ? "\n\n\(verdict)\n" : "\n")
@@ -7,10 +7,10 @@ extension [String] {
 }
 
 extension String {
-    /// The text on a terminal: each line that is wider is broken between words, and goes on below, indented.
+    /// Returns the text for a terminal: a line that is too wide is broken between words and continues below, indented.
     ///
-    /// A command for the database's shell stays whole, to be copied.
-    /// - Parameter width: the columns of a terminal; `nil` for lines as long as they are.
+    /// A command for mongosh is not broken, so that it can be copied.
+    /// - Parameter width: the width of the terminal in columns; `nil` leaves the text unchanged.
     package func fitted(to width: Int?) -> String {
         guard let width else { return self }
         return split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -38,17 +38,17 @@ extension String {
         return text
     }
 
-    /// The text with blanks up to a width.
+    /// Returns the text padded with blanks to a width.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// The words in indented lines, none of which is wider than a terminal.
-    /// - Parameter width: the columns of a terminal; `nil` for one line.
+    /// Returns the words in indented lines, none of which is wider than a terminal.
+    /// - Parameter width: the width of the terminal in columns; `nil` for one line.
     func wrapped(to width: Int?, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         return wrapped(to: width.map { Swift.max(20, $0 - indent) }).map { margin + $0 }
     }
 
-    /// The words in lines of a width; a word that is longer has a line of its own.
+    /// Returns the words in lines of at most a width; a longer word has a line of its own.
     func wrapped(to width: Int?) -> [String] {
         guard let width else { return [self] }
         var lines: [String] = []

@@ -1,7 +1,7 @@
 import BSON
 import TextTable
 
-/// Two spaces between columns, and neither frame nor ruler.
+/// A table style with two spaces between columns, without a frame or a ruler.
 private enum Columns: TextTableStyle {
     static func prepare(_ text: String, for column: Column) -> String { Plain.prepare(text, for: column) }
 
@@ -19,16 +19,16 @@ private enum Columns: TextTableStyle {
 }
 
 extension TextTable {
-    /// The table's lines, without the blanks that fill the last column.
+    /// Returns the table's lines without trailing blanks.
     func lines(for rows: [T]) -> [String] {
         (string(for: rows, style: Columns.self) ?? "").split(separator: "\n").map { String($0.trimmedEnd) }
     }
 }
 
 extension TextTable<[Report.Cell]> {
-    /// A report's table for a terminal, indented, a line each.
+    /// Returns a report's table as lines for a terminal, indented.
     ///
-    /// Where it is too wide for a terminal, each row is told in lines of its own.
+    /// If the table is too wide for the terminal, each row has lines of its own.
     static func lines(of table: Report.Table, width: Int?, indent: Int = 2) -> [String] {
         let margin = String(repeating: " ", count: indent)
         let lines = TextTable { row in

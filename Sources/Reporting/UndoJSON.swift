@@ -1,7 +1,7 @@
 import BSON
 package import Backfill
 
-/// The JSON form of an undo's report: one object, whose keys always stand in the same order.
+/// The JSON form of an undo's report: one object with its keys in a fixed order.
 package struct UndoJSON {
     private let report: UndoReport
 

@@ -2,9 +2,9 @@ import BSON
 package import Backfill
 import JobState
 
-/// The plan of an undo, as the operator sees it before saying yes, and its report.
+/// The text form of an undo's plan, which is shown before the confirmation, and of its report.
 package enum UndoText {
-    /// The `_id`s that are shown of each kind.
+    /// The maximum number of `_id`s that are shown of each kind.
     private static let shown = 10
 
     /// Renders what an undo would do, or did.

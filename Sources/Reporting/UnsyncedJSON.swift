@@ -2,9 +2,9 @@ import BSON
 public import Checking
 import Concurrency
 
-/// What the ledger of unsynced documents holds, for machines: one JSON object, whose keys always stand in the same order.
+/// The JSON form of the ledger of unsynced documents: one object with its keys in a fixed order.
 public struct UnsyncedJSON: Sendable {
-    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }
 
     private let report: UnsyncedReport

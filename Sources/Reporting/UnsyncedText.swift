@@ -3,7 +3,7 @@ public import Checking
 import Concurrency
 import TextTable
 
-/// What the ledger of unsynced documents holds, for a person: the headroom first, then who, where and why.
+/// The text form of the ledger of unsynced documents: first the headroom, then the apps, their collections and reasons.
 public struct UnsyncedText: Sendable {
     private let report: UnsyncedReport
     private let paint: Paint
@@ -12,7 +12,7 @@ public struct UnsyncedText: Sendable {
 
     /// - Parameters:
     ///   - isColored: Whether to use a terminal's colours.
-    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
+    ///   - width: The width of the terminal in columns; `nil` for a file, whose lines are not wrapped.
     ///   - ids: How `_id`s are shown.
     public init(_ report: UnsyncedReport, isColored: Bool = false, width: Int? = nil, ids: IDDisplay = .shown) {
         self.report = report
@@ -45,7 +45,7 @@ public struct UnsyncedText: Sendable {
         return blocks.map(\.asLines).joined(separator: "\n\n")
     }
 
-    /// Why the documents of a collection fail that still do.
+    /// Returns the reasons why documents of a collection still fail.
     private func groups(_ collection: UnsyncedReport.Collection) -> [String] {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return [] }
         guard explanation.counts != nil else {
@@ -55,13 +55,13 @@ public struct UnsyncedText: Sendable {
         let found = CheckReport.Collection(
             namespace: namespace, counts: DocumentCounts(), groups: explanation.groups)
         let table = CheckReportGroups(collection: found, ids: ids, width: width, showsFilters: false).text
-        // Lines of their own: a line break within one would be shown as an escape.
+        // The table is split into lines, because a line break within a line would be shown as an escape.
         return ["\(namespace): why they fail".printable] + table.split(separator: "\n").map(String.init)
     }
 }
 
 extension UnsyncedReport {
-    /// How near the fullest app is to the limit.
+    /// The headroom of the fullest app, and its level.
     var headline: (text: String, level: Report.Level) {
         guard !ledgers.isEmpty else {
             return ("No ledger: there is no collection of unsynced documents in \(source).", .good)
@@ -78,7 +78,7 @@ extension UnsyncedReport {
             : ("\(recorded): headroom \(headroom.grouped) of \(limit.grouped).", .warning)
     }
 
-    /// What became of the documents; `nil` when nobody looked.
+    /// A sentence about the current state of the ledger's documents; `nil` if they were not checked.
     var explanation: String? {
         guard let explained, !apps.isEmpty else { return nil }
         let uncovered = uncoveredCount
@@ -88,7 +88,7 @@ extension UnsyncedReport {
             + "\(explained.gone.grouped) are gone)\(rest)."
     }
 
-    /// A row per collection of an app.
+    /// Returns a table with a row per collection of an app.
     func table(of app: App) -> Report.Table {
         let counted = schema == nil ? [] : ["still fail", "might fail", "fit now", "gone"]
         return Report.Table(
@@ -109,7 +109,7 @@ extension UnsyncedReport {
             + [Report.Cell(reasons(collection))]
     }
 
-    /// The most frequent reasons; how often, where there are several.
+    /// Returns the two most frequent reasons, with their counts if there are several.
     private func reasons(_ collection: Collection) -> String {
         let shown = collection.reasons.prefix(2).map { reason in
             let text = (reason.text.map { "\"\($0.printable)\"" } ?? "(none)")

@@ -3,24 +3,24 @@ import Checking
 import SchemaChange
 import ServerSchema
 
-/// One of the three parts of a check's verdict in words.
+/// One of the three parts of a check's verdict, in words.
 struct VerdictPart {
-    /// `documents`, `limit` or `change`.
+    /// The name of the part: `documents`, `limit` or `change`.
     var name: String
     var severity: DeployVerdict.Severity
-    /// What it comes to, as a headline says it.
+    /// The verdict of the part, as a sentence for the headline.
     var sentence: String
-    /// What it comes to beside the other parts, where that is not the sentence.
+    /// The text to show next to the other parts; `nil` to show the sentence.
     var sum: String?
-    /// What else is to be known, a sentence each.
+    /// Further reasons, one sentence each.
     var reasons: [String] = []
 }
 
 extension CheckReport {
-    /// The verdict's parts, in the order in which they are shown.
+    /// Returns the verdict's parts, in the order in which they are shown.
     func parts(ids: IDDisplay) -> [VerdictPart] { [documentsPart, limitPart, changePart(ids)] }
 
-    /// What decides: of what does harm that first which concerns most.
+    /// Returns the headline and its level; of several unsafe parts, the one with the widest effect decides.
     func headline(ids: IDDisplay) -> (text: String, level: Report.Level) {
         let (documents, limit, change) = (documentsPart, limitPart, changePart(ids))
         if isSafe {
@@ -33,9 +33,9 @@ extension CheckReport {
         return (documents.sentence, documents.severity == .safe ? .notice : .warning)
     }
 
-    /// The verdict's name for machines.
+    /// The name of the verdict, for machines.
     ///
-    /// Where a schema is removed, documents stop though none fails; under a validator none stops.
+    /// If a schema is removed, documents stop syncing although none of them fails. A validator stops no document.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue

@@ -1,7 +1,7 @@
 import BSON
 import Checking
 
-/// What is said of a group of documents beside its row in a table, a line each.
+/// The text about a group of documents next to its row in a table, one line each.
 struct ViolationGroupWords {
     private let group: ViolationGroup
     private let collection: CheckReport.Collection
@@ -11,15 +11,15 @@ struct ViolationGroupWords {
         (self.group, self.collection, self.ids) = (group, collection, ids)
     }
 
-    /// The columns of its row among those of its collection.
+    /// Returns the columns of a group's row in the table of its collection.
     static func columns(hasNew: Bool) -> [Report.Column] {
         [Report.Column(title: "documents", isNumber: true)]
             + (hasNew ? [Report.Column(title: "new", isNumber: true)] : [])
             + ["level", "rule", "path", "expected", "found"].map { Report.Column(title: $0) }
     }
 
-    /// Its row, with what is said beside.
-    /// - Parameter isFailure: whether it makes the command end with 1.
+    /// Returns the group's row, with the text about it.
+    /// - Parameter isFailure: whether the group makes the command exit with code 1.
     func finding(isFailure: Bool) -> Report.Finding {
         let violation = group.violation
         let level = group.exception == nil ? violation.level.reported : .notice
@@ -36,20 +36,20 @@ struct ViolationGroupWords {
             ], commands: [command])
     }
 
-    /// A few of the documents; three say what the `_id`s look like, and the machine forms hold all that were kept.
+    /// Up to three of the `_id`s, enough to show what they look like; the machine forms have all samples.
     var samples: String? {
         let samples = (0..<min(3, group.sampleIDs.count)).compactMap(sample)
         return samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))"
     }
 
-    /// What finds them in mongosh.
+    /// The mongosh command that finds the documents.
     var command: String {
         let name = ShellLiteral.string((collection.reading.namespace ?? collection.namespace).collection)
         let warning = group.filterIsExact ? "" : "  // finds more than these"
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }
 
-    /// What the server says of the filter.
+    /// The server's count of the documents that the filter finds; `nil` if it was not asked.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds as many" }
@@ -59,7 +59,7 @@ struct ViolationGroupWords {
                 ? "the filter is an upper bound" : "differs from the scan, were documents changed meanwhile?")
     }
 
-    /// Who accepted them, and why.
+    /// The exception that covers the group, with its reason and owner; `nil` if there is none.
     var exception: String? {
         group.exception.map { exception in
             let end = exception.expires.map { " until \($0)" } ?? ""
@@ -67,7 +67,7 @@ struct ViolationGroupWords {
         }
     }
 
-    /// An `_id`, with the value that stands at the finding's place where values were asked for.
+    /// Returns an `_id`, with the value at the finding's path if values were asked for.
     private func sample(_ index: Int) -> String? {
         guard let id = ids.text(group.sampleIDs[index]) else { return nil }
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
@@ -77,7 +77,7 @@ struct ViolationGroupWords {
 }
 
 extension Checking.Level {
-    /// How grave a finding is.
+    /// The level of a finding in a report.
     var reported: Report.Level {
         switch self {
         case .certain: .error

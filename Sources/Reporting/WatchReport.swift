@@ -1,15 +1,15 @@
 package import Watching
 
-/// What a watch's ledger holds, for a person and for machines.
+/// The forms of a watch's report: text, JSON and metrics.
 ///
-/// The forms are made of counts alone: they show neither documents nor their `_id`s.
+/// All forms consist of counts alone: they show neither documents nor their `_id`s.
 package enum WatchReport {
-    /// The version of the JSON's shape.
+    /// The version of the JSON format.
     package static var schemaVersion: Int { 1 }
 }
 
 extension WatchReport {
-    /// Lines for a person.
+    /// Returns the text form.
     package static func text(_ outcome: WatchOutcome) -> String {
         let counts = outcome.counts
         var lines = [line(counts)]
@@ -18,13 +18,13 @@ extension WatchReport {
         return lines.joined(separator: "\n")
     }
 
-    /// One line for a person.
+    /// Returns one line of text.
     package static func line(_ counts: WatchCounts) -> String {
         "\(counts.total.counted("unsynced document")) in \(counts.ledger), of a limit of "
             + "\(counts.limit.grouped)"
     }
 
-    /// One JSON object, whose keys always stand in the same order.
+    /// Returns one JSON object with its keys in a fixed order.
     package static func json(_ outcome: WatchOutcome) -> String {
         let counts = outcome.counts
         let collections = counts.collections.map { namespace, count in
@@ -41,7 +41,7 @@ extension WatchReport {
         ).text
     }
 
-    /// What a Prometheus textfile collector reads.
+    /// Returns the metrics in the format of the Prometheus textfile collector.
     package static func metrics(_ counts: WatchCounts) -> String {
         let labels = [Metric.Label("ledger", "\(counts.ledger)")]
         return Metric.text([

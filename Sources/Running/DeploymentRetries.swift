@@ -3,10 +3,10 @@ import JobState
 import Mongo
 
 extension RetryPolicy {
-    /// Bridges what an election, a lost connection, a slow majority or a time limit make fail, and reports it.
+    /// Retries what an election, a lost connection, a slow majority or a time limit made fail, and reports each retry.
     ///
-    /// A server that sheds load is waited for without a limit.
-    /// Who can make an operation smaller that took the server too long refuses to have it repeated as it is.
+    /// While the server sheds load, operations are retried without a limit. A caller that can make an operation smaller
+    /// after a time limit uses ``refusing(_:)``, so that it is not repeated as it is.
     package init(
         limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime()
     ) {
@@ -28,6 +28,6 @@ extension RetryPolicy {
             })
     }
 
-    /// The policy for what comes before a run: a deployment that is not there at all is told at once.
+    /// The policy for work before a run: it fails at once if no server can be selected.
     package var early: RetryPolicy { refusing { ($0 as? MongoError)?.isServerSelection == true } }
 }

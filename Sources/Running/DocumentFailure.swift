@@ -1,20 +1,21 @@
 package import Mongo
 
-/// A look at documents that ended at one of them.
+/// A read of documents that failed because of one of them.
 ///
-/// What fails in the state database or in the ledger is none of these: no document is to blame for it.
+/// A failure in the state database or in the ledger is never reported as one, because no document causes it.
 package struct DocumentFailure: Error {
+    /// The error of the read.
     package let error: MongoError
 }
 
-/// Looks at documents, so that a failure of one of them is told from any other.
+/// Runs a read of documents, and throws ``DocumentFailure`` if one of the documents made it fail.
 package func blaming<R>(_ look: () throws -> R) throws -> R {
     do { return try look() } catch let error as MongoError where error.isOfOneDocument {
         throw DocumentFailure(error: error)
     }
 }
 
-/// The same failures as what they are, for who looks for no document.
+/// Runs a read, and throws the error inside a ``DocumentFailure``: for callers that do not search for the document.
 package func unblaming<R>(_ look: () throws -> R) throws -> R {
     do { return try look() } catch let failure as DocumentFailure { throw failure.error }
 }

@@ -5,10 +5,10 @@ package import Jobs
 package import Mongo
 
 extension Kernel {
-    /// The kernel of work that follows changes and has no end of its own: it holds the lease of that name.
+    /// Takes the lease of that name, and returns the kernel of work that follows changes and has no end of its own.
     /// - Parameters:
-    ///   - limits: at what the deployment's state makes the work wait; `nil` never.
-    ///   - freeing: called before each attempt to take the lease: it ends what keeps the record of an ended lease.
+    ///   - limits: the limits at which the deployment's state makes the work wait; `nil` to never wait.
+    ///   - freeing: called before each attempt to take the lease; ends what still locks the record of an ended lease.
     /// - Throws: ``RunError`` of kind `leaseHeld` when another runner does that work; ``MongoError``.
     package static func following(
         _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,
@@ -40,30 +40,30 @@ extension Kernel {
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
     }
 
-    /// What a work's record matches while its lease holds by the server's own clock: the source of a fenced `$merge`.
+    /// A filter for the work's record while its lease holds by the server's own clock: the source of a fenced `$merge`.
     package var fencedRecord: BSONDocument {
         store.ranges.owned(lease).appending("$expr", lease.fence.bson)
     }
 }
 
-/// Work at changes that has no end of its own, under a lease.
+/// Work under a lease that follows changes and has no end of its own.
 package protocol FollowingRun: ~Copyable {
     associatedtype Outcome
 
-    /// The lease, and what the work stands on.
+    /// The lease, and everything else that the work needs to write.
     var kernel: Kernel { get set }
 
     /// Works until it is asked to stop, or has nothing more to do.
     mutating func run() throws -> Outcome
-    /// Ends what it follows the changes by.
+    /// Closes the change feeds that the work follows.
     func close()
     /// Gives the lease back.
     func leave()
 }
 
 extension FollowingRun where Self: ~Copyable {
-    /// Works, and gives the lease back at the end, unless a write may still be under way under it.
-    /// - Parameter atTheEnd: called after the work, while the lease is held.
+    /// Runs the work, and gives the lease back at the end unless the server may still be running a write under it.
+    /// - Parameter atTheEnd: called after the work, while the lease is still held.
     package mutating func follow(
         _ atTheEnd: (Outcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> Outcome {

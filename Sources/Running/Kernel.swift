@@ -3,20 +3,25 @@ package import Concurrency
 package import JobState
 package import Mongo
 
-/// What every writer of documents stands on: the lease with the fence in it, the throttle, retries, rest, the deadline.
+/// The base of everything that writes documents: the lease with its fence, throttle, retries, rests, and the deadline.
 ///
-/// A run and an undo have one each; without a lease, as in a dry run, nothing is kept and nothing may be written.
+/// Each run and each undo has one. Without a lease, as in a dry run, nothing is recorded and nothing may be written.
 package struct Kernel: ~Copyable {
+    /// The policy by which passing failures are retried.
     package let retry: RetryPolicy
+    /// Takes what the work reports.
     package let events: @Sendable (RunEvent) -> Void
-    /// Gives the long reads a client each.
+    /// Provides a client for each long read.
     package let pool: ClientPool
+    /// The client of the work's own commands.
     package let client: Client
+    /// The job's documents in the state database.
     package let store: StateStore
-    /// `nil` where nothing is to be waited for.
+    /// `nil` if the work never waits.
     package let throttler: Throttler?
+    /// When the work has to stop; `nil` without a time limit.
     package let deadline: ContinuousClock.Instant?
-    /// The state that waits within retries change, too.
+    /// The state that waits inside a retry change, too.
     private let state: State
     private var lostBefore = Duration.zero
     private var started = ContinuousClock.now
@@ -24,16 +29,17 @@ package struct Kernel: ~Copyable {
     private final class State {
         /// `nil` in a dry run.
         var holding: HeldLease?
-        /// The time spent waiting for a majority since the last ``restart()``, which is not time of the work.
+        /// The time spent waiting for a majority since the last ``restart()``; it does not count as time of the work.
         var waited = Duration.zero
-        /// Whether the job's range says that it waits for a server that sheds load.
+        /// Whether the job's range records that the work waits for a server that sheds load.
         var isWaitRecorded = false
-        /// When the lease was last renewed in such a wait, or could not be.
+        /// When the last renewal of the lease was tried during such a wait.
         var triedAt: ContinuousClock.Instant?
 
         init(_ holding: HeldLease?) { self.holding = holding }
     }
 
+    /// Joins the parts; `holding` is `nil` in a dry run.
     package init(
         retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
         client: consuming Client, store: consuming StateStore, throttler: Throttler?,
@@ -47,24 +53,24 @@ package struct Kernel: ~Copyable {
         self.store = store
     }
 
-    /// Asks the work to stop.
+    /// The signal that asks the work to stop.
     package var stop: StopSignal { retry.stop }
 
-    /// Tries an operation that may be repeated until it succeeds, fails for good, or the time for that is over.
+    /// Runs a repeatable operation until it succeeds, fails for good, or the time for retries is over.
     ///
-    /// While the server sheds load it keeps the lease, and records that it waits.
-    /// - Parameter those: failures that are not bridged here.
+    /// While the server sheds load, it keeps the lease and records the wait in the job's range.
+    /// - Parameter those: failures that are not retried here.
     package func retrying<R>(
         refusing those: (@Sendable (any Error) -> Bool)? = nil, _ operation: () throws -> R
     ) throws -> R {
         let retry = those.map { self.retry.refusing($0) } ?? self.retry
         let result = try retry.run(operation) { try wait($0) }
-        // Where the server refuses this one, the next operation that succeeds tries it again.
+        // If the server refuses this update too, the next operation that succeeds tries it again.
         if state.isWaitRecorded, (try? renewOnce(setting: RangeChange.goingOn)) != nil { state.isWaitRecorded = false }
         return result
     }
 
-    /// How long a wait lasts before the job's range says so.
+    /// How long a wait lasts before the job's range records it.
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {
@@ -80,10 +86,10 @@ package struct Kernel: ~Copyable {
         do {
             try renewOnce(setting: RangeChange.waiting(for: [hold]))
             state.isWaitRecorded = true
-        } catch let error as MongoError where error.isTransient || error.isTimeLimit {}  // the next time
+        } catch let error as MongoError where error.isTransient || error.isTimeLimit {}  // tried again the next time
     }
 
-    /// Extends the lease by a single command, which the server may refuse, too.
+    /// Extends the lease with a single command, which the server may refuse, too.
     private func renewOnce(setting changes: BSONDocument) throws {
         guard let lease = state.holding?.lease else { return }
         let askedAt = ContinuousClock.now
@@ -93,7 +99,7 @@ package struct Kernel: ~Copyable {
 
     // MARK: The lease
 
-    /// Whether nothing may be written, for want of a lease.
+    /// Whether nothing may be written because there is no lease.
     package var isDry: Bool { state.holding == nil }
 
     /// The lease; `nil` in a dry run.
@@ -105,18 +111,18 @@ package struct Kernel: ~Copyable {
         return holding.lease
     }
 
-    /// Whether a fence of the lease held at any time up to now: a write that came after it changed nothing, and reads like
-    /// one that had nothing to change.
+    /// Whether the fences of all writes up to now certainly still held: a write that arrived after its fence changed
+    /// nothing, and its reply reads like that of a write that had nothing to change.
     package var isFenceCertain: Bool { state.holding?.isCertain ?? true }
 
-    /// The lease for the fence of an attempt at a write: the newest one, which a wait before the attempt may have
-    /// renewed.
+    /// Returns the lease for the fence of an attempt at a write: the newest one, which a wait before the attempt may
+    /// have renewed.
     package func leaseForAttempt() -> Lease {
         state.holding?.refence()
         return lease
     }
 
-    /// Extends the lease, and records what `changes` says in the job's range.
+    /// Extends the lease, and records `changes` in the job's range.
     /// - Throws: ``RunError`` of kind `leaseLost`; ``MongoError``.
     package mutating func renew(setting changes: BSONDocument = [:]) throws { try extendLease(setting: changes) }
 
@@ -127,22 +133,22 @@ package struct Kernel: ~Copyable {
             return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
         state.holding?.renew(renewed, askedAt: askedAt)
-        // It waits for a majority.
+        // The renewal waits for a majority.
         state.waited += askedAt.duration(to: .now)
     }
 
-    /// Extends the lease when it is half over; no write is under way then.
+    /// Extends the lease when it is half over; no write must be under way.
     package func keepLease() throws {
         state.holding?.refence()
         if state.holding?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// Keeps in mind that a copy of a write may be under way still.
+    /// Records that the server may still be running a copy of a write.
     package func doubt(_ error: MongoError) { state.holding?.doubt(error) }
 
-    /// Writes under the fence, and again where the lease may have ended meanwhile: the write then changed nothing.
+    /// Writes under the fence, and repeats the write if the lease may have ended, because it then changed nothing.
     ///
-    /// Only what may be repeated belongs here.
+    /// The write must be repeatable.
     package func fenced<R>(_ write: (borrowing Kernel) throws -> R) throws -> R {
         while true {
             try keepLease()
@@ -158,15 +164,15 @@ package struct Kernel: ~Copyable {
         }
     }
 
-    /// Gives the lease back, unless a write may still be under way under it.
-    /// - Returns: what the operator has to know of it.
+    /// Gives the lease back, unless the server may still be running a write under it.
+    /// - Returns: what the operator has to know about the lease; `nil` if there is nothing.
     package func leave() -> String? { state.holding.flatMap { store.ranges.leave($0) } }
 
     // MARK: Waiting
 
     /// Waits until nothing throttles, and keeps the lease.
-    /// - Parameter meanwhile: called again and again while it waits.
-    /// - Returns: the reason to stop when there is one.
+    /// - Parameter meanwhile: called repeatedly during the wait.
+    /// - Returns: the reason to stop, if there is one.
     package mutating func waitForThrottle(meanwhile: () -> Void = {}) throws -> RunStop? {
         guard let throttler else {
             if stop.isRaised { return .signal }
@@ -182,7 +188,7 @@ package struct Kernel: ~Copyable {
         }
     }
 
-    /// Sleeps so long, in naps that keep the lease and hear a signal.
+    /// Sleeps for a time, in short naps that keep the lease and obey a stop signal and the deadline.
     package mutating func sleep(_ time: Duration) throws {
         let end = min(ContinuousClock.now + time, deadline ?? .now + time)
         while .now < end, !stop.isRaised {
@@ -191,7 +197,7 @@ package struct Kernel: ~Copyable {
         }
     }
 
-    /// Reads as long as it takes, on a thread and a client of its own, and keeps the lease meanwhile.
+    /// Runs a read of any length on a thread and a client of its own, and keeps the lease during it.
     /// - Throws: ``StopAsked`` at a signal; what `body` throws.
     package mutating func reading<R: Sendable>(
         _ namespace: Namespace, _ body: @Sendable @escaping (MongoCollection) throws -> R
@@ -206,15 +212,15 @@ package struct Kernel: ~Copyable {
 
     // MARK: Time
 
-    /// Begins to measure a piece of work.
+    /// Starts measuring a piece of work.
     package mutating func restart() { (started, state.waited, lostBefore) = (.now, .zero, retry.lost.total) }
 
-    /// The time of the work since then, without what was waited for a majority, or lost to failures that passed.
+    /// The time of the work since ``restart()``, without waits for a majority and time lost to failures that passed.
     package var worked: Duration {
         max(.zero, started.duration(to: .now) - state.waited - (retry.lost.total - lostBefore))
     }
 
-    /// Runs what waits for a majority: its time is not the work's.
+    /// Runs an operation that waits for a majority, and does not count its time as time of the work.
     package mutating func waiting<R>(_ body: (borrowing Kernel) throws -> R) rethrows -> R {
         let before = ContinuousClock.now
         defer { state.waited += before.duration(to: .now) }
@@ -223,9 +229,9 @@ package struct Kernel: ~Copyable {
 }
 
 extension Error {
-    /// Whether the server may still be at a write after this ended the run.
+    /// Whether the server may still be running a write after this error ended the run.
     ///
-    /// Who was refused for want of a privilege has the server's word that it did nothing.
+    /// A refusal for lack of a privilege does not, because it proves that the server did nothing.
     package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? RunError)?.kind == .stopped

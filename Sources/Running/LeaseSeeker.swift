@@ -3,13 +3,14 @@ package import Concurrency
 package import JobState
 import Mongo
 
-/// Takes a job's lease, for a runner or for an undo.
+/// Takes a job's lease for a runner or for an undo.
 package struct LeaseSeeker {
     private let options: RunOptions
     private let identity: RunnerIdentity
     private let retry: RetryPolicy
     private let events: @Sendable (RunEvent) -> Void
 
+    /// Joins the parts.
     package init(
         options: RunOptions, identity: RunnerIdentity, retry: RetryPolicy,
         events: @Sendable @escaping (RunEvent) -> Void
@@ -17,8 +18,8 @@ package struct LeaseSeeker {
         (self.options, self.identity, self.retry, self.events) = (options, identity, retry, events)
     }
 
-    /// Takes the lease; waits for the end of one whose runner is known to be dead, and for others as long as
-    /// `--lease-wait` says.
+    /// Takes the lease; waits for the end of a dead runner's lease, and for that of any other as long as `--lease-wait`
+    /// says.
     /// - Parameter freeing: called before each attempt.
     package func take(
         _ store: borrowing StateStore, for use: RangeStore.Use, freeing: () throws -> Void = {}
@@ -26,7 +27,7 @@ package struct LeaseSeeker {
         let started = ContinuousClock.now
         var announced = false
         let longest = max(options.leaseWait, .zero)
-        // A dead runner renews nothing, so its lease ends then; another runner may take it, and die too.
+        // A dead runner never renews, so its lease ends at this time. Another runner may take it then, and die too.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         while true {
             try freeing()
@@ -56,7 +57,7 @@ package struct LeaseSeeker {
         }
     }
 
-    /// Refuses a job that another, living runner holds and that is not waited for, before anything is looked at for it.
+    /// Refuses a job that another living runner holds, unless it is waited for, before anything else is read for it.
     package func checkFree(_ store: borrowing StateStore) throws {
         guard options.leaseWait <= .zero, let (holder, remaining) = try store.ranges.otherHolder(),
             holder.map({ !identity.knowsDead($0) }) ?? true

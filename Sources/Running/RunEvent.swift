@@ -1,31 +1,31 @@
 package import JobState
 
-/// What a runner says while it works; the command line shows it.
+/// An event that a runner reports while it works; the command line shows it.
 package enum RunEvent: Sendable {
-    /// The job goes on after the chunks of earlier runs, which processed over about so many documents.
+    /// The job continues after the chunks of earlier runs, which processed about so many documents.
     case resumed(chunks: Int, documents: Int)
-    /// Another runner's lease has to end first.
+    /// The runner waits for the end of another runner's lease.
     case waitingForLease(holder: String, seconds: Double)
     /// A chunk was written, or read in a dry run.
     case chunk(documents: Int, modified: Int)
     /// A passing failure: the operation is tried again.
     case retrying(reason: String, attempt: Int)
-    /// The chunk took too long and is halved.
+    /// A chunk took too long; the next one has half as many documents.
     case halved(documents: Int)
-    /// A chunk of a single document takes more than a chunk's target of time or bytes; said once.
+    /// A chunk of a single document takes more than a chunk's target of time or bytes; reported once.
     case stuckAtOneDocument
-    /// Throttler hold: the run waits, and keeps its lease.
+    /// The throttle makes the run wait; it keeps its lease.
     case waiting([Hold])
-    /// Nothing throttles any more.
+    /// The wait is over: nothing throttles any more.
     case goingOn(seconds: Double)
-    /// An election came between the writes of a chunk, so that they may be lost: it is run again.
+    /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun
     /// A document cannot be written, and was skipped.
     case skipped(Failure)
-    /// Documents are locked by the sync translator.
+    /// The sync translator holds documents locked, and the run waits for them.
     case waitingForLocks(documents: Int, seconds: Double)
-    /// Documents sync again, and keep their room below the limit for as long as the ledger may still show them.
+    /// An undo waits because repaired documents keep their reservations while the ledger may still show them.
     case waitingForLedger(documents: Int, seconds: Double)
-    /// A new pass over documents that arrived or changed meanwhile.
+    /// A new pass over documents that arrived or changed during the last one.
     case pass(number: Int, documents: Int)
 }

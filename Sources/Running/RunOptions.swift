@@ -2,7 +2,7 @@ package import JobState
 package import Jobs
 package import Scanning
 
-/// How one run of a job goes about it; what the job does is in ``Job``.
+/// The options of one run of a job; what the job does is in ``Job``.
 package struct RunOptions: Sendable {
     /// The database that holds checkpoints and leases.
     package var stateDatabase = "shipshape"
@@ -14,27 +14,27 @@ package struct RunOptions: Sendable {
     package var maxRuntime: Duration?
     /// Whether a journal is kept, if the job wants one.
     package var keepsJournal = true
-    /// Where the unsynced documents are recorded.
+    /// Where the sync engine records the unsynced documents.
     package var ledger: LedgerLocation = .standard
-    /// The apps whose entries of it count.
+    /// The apps whose ledger entries count.
     package var apps = LedgerApps.fullest
-    /// Documents that the operator accepts to become unsyncable, beyond what the headroom allows.
+    /// How many documents the operator accepts to become unsyncable, even if the headroom has no room for them.
     package var allowUnsync: Int?
     /// Whether the operator states that the job's next schema is the active one.
     package var statesDeploy = false
-    /// The only documents that the run looks at; `nil` runs over the collection.
+    /// The only documents that the run reads; `nil` for the whole collection.
     package var only: IDList?
-    /// Whether a job that was stopped starts over, from its first document.
+    /// Whether a stopped job starts over from its first document.
     package var restarts = false
-    /// Documents that may be skipped before the run stops.
+    /// How many documents may be skipped before the run stops.
     package var maxErrors = 100
-    /// How long documents that the sync translator holds locked are waited for, in all.
+    /// How long the run waits, in all, for documents that the sync translator holds locked.
     package var lockWait: Duration = .seconds(10)
-    /// Whether locks that do not change in that time are taken away.
+    /// Whether locks that do not change during that time are removed.
     package var unsetsLocks = false
-    /// Whether an undo takes back what it does not know to be the job's, too.
+    /// Whether an undo also undoes changes that are not known to be the job's.
     package var includesUncertain = false
-    /// How long a passing failure, such as an election, is bridged.
+    /// How long an operation is retried after passing failures, such as an election.
     package var retryLimit: Duration = .seconds(60)
 
     /// The defaults.

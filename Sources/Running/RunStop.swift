@@ -2,16 +2,16 @@
 package enum RunStop: Sendable, Hashable {
     /// SIGINT or SIGTERM.
     case signal
-    /// Documents that need the job kept arriving; so many are left.
+    /// Documents that need the job kept arriving; so many still need it.
     case arrivals(Int)
-    /// `--max-runtime` is used up.
+    /// The time of `--max-runtime` is used up.
     case timeBudget
     /// More documents had to be skipped than `--max-errors` allows.
     case failures(Int, allowed: Int)
     /// The next chunk would bring the unsynced documents to the ceiling.
     case threshold(Headroom)
 
-    /// The reason in words, as the state records it.
+    /// The reason in words, as the state database records it.
     package var reason: String {
         switch self {
         case .signal: "a signal"

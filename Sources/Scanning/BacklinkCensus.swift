@@ -8,10 +8,11 @@ package struct BacklinkCensus: Sendable {
     private var links: Backlinks
     private let place: @Sendable (Namespace) -> Namespace
 
+    /// Prepares to count.
     /// - Parameters:
-    ///   - target: the collection of the linked documents.
-    ///   - links: every place whose keys lead to it.
-    ///   - place: where the documents of a collection of the schema are.
+    ///   - target: The collection of the linked documents.
+    ///   - links: All places whose keys lead to it.
+    ///   - place: Returns the collection that holds the documents of a collection of the schema.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
         place: @escaping @Sendable (Namespace) -> Namespace = { $0 }
@@ -24,8 +25,8 @@ package struct BacklinkCensus: Sendable {
             unread: places.filter { place($0.namespace).database != database })
     }
 
-    /// Counts; a collection that is not there has no documents.
-    /// - Parameter collection: that of the linked documents.
+    /// Counts the links; a collection that does not exist has no documents.
+    /// - Parameter collection: The collection of the linked documents.
     /// - Throws: ``MongoError``.
     package func count(in collection: MongoCollection) throws(MongoError) -> Backlinks {
         var result = links
@@ -48,10 +49,10 @@ package struct BacklinkCensus: Sendable {
         return result
     }
 
-    /// The `_id`s of the documents with several links.
+    /// Returns the `_id`s of documents with several links.
     /// - Parameters:
-    ///   - collection: that of the linked documents.
-    ///   - most: the most that are asked for; one more tells that there are more.
+    ///   - collection: The collection of the linked documents.
+    ///   - most: The number of `_id`s wanted; one more is returned if there are more.
     /// - Throws: ``MongoError``.
     package func several(in collection: MongoCollection, most: Int) throws(MongoError) -> [BSONValue] {
         let stages: [BSONDocument] = [
@@ -69,7 +70,8 @@ package struct BacklinkCensus: Sendable {
             options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
     }
 
-    /// A row for each document, with `c`, and its number of links `n`; and one, whose `_id` has no value, for embedded objects.
+    /// The stages that return a row for each document, with `c` and the number `n` of its links, and one row, whose
+    /// `_id` has no value, for embedded objects.
     private var counted: [BSONDocument] {
         let unions = links.places.map { link -> BSONDocument in
             let values: [BSONDocument] = [
@@ -93,7 +95,8 @@ package struct BacklinkCensus: Sendable {
 
     private static let isEmbedded: BSONValue = ["$eq": ["$_id", ["$literal": [:]]]]
 
-    /// A row for each number of links, where two stands for more; and one, without a number, for embedded objects.
+    /// The stages that return a row for each number of links (2 means 2 or more), and one row without a number for
+    /// embedded objects.
     private var summed: [BSONDocument] {
         [
             [
@@ -105,7 +108,7 @@ package struct BacklinkCensus: Sendable {
         ]
     }
 
-    /// What stands at the end of the steps, as a list.
+    /// Returns the list of the values at the end of the steps.
     private static func values(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")

@@ -11,7 +11,7 @@ package struct CollectionScan: Sendable {
     let options: ScanOptions
 
     /// Prepares a scan.
-    /// - Parameter namespace: the collection to read; the schema's own by default.
+    /// - Parameter namespace: The collection to read; by default the one that the schema names.
     package init(
         _ schema: CompiledSchema, of namespace: Namespace? = nil, on pool: ClientPool, options: ScanOptions
     ) {
@@ -21,7 +21,7 @@ package struct CollectionScan: Sendable {
         self.options = options
     }
 
-    /// Reads all ranges on threads of their own, and then again what changed meanwhile.
+    /// Reads all ranges on several threads, and then reads the documents again that changed during the scan.
     /// - Throws: ``MongoError``, or ``ScanStopped``.
     package func run() async throws -> ScanResult {
         let (tracker, missing) = try await track()
@@ -37,24 +37,24 @@ package struct CollectionScan: Sendable {
 
     private var threads: RangeThreads { RangeThreads(namespace, on: pool, options: options) }
 
-    /// One thread's part of the scan.
+    /// Does one thread's part of the scan.
     private func work(_ queue: RangeQueue, _ tracker: ChangeTracker?) throws -> ScanPart {
         let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
         do {
             let client = try pool.client()
-            // What a member that lags shows of the time before the changes are followed must not be read.
+            // A lagging member must not return versions from before the start of the change stream.
             let session = try ScanSession(queue, client, from: tracker?.start)
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
-            // What one thread cannot read the others need not go on for.
+            // If one thread cannot read its range, the other threads need not continue.
             queue.close()
             throw error
         }
         return part
     }
 
-    /// Takes ranges until none is left.
+    /// Reads ranges until none is left.
     private func read(
         _ queue: RangeQueue, into part: ScanPart, _ client: borrowing Client, _ session: borrowing ScanSession
     ) throws {
@@ -77,10 +77,10 @@ package struct CollectionScan: Sendable {
     }
 }
 
-// MARK: what changes meanwhile
+// MARK: changes during the scan
 
 extension CollectionScan {
-    /// Starts to follow the collection's changes, where that is possible; else says why not.
+    /// Starts to follow the collection's changes, or returns the reason why that is not possible.
     private func track() async throws -> (ChangeTracker?, [MissingGuarantee]) {
         func without(_ reason: String) -> (ChangeTracker?, [MissingGuarantee]) {
             (nil, [MissingGuarantee(.oneMoment, reason)])
@@ -107,12 +107,12 @@ extension CollectionScan {
         }
     }
 
-    /// Replaces what the changed documents added by what they are now.
+    /// Replaces the contributions of changed documents by those of their current versions.
     private func amend(_ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker) throws {
         let look = SecondLook(schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
         do {
             let outcome = try look.look(after: parts.map(\.readTime).max() ?? 0)
-            // All of it or nothing: what is taken back of one part and not of another would be missing.
+            // Subtract all or nothing: documents subtracted from some parts only would be missing from the counts.
             let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
             for (part, additions) in zip(parts, additions) { part.takeBack(additions) }
             result.tally.merge(outcome.tally)

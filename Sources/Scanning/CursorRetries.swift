@@ -1,11 +1,11 @@
 import Concurrency
 import Mongo
 
-/// How a lost cursor is opened again.
+/// Retries after a lost cursor.
 extension Retries {
     /// Waits before the next attempt.
-    /// - Parameter isProgress: whether a document was read since the failure before.
-    /// - Throws: the error, when it was tried for long enough.
+    /// - Parameter isProgress: Whether a document was read since the previous failure.
+    /// - Throws: The error, if the time for retries is over or the scan was stopped.
     mutating func wait(after error: MongoError, isProgress: Bool, isStopped: () -> Bool) throws(MongoError) {
         if isProgress { succeeded() }
         guard !isStopped(), let pause = pause(afterFailureAt: .now) else { throw error }

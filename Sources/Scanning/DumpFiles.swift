@@ -2,23 +2,23 @@ import BSON
 import FoundationEssentials
 import SystemPackage
 
-/// The files of one database's folder in a dump.
+/// The files in the folder of one database of a dump.
 struct DumpFiles {
-    /// A file, and its name without what says what it is.
+    /// A file, and its name without the suffix that shows its kind.
     struct File {
         var path: FilePath
         var stem: String
     }
 
-    /// Those that hold documents.
+    /// The files that hold documents.
     private(set) var documents: [File] = []
-    /// Those that hold what mongodump says of a collection.
+    /// The files that hold mongodump's metadata of a collection.
     private(set) var metadata: [File] = []
 
     private static let documentSuffixes = [".bson", ".json", ".jsonl", ".ndjson"].flatMap { [$0, $0 + ".gz"] }
     private static let metadataSuffixes = [".metadata.json", ".metadata.json.gz"]
 
-    /// Lists a folder; one that cannot be listed holds nothing, and what is no file, such as a pipe, is none of a dump's.
+    /// Lists the regular files of a folder, so no pipes for example; a folder that cannot be listed holds nothing.
     init(in folder: FilePath) {
         for name in Self.names(in: folder) {
             let path = folder.appending(name)
@@ -31,16 +31,16 @@ struct DumpFiles {
         }
     }
 
-    /// The names of what is in a folder, sorted; none when it cannot be listed.
+    /// Returns the sorted names in a folder; none if it cannot be listed.
     static func names(in folder: FilePath) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []).sorted()
     }
 
-    /// The stems that stand for a collection.
+    /// Returns the stems of a collection's files.
     ///
-    /// mongodump percent-encodes what a file name must not hold. A name that is longer than 238 bytes then is cut and gets
-    /// a digest; the metadata have it whole (mongo-tools, `mongodump/prepare.go`, `outputPath`).
-    /// - Throws: ``DumpError`` when metadata are too large to be any.
+    /// mongodump percent-encodes the characters that a file name must not hold. It then cuts a name longer than 238
+    /// bytes and appends a digest; the metadata hold the full name (mongo-tools, `mongodump/prepare.go`, `outputPath`).
+    /// - Throws: ``DumpError`` if a metadata file is too large.
     func stems(of collection: String) throws(DumpError) -> Set<String> {
         var result = Set((documents + metadata).map(\.stem).filter { Self.decoded($0) == collection })
         for file in metadata where file.stem.utf8.count == 238 {
@@ -49,7 +49,7 @@ struct DumpFiles {
         return result
     }
 
-    /// The collection's name that a stem stands for; old versions of mongodump encoded nothing.
+    /// Returns the collection's name for a stem; old versions of mongodump did not encode names.
     static func decoded(_ stem: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(stem.utf8)[...]
@@ -66,8 +66,8 @@ struct DumpFiles {
         return String(validating: bytes, as: UTF8.self) ?? stem
     }
 
-    /// What the metadata say; `nil` when they cannot be read, since no document depends on them.
-    /// - Throws: ``DumpError`` when they are too large to be any.
+    /// Reads metadata; `nil` if they cannot be read, because no document depends on them.
+    /// - Throws: ``DumpError`` if the file is too large for metadata.
     static func read(_ file: File) throws(DumpError) -> DumpMetadata? {
         do throws(DumpError) {
             var input = try DumpInput(file.path)

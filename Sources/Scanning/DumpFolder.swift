@@ -2,25 +2,25 @@ import BSON
 import FoundationEssentials
 import SystemPackage
 
-/// Finds the files of collections below a folder: one that mongodump wrote, the one of a database in it, or the one that
-/// holds it as `dump`; a mongoexport file in the place of a `.bson` file will do.
+/// Finds the files of collections in a folder: a dump, the folder of one database in it, or the folder that holds the
+/// dump as `dump`; instead of a `.bson` file there may be a mongoexport file.
 struct DumpFolder {
     let root: FilePath
 
     init(_ path: FilePath) { root = path }
 
-    /// What the folder holds of one collection.
+    /// The files of one collection in the folder.
     struct Holding {
-        /// The file with its documents.
+        /// The file with its documents; `nil` if there is none.
         var documents: FilePath?
-        /// What its metadata says that it is; `nil` when there is neither metadata nor documents.
+        /// The kind of the collection in its metadata; `nil` if there are neither metadata nor documents.
         var kind: DumpMetadata.Kind?
-        /// The folder of its database.
+        /// The folder of the collection's database.
         var folder: FilePath
     }
 
-    /// Looks for a collection.
-    /// - Throws: ``SourceError`` when its documents are there twice; ``DumpError`` when metadata are too large to be any.
+    /// Searches for a collection.
+    /// - Throws: ``SourceError`` if its documents are there twice; ``DumpError`` if a metadata file is too large.
     func holding(of namespace: Namespace) throws -> Holding {
         for folder in [namespace.database, "dump/\(namespace.database)", ""].map({ root.pushing(FilePath($0)) }) {
             let files = DumpFiles(in: folder)
@@ -39,7 +39,7 @@ struct DumpFolder {
         return Holding(folder: root)
     }
 
-    /// The collections whose documents lie where mongodump puts them, but for those of the server itself.
+    /// Returns the collections whose documents are where mongodump puts them, except the server's own collections.
     func namespaces() -> [Namespace] {
         var result: [Namespace] = []
         for parent in [root, root.appending("dump")] {
@@ -54,7 +54,7 @@ struct DumpFolder {
 }
 
 extension DumpFolder {
-    /// What the reader should know of how the folder was read.
+    /// Returns remarks for the reader about the way in which the folder was read.
     func notes(on holdings: [Holding], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
         let renamed = zip(holdings, namespaces).first { holding, namespace in
@@ -75,6 +75,6 @@ extension DumpFolder {
 }
 
 extension Namespace {
-    /// Whether it is none of the server's own.
+    /// Whether the collection is not one of the server's own.
     var isOfUsers: Bool { !["", "admin", "config", "local"].contains(database) && !collection.hasPrefix("system.") }
 }

@@ -2,16 +2,16 @@ import BSON
 import Synchronization
 import SystemPackage
 
-/// Gives the documents of a file to several threads, a block of whole ones at a time, in the order of the file.
+/// Hands out the documents of a file to several threads, in blocks of whole documents, in the order of the file.
 ///
-/// Who takes a block validates it. All blocks in front of one were taken before it, so that the damage that is known once
-/// every thread has ended is the first of the file.
+/// The thread that takes a block validates it. All earlier blocks were handed out before, so once all threads have
+/// ended, the damage that is known is the first one in the file.
 final class FileBlocks: Sendable {
-    /// Where the first document of a block stands.
+    /// The position of a document in the file.
     struct Place {
-        /// The documents in front of it.
+        /// The number of documents before it.
         var documents: Int
-        /// The bytes in front of it.
+        /// The number of bytes before it.
         var offset: Int64
     }
 
@@ -27,7 +27,7 @@ final class FileBlocks: Sendable {
         }
     }
 
-    /// The bytes of a block of small documents: what a core's cache holds beside the checker's own.
+    /// The bytes of a block of small documents; a core's cache holds it as well as the checker's own data.
     private static let size = 256 << 10
 
     private let state: Mutex<State>
@@ -39,12 +39,12 @@ final class FileBlocks: Sendable {
         state = Mutex(State(reader: try BSONFileReader(path, bufferSize: Self.size)))
     }
 
-    /// Why the end came early; known once all threads have ended.
+    /// The reason why the reading ended early; final once all threads have ended.
     var failure: DumpError? { state.withLock { $0.failure } }
 
-    /// Gives the next documents, one behind the other in a range of `block`; `nil` when there are none, or none is wanted.
+    /// Returns the next documents, one after the other in a range of `block`; `nil` if there are none, or after an end.
     func next(in block: inout [UInt8]) -> (range: Range<Int>, place: Place)? {
-        // The room of a very large document is given back.
+        // Release the memory of a very large document.
         if block.count > 2 * Self.size { block = [] }
         return state.withLock { state in
             guard !state.isOver else { return nil }
@@ -57,12 +57,12 @@ final class FileBlocks: Sendable {
         }
     }
 
-    /// Ends the reading, as a document is damaged.
+    /// Ends the reading because a document is damaged.
     func end(by damage: BSONError, in document: Place) {
         let error = DumpError(damage, path: path, documentOffset: document.offset, documents: document.documents)
         state.withLock { $0.end(by: error) }
     }
 
-    /// Ends the reading, as nobody looks any more.
+    /// Ends the reading because no more documents are wanted.
     func close() { state.withLock { $0.isOver = true } }
 }

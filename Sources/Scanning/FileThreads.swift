@@ -5,10 +5,10 @@ import Mongo
 import Synchronization
 import SystemPackage
 
-/// Checks the documents of a file on several threads, each of which takes the next block of them, and validates and checks it in
-/// one walk: nothing is handed over, and a block is looked at while the core that read it still has it.
+/// Checks the documents of a file on several threads, each of which takes the next block, and validates and checks it
+/// in one walk, so that no block leaves the core that has it in its cache.
 struct FileThreads: Sendable {
-    /// What the threads beside the caller's found.
+    /// The results of the other threads.
     private final class Others: Sendable {
         let results = Mutex<[Result<Tally, any Error>]>([])
         let ended = Semaphore()
@@ -17,10 +17,10 @@ struct FileThreads: Sendable {
     let part: SourceScan.Part
     let path: FilePath
 
-    /// Who is told of each failing document is told in the order of the file.
+    /// The number of threads: one if a listener wants the failing documents, because it gets them in the file's order.
     private var count: Int { part.options.listeners.onFailure == nil ? part.options.threads : 1 }
 
-    /// Adds all documents to `tally`, with samples as if one thread had read them.
+    /// Adds all documents to `tally`, with the samples that a single thread would have kept.
     /// - Throws: ``DumpError``, or ``ScanStopped``.
     func add(to tally: inout Tally) throws {
         let blocks = try FileBlocks(of: path)

@@ -2,27 +2,27 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// A part of a collection by `_id`, over all BSON types in their order: from `lower` on, up to and without `upper`.
+/// A range of `_id`s of a collection, over all BSON types in their order: from `lower` up to, but without, `upper`.
 package struct IDRange: Hashable, Sendable {
-    /// The first `_id`; `nil` for the collection's start.
+    /// The first `_id`; `nil` for the start of the collection.
     package let lower: BSONValue?
-    /// The `_id` that ends the range; `nil` for the collection's end.
+    /// The `_id` after the last one; `nil` for the end of the collection.
     package let upper: BSONValue?
 
-    /// Joins two bounds.
+    /// Creates the range between two bounds.
     package init(lower: BSONValue?, upper: BSONValue?) { (self.lower, self.upper) = (lower, upper) }
 
     /// The whole collection.
     package static let everything = IDRange(lower: nil, upper: nil)
 
-    /// Splits a collection into about `count` ranges that hold every `_id`.
+    /// Splits a collection into about `count` ranges that together hold every `_id`.
     ///
-    /// The bounds come from a random sample on the server, so that no type's share and no order of insertion makes the
-    /// ranges lopsided; what they leave uneven is evened out by having more ranges than threads.
+    /// The bounds come from a random sample on the server, so the ranges are about equal whatever the types and the
+    /// order of insertion; as there are more ranges than threads, the remaining differences even out.
     /// - Throws: ``MongoError``.
     /// - Parameters:
-    ///   - whole: what is split; without bounds the collection.
-    ///   - share: which fraction of the collection that is, as the number of such ranges.
+    ///   - whole: The range to split; by default the whole collection.
+    ///   - share: The number of such ranges in the collection.
     package static func splitting(
         _ collection: MongoCollection, into count: Int, within whole: IDRange = .everything, share: Int = 1
     ) throws(MongoError) -> [IDRange] {
@@ -32,8 +32,8 @@ package struct IDRange: Hashable, Sendable {
         var bounds: [BSONValue] = []
         for part in 1..<count {
             let index = ids.count * part / count
-            // A bound of MinKey or MaxKey would bound nothing, and equal bounds would make an empty range.
-            // And the driver's cursors take no bound in which a field has no name.
+            // A bound of MinKey or MaxKey has no effect, and equal bounds would make an empty range.
+            // The driver's cursors accept no bound in which a field has an empty name.
             guard index < ids.count, ids[index] != .minKey, ids[index] != .maxKey, !ids[index].hasNamelessField
             else { continue }
             if let last = bounds.last, last.compared(to: ids[index]) == .equal { continue }
@@ -44,8 +44,8 @@ package struct IDRange: Hashable, Sendable {
             IDRange.init)
     }
 
-    /// The range of one of several parts that a collection is cut into.
-    /// - Parameter bounds: the `_id`s between the parts: one fewer than there are, or fewer where there were too few
+    /// Returns the range of one of the parts into which a collection is divided.
+    /// - Parameter bounds: The `_id`s between the parts: one fewer than parts, or even fewer if there were too few
     ///   documents for so many.
     package static func part(_ part: CheckPart, between bounds: [BSONValue]) -> IDRange {
         let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
@@ -53,10 +53,10 @@ package struct IDRange: Hashable, Sendable {
         return IDRange(lower: ends[part.number - 1], upper: ends[part.number])
     }
 
-    /// Whether it is a part for which there were too few documents.
+    /// Whether the range is that of a part for which there were too few documents.
     var isEmpty: Bool { lower == .maxKey && upper == .minKey }
 
-    /// Finds the documents of the range, whatever the types; empty where it has no bounds.
+    /// A filter that matches the documents of the range, of whatever types; empty for a range without bounds.
     package var filter: BSONDocument {
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
         guard !bounds.isEmpty else { return [:] }
@@ -67,19 +67,19 @@ package struct IDRange: Hashable, Sendable {
         return ["$expr": ["$and": .array(of: conditions)]]
     }
 
-    /// The most documents that are drawn.
+    /// The largest number of documents that are sampled for a split.
     private static let mostSamples = 5_000
 
-    /// How many documents are drawn for each range: so many make the ranges even enough.
+    /// The number of sampled documents for each range; this many make the ranges even enough.
     static let samplesPerRange = 20
 
-    /// Draws `_id`s at random, and gives them in their order.
+    /// Draws `_id`s at random, and returns them in their order.
     static func sample(
         _ collection: MongoCollection, size: Int, in range: IDRange = .everything
     ) throws(MongoError) -> [BSONValue] {
-        // The server compares by the collection's collation. A match before the sample would read the whole range.
+        // The server sorts, by the collection's collation. A `$match` before the `$sample` would read the whole range.
         let match: [BSONDocument] = range.filter.isEmpty ? [] : [["$match": .object(range.filter)]]
-        // In one batch: the driver tries a command again, but not a cursor's next batch.
+        // One batch, because the driver retries a command but not a `getMore`.
         let sample = collection.aggregate(
             [["$sample": ["size": .integer(size)]]] + match + [["$project": ["_id": 1]], ["$sort": ["_id": 1]]],
             options: ["batchSize": .integer(size + 1), "comment": "shipshape check"])

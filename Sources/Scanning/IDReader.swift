@@ -4,31 +4,31 @@ package import Mongo
 /// Reads documents by their `_id`s.
 package struct IDReader {
     let collection: MongoCollection
-    /// What a document must match, too.
+    /// A further filter that a document must match.
     let filter: BSONDocument
-    /// Of every command: a session, a read concern.
+    /// The options of every command, such as a session or a read concern.
     let options: BSONDocument
 
-    /// Joins the parts.
+    /// Creates a reader.
     package init(collection: MongoCollection, filter: BSONDocument = [:], options: BSONDocument) {
         (self.collection, self.filter, self.options) = (collection, filter, options)
     }
 
-    /// Lends the documents that there are, in no order.
-    /// - Throws: ``MongoError``, and what `body` throws.
+    /// Lends the documents that exist to `body`, in no order.
+    /// - Throws: ``MongoError``, or an error of `body`.
     package func read(_ ids: [BSONValue], _ body: (borrowing BSONView) throws -> Void) throws {
         for slice in ids.filter({ !$0.hasNamelessField }).commandSlices(count: 1_000) {
             var cursor = collection.find(matching(["$in": .array(of: slice)]), options: options)
             while let document = try cursor.next() { try body(document) }
         }
-        // The driver's cursors refuse a name that is empty; its commands do not.
+        // The driver's cursors refuse an empty name; its commands do not.
         for id in ids where id.hasNamelessField {
             let found = try collection.findBatch(["filter": .object(matching(["$eq": id]))], options: options)
             for document in found { try body(document.view) }
         }
     }
 
-    /// The documents that there are, by their `_id`s.
+    /// Returns the documents that exist, by their `_id`s.
     /// - Throws: ``MongoError``.
     package func documents(_ ids: [BSONValue]) throws -> [IDKey: BSONDocument] {
         var found: [IDKey: BSONDocument] = [:]
@@ -45,7 +45,7 @@ package struct IDReader {
 }
 
 extension BSONValue {
-    /// Whether a field somewhere in the value has no name.
+    /// Whether a field in the value, at any level, has an empty name.
     var hasNamelessField: Bool {
         switch self {
         case .object(let document):

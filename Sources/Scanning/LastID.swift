@@ -1,6 +1,6 @@
 import BSON
 
-/// The `_id` of the last document that was seen, kept without an allocation per document.
+/// The `_id` of the last document that was read, kept without an allocation for each document.
 struct LastID {
     private var bytes: [UInt8] = []
     private var marked: [UInt8] = []
@@ -13,19 +13,19 @@ struct LastID {
         unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Whether the document is the one that was seen last; by bytes, because NaN is an `_id` too and equals nothing.
+    /// Whether the document is the last one that was read; compares bytes, because an `_id` of NaN equals nothing.
     func isID(of view: borrowing BSONView) throws(BSONError) -> Bool {
         guard let element = try Self.id(of: view), bytes.first == element.type.rawValue else { return false }
         return unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.dropFirst().elementsEqual($0) }
     }
 
-    /// The element's name and value.
+    /// Returns the bytes of the element's name and value.
     @_lifetime(copy view)
     private static func content(_ element: BSONElement, of view: BSONView) -> RawSpan {
         view.bytes.extracting(element.nameOffset..<element.valueOffset + element.valueLength)
     }
 
-    /// The `_id`; `nil` before the first document.
+    /// Returns the `_id`; `nil` before the first document.
     func value() throws(BSONError) -> BSONValue? {
         guard !bytes.isEmpty else { return nil }
         let length = UInt32(bytes.count + 5)
@@ -33,7 +33,7 @@ struct LastID {
         return try BSONDocument(bytes: header + bytes + [0])["_id"]
     }
 
-    /// Whether a document was seen since the last call.
+    /// Returns whether a document was read since the last call.
     mutating func advance() -> Bool {
         defer { marked = bytes }
         return marked != bytes

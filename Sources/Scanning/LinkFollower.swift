@@ -3,16 +3,16 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Looks up what the links of documents lead to, many at a time.
+/// Looks up the documents that links lead to, many at a time.
 ///
-/// What it holds is bounded: the keys of a thousand links or of one document, whichever is more.
+/// Its memory is bounded: it holds the keys of about a thousand links, or those of one document if there are more.
 struct LinkFollower {
     private let schema: CompiledSchema
-    /// One per link.
+    /// The target of each link.
     private let namespaces: [Namespace]
-    /// One per link.
+    /// The collection with the documents of each link's target.
     private let collections: [MongoCollection]
-    /// The schemas of the collections that links lead to, where they are known.
+    /// The schemas of the links' targets, as far as they are known.
     private let targets: [Namespace: CompiledSchema]
     private let patience = Duration.seconds(60)
     private var pending: [Source] = []
@@ -23,7 +23,8 @@ struct LinkFollower {
         var keys: [LinkedKey]
     }
 
-    /// - Parameter place: where the documents of a collection of the schema are.
+    /// Prepares to follow the links of a schema.
+    /// - Parameter place: Returns the collection that holds the documents of a collection of the schema.
     init(
         _ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client,
         place: (Namespace) -> Namespace
@@ -36,7 +37,7 @@ struct LinkFollower {
         self.collections = collections
     }
 
-    /// Takes a document's links, and looks them up when there are enough.
+    /// Adds a document's links, and looks up all added links once there are enough.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)
@@ -46,7 +47,7 @@ struct LinkFollower {
         if pendingCount >= 1_000 { try flush(into: &tally) }
     }
 
-    /// Looks up what was taken.
+    /// Looks up the links that were added.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func flush(into tally: inout Tally) throws {
         guard !pending.isEmpty else { return }
@@ -107,7 +108,7 @@ extension LinkFollower {
         _ keys: [BSONValue], of collection: MongoCollection, schema: CompiledSchema?, into found: inout Found
     ) throws {
         var options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check links"]
-        // Only a document that is judged has to be sent whole.
+        // The server sends the whole document only if a schema judges it.
         if schema == nil { options = options.appending("projection", ["_id": 1]) }
         var cursor = collection.find(["_id": ["$in": .array(of: keys)]], options: options)
         while let document = try cursor.next() {

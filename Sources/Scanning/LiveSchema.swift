@@ -2,14 +2,14 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Reads the schemas that are live: the validators that collections carry now.
+/// Reads the live schemas: the validators that the collections have now.
 package enum LiveSchema {
-    /// What operators write in the place of a schema's path.
+    /// The word that operators write instead of a schema's path.
     package static let name = "live"
 
-    /// Reads the validators of one collection, or of all databases.
-    /// - Parameter namespace: the only collection to read.
-    /// - Throws: ``MongoError``; ``SchemaError`` when nothing has a `$jsonSchema`, or when this version cannot read one.
+    /// Reads the validators of one collection, or of all collections in all databases.
+    /// - Parameter namespace: The only collection to read.
+    /// - Throws: ``MongoError``; ``SchemaError`` if there is no `$jsonSchema`, or if this version cannot read one.
     package static func read(
         from client: borrowing Client, namespace: Namespace? = nil
     ) throws -> ServerSchema {
@@ -31,13 +31,13 @@ package enum LiveSchema {
         return schema
     }
 
-    /// The databases that are the user's own.
+    /// Returns the databases that are not the server's own.
     private static func databases(of client: borrowing Client) throws -> [String] {
         try client.databaseNames().filter { !["admin", "config", "local"].contains($0) }
     }
 
     private static func add(_ info: CollectionInfo, of database: String, to schema: inout ServerSchema) throws {
-        // The server keeps the buckets of time series with a validator of its own.
+        // The server gives the buckets of a time series a validator of its own.
         guard !info.name.hasPrefix("system.") else { return }
         guard let validator = info.validator, let root = validator["$jsonSchema"]?.document else { return }
         let namespace = Namespace(database: database, collection: info.name)
@@ -51,7 +51,7 @@ package enum LiveSchema {
                 SchemaNote(
                     .unevaluatedKeyword, location: place, message: "the condition \"\(condition.name)\" is not judged"))
         }
-        // From MongoDB 9.0 on there is "constraint", too, which refuses even more than "strict".
+        // MongoDB 9.0 and later also have "constraint", which refuses even more than "strict".
         if let level = info.options["validationLevel"]?.text, ["moderate", "off"].contains(level) {
             schema.notes.append(
                 SchemaNote(

@@ -1,11 +1,11 @@
 import Concurrency
 import Synchronization
 
-/// What a thread of a scan does now and then: tell how far it is, keep to the rate, and ask whether to stop.
+/// The regular duties of a scan's thread: it reports its progress, keeps to the rate limit, and asks whether to stop.
 struct Pace {
     private let options: ScanOptions
     private let queue: RangeQueue?
-    /// The documents between two looks.
+    /// The number of documents between two reports.
     private let step: Int
     private var count = 0
 
@@ -15,7 +15,7 @@ struct Pace {
     }
 
     /// Counts a document.
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether to continue.
     mutating func goesOn() -> Bool {
         count += 1
         guard count == step else { return true }
@@ -24,7 +24,7 @@ struct Pace {
         return !options.isStopped()
     }
 
-    /// Tells of the documents that were not told of yet.
+    /// Reports the documents that were not reported yet.
     mutating func finish() {
         if count > 0 { options.listeners.progress(count) }
         queue?.read.add(count, ordering: .relaxed)
@@ -34,22 +34,23 @@ struct Pace {
 
 /// A number of documents per second that all threads of a scan share.
 package final class RateLimit: Sendable {
-    /// The number.
+    /// The number of documents per second.
     package let perSecond: Int
-    /// When what was taken so far is paid for.
+    /// The time until which the documents taken so far use up the rate.
     private let paidUntil = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// - Precondition: the number is at least 1.
+    /// Creates a limit.
+    /// - Precondition: The number is at least 1.
     package init(perSecond: Int) {
         precondition(perSecond >= 1, "a rate of nothing would never end")
         self.perSecond = perSecond
     }
 
-    /// Waits until so many documents may have been read; a stop ends the wait within a tenth of a second.
+    /// Waits until that many documents may be read; a stop ends the wait within a tenth of a second.
     func take(_ count: Int, isStopped: () -> Bool) {
         let cost = Duration.seconds(1) * count / perSecond
         let until = paidUntil.withLock { paid in
-            // Time in which nothing was read is not saved up.
+            // Unused time is not saved up.
             let next = max(paid ?? .now, .now).advanced(by: cost)
             paid = next
             return next

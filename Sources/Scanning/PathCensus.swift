@@ -2,29 +2,31 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Counts how many documents of a collection hold what at some places, on the server, in one pass over the collection.
+/// Counts on the server, in one pass, how many documents of a collection hold values at some places, and of which
+/// types.
 ///
-/// The counts are exact: arrays and dictionaries on the way are looked into, and a document counts once for each place,
-/// however often it holds something there.
+/// The counts are exact: arrays and dictionaries on the path are traversed, and a document counts once for each place,
+/// however often it holds a value there.
 package struct PathCensus {
-    /// What stands at one place.
+    /// The counts for one place.
     package struct Count: Sendable {
-        /// All documents of the collection.
+        /// The number of all documents of the collection.
         package var documents = 0
-        /// Those that hold a value there, be it null.
+        /// The number of documents with a value at the place, including null.
         package var holding = 0
-        /// Those with an object that lacks the field, or holds null there.
+        /// The number of documents with an object that lacks the field, or holds null there.
         package var lacking = 0
-        /// Those that hold each type there, by its BSON name.
+        /// The number of documents with a value of each type at the place, by the type's BSON name.
         package var types: [String: Int] = [:]
     }
 
     private let paths: [SchemaPath]
 
-    /// - Parameter paths: the places; the root counts the documents.
+    /// Prepares to count.
+    /// - Parameter paths: The places; for the root the documents are counted.
     package init(of paths: [SchemaPath]) { self.paths = paths }
 
-    /// Counts, one result for each place; a collection that is not there has no documents.
+    /// Returns the counts for each place; a collection that does not exist has no documents.
     /// - Throws: ``MongoError``.
     package func counts(in namespace: Namespace, on client: borrowing Client) throws(MongoError) -> [Count] {
         var counts = paths.map { _ in Count() }
@@ -42,10 +44,10 @@ package struct PathCensus {
         return counts
     }
 
-    /// What `$type` says of a field that is not there.
+    /// The type that `$type` returns for a missing field.
     private static let missing = "missing"
 
-    /// A row for each set of types that documents hold at a place, with the number of those documents.
+    /// The stages that return the number of documents for each place and each set of types that they hold there.
     private var pipeline: [BSONDocument] {
         let places = paths.enumerated().map { number, path -> BSONValue in
             ["p": .long(Int64(number)), "t": Self.types(of: "$$ROOT", path.steps[...], depth: 0)]
@@ -56,7 +58,7 @@ package struct PathCensus {
         ]
     }
 
-    /// The set of types that stand at the end of the steps.
+    /// Returns the set of the types at the end of the steps.
     private static func types(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")
@@ -86,12 +88,12 @@ package struct PathCensus {
 }
 
 extension BSONValue {
-    /// What stands in the place of this value where it is of a type; else an empty list.
+    /// Returns `found` if this value is of the type, else an empty list.
     func ifType(_ wanted: String, then found: BSONValue) -> BSONValue {
         ["$cond": .array(of: [["$eq": .array(of: [["$type": self], .string(wanted)])], found, .array(of: [])])]
     }
 
-    /// A field's value; one whose name an expression would read as a path is looked up by its name.
+    /// Returns a field's value; a field whose name an expression would read as a path is searched for by its name.
     static func field(_ name: String, of value: BSONValue) -> BSONValue {
         if case .string(let variable) = value, !name.isEmpty, !name.contains("."), !name.hasPrefix("$") {
             return .string("\(variable).\(name)")

@@ -1,22 +1,22 @@
 package import BSON
 package import Mongo
 
-/// What proves a document good without the checker, so that the server can hold it back.
+/// A proof that a document is good, with which the server can hold the document back from the checker.
 package struct Prefilter: Sendable {
-    /// A filter that matches only documents in which the checker finds nothing; it may leave out as many as it likes.
+    /// A filter that matches only documents in which the checker finds nothing; it need not match all of them.
     package let proof: BSONDocument
 
-    /// Wraps a filter.
+    /// Creates a prefilter.
     package init(proof: BSONDocument) { self.proof = proof }
 }
 
-/// Counts on the server what filters find: many filters in one walk over the collection.
+/// Counts on the server the documents that filters match, with many filters in one pass over the collection.
 package struct FilterProof {
     let namespace: Namespace
-    /// The documents that were meant to be read; all of them by default.
+    /// The filter of the documents that the check was to read; empty for all.
     let selection: BSONDocument
 
-    /// The filters of one walk.
+    /// The number of filters in one pass.
     private static var filtersPerWalk: Int { 25 }
 
     /// Prepares to count.
@@ -25,7 +25,7 @@ package struct FilterProof {
         self.selection = selection
     }
 
-    /// How many documents each filter finds, with majority.
+    /// Returns the number of documents that each filter matches, read with majority.
     /// - Throws: ``MongoError``.
     package func counts(_ filters: [BSONDocument], on client: borrowing Client) throws(MongoError) -> [Int] {
         var counts: [Int] = []

@@ -2,24 +2,24 @@ package import BSON
 import Concurrency
 package import Mongo
 
-/// Reads a range of a collection in the order of `_id`, and goes on after a lost cursor where it was.
+/// Reads a range of a collection in the order of `_id`, and resumes where it was after a lost cursor.
 package struct RangeReader {
     let collection: MongoCollection
     let range: IDRange
-    /// Whether the namespace is a view, which has no index to walk: a lost cursor is then an error.
+    /// Whether the namespace is a view, which has no index of its own, so that a lost cursor is an error.
     let isView: Bool
-    /// How long after the first failure without a document in between it still tries.
+    /// The time for which the reader retries after a failure, counted from the first failure since a document was read.
     let patience: Duration
-    /// What a document must match, too.
+    /// A further filter that a document must match.
     var filter: BSONDocument = [:]
-    /// The session that the reads belong to, as an option.
+    /// The option that makes the reads part of a session.
     var session: BSONDocument = [:]
-    /// Documents that the server sends at once.
+    /// The largest number of documents in a batch.
     var batchSize = 10_000
-    /// Asked before a lost cursor is tried again.
+    /// Returns whether to give up; called before a lost cursor is opened again.
     var isStopped: () -> Bool = { false }
 
-    /// Reads `range` of `collection`.
+    /// Prepares to read `range` of `collection`.
     package init(
         _ collection: MongoCollection, range: IDRange, isView: Bool = false, patience: Duration = .seconds(60)
     ) {
@@ -30,9 +30,9 @@ package struct RangeReader {
     }
 
     /// Lends every document of the range to `body`, once each.
-    /// - Parameter body: gives `false` to stop.
-    /// - Throws: ``MongoError`` when the deployment stays unreachable, ``BSONError`` for a damaged document, and what
-    ///   `body` throws.
+    /// - Parameter body: Returns `false` to stop.
+    /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
+    ///   of `body`.
     package func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         var last = LastID()
         var retries = Retries(limit: patience)
@@ -67,7 +67,7 @@ package struct RangeReader {
         }
     }
 
-    /// Index bounds with `min` alone leave out an `_id` of MaxKey: those of an open range, and of one that was resumed.
+    /// Reads an `_id` of MaxKey, which index bounds with `min` but no `max` leave out: those of open or resumed ranges.
     private func readMaxKey(after last: LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
         guard range.upper == nil, !isView, try last.value() != .maxKey else { return }
         let isLast: BSONValue = ["_id": ["$eq": .maxKey]]
@@ -76,7 +76,7 @@ package struct RangeReader {
         if let view = try cursor.next() { _ = try body(view) }
     }
 
-    /// Reads a batch that begins after the document seen last.
+    /// Reads a batch that begins after the last document that was read.
     /// - Returns: Whether there may be more.
     private func readBatch(
         from lower: BSONValue, after last: inout LastID, _ body: (borrowing BSONView) throws -> Bool

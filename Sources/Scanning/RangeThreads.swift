@@ -3,13 +3,13 @@ import Concurrency
 package import Mongo
 import Synchronization
 
-/// Reads a live collection on threads of their own, a range of `_id`s at a time.
+/// Reads a live collection on several threads, each of which reads one part at a time.
 package struct RangeThreads: Sendable {
     let pool: ClientPool
     let namespace: Namespace
     let options: ScanOptions
 
-    /// Prepares to read; a view and a sample are read by one thread.
+    /// Prepares to read; a view or a sample is read by one thread.
     package init(_ namespace: Namespace, on pool: ClientPool, options: ScanOptions) {
         self.namespace = namespace
         self.pool = pool
@@ -18,13 +18,13 @@ package struct RangeThreads: Sendable {
 
     /// Lends every document to the part of the thread that reads it.
     ///
-    /// What changes meanwhile is not followed: a document is lent as it was when its range was read, and once more when it
-    /// was removed and inserted anew meanwhile.
+    /// Changes during the scan are not followed: a document is lent as it was when its range was read, and again if it
+    /// was removed and inserted again in the meantime.
     /// - Parameters:
-    ///   - makePart: what a thread begins with.
-    ///   - add: adds a document to a part.
-    /// - Returns: A part per thread, in no order.
-    /// - Throws: ``MongoError``, ``ScanStopped``, or what `add` throws.
+    ///   - makePart: Makes the empty part of a thread.
+    ///   - add: Adds a document to a part.
+    /// - Returns: The parts of the threads, in no order.
+    /// - Throws: ``MongoError``, ``ScanStopped``, or an error of `add`.
     package func read<Part: Sendable>(
         _ makePart: @escaping @Sendable () -> Part,
         _ add: @escaping @Sendable (inout Part, borrowing BSONView) throws -> Void
@@ -46,17 +46,17 @@ package struct RangeThreads: Sendable {
                 }
                 return part
             } catch {
-                // What one thread cannot read the others need not go on for.
+                // If one thread cannot read its range, the other threads need not continue.
                 queue.close()
                 throw error
             }
         }
     }
 
-    /// Gives every thread the same queue of parts, and collects what each of them made.
+    /// Gives every thread the same queue of parts, and returns the results of the threads.
     ///
-    /// One member reads its records where that is possible. When it is gone for good, all is read anew by `_id`, which any
-    /// member can go on with.
+    /// One member reads its records if that is possible. If that member is lost for good, the collection is read again
+    /// from the start by `_id`, because any member can resume by `_id`.
     func run<Part: Sendable>(_ work: @escaping @Sendable (RangeQueue) throws -> Part) async throws -> [Part] {
         let queue = try await queue(byID: false)
         do {
@@ -69,14 +69,15 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// - Parameter byID: whether by `_id` alone, as soon as there is a member again that tells the parts.
+    /// Makes the queue of parts.
+    /// - Parameter byID: Whether to read by `_id` only; the queue is then retried until a member answers again.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // One thread has the whole of it, and still needs to know records to go on behind.
+            // A single thread reads everything as one part, but needs known records after which it can resume.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)
@@ -109,7 +110,7 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Lends the documents of a part, or a sample of the collection.
+    /// Lends the documents of a part, or a sample of the collection, to `body`.
     func lend(
         _ part: RangeQueue.Part, of collection: MongoCollection, _ session: borrowing ScanSession,
         _ body: (borrowing BSONView) throws -> Bool
@@ -138,7 +139,7 @@ package struct RangeThreads: Sendable {
     }
 }
 
-/// The parts of a collection that nobody reads yet.
+/// The parts of a collection that no thread reads yet.
 final class RangeQueue: Sendable {
     /// A part of a collection.
     enum Part: Sendable {
@@ -146,11 +147,11 @@ final class RangeQueue: Sendable {
         case records(RecordRange, RecordPlan)
     }
 
-    /// How many parts there were at first.
+    /// The number of parts at the start.
     let count: Int
-    /// The member that reads all of them; `nil` where any may.
+    /// The member that reads all parts; `nil` if any member may.
     let member: Member?
-    /// The documents that were told of as read.
+    /// The number of documents reported as read.
     let read = Atomic<Int>(0)
     private let parts: Mutex<[Part]>
     private let closed = Atomic<Bool>(false)

@@ -4,37 +4,37 @@ import Mongo
 import Synchronization
 import SystemPackage
 
-/// Reads and validates the documents of a file on a thread of its own, a few blocks ahead of who looks at them.
+/// Reads and validates the documents of a file on a thread of its own, a few blocks ahead of the thread that uses them.
 ///
-/// They are lent in the order of the file, and damage is told once what is in front of it was lent: all is as if one thread
-/// did both.
+/// The documents are lent in the order of the file, and damage is reported after the documents before it were lent, as
+/// if one thread did both.
 final class ReadAhead: Sendable {
     private struct State {
-        /// Blocks of whole documents that wait to be looked at; an empty one is the end.
+        /// Blocks of whole documents that wait to be used; an empty block marks the end.
         var full: [[UInt8]] = []
-        /// Blocks whose room can be used again.
+        /// Blocks whose memory can be used again.
         var empty: [[UInt8]] = []
-        /// Why the end came early.
+        /// The reason why the reading ended early; `nil` if it did not.
         var failure: DumpError?
-        /// Whether nobody looks any more.
+        /// Whether no more documents are wanted.
         var isAbandoned = false
     }
 
-    /// How many blocks there are, and the bytes that each has, beyond which only one document more is put in.
+    /// The number of blocks, and the bytes of each; only the last document of a block may go beyond that size.
     private static let (blocks, size) = (2, 1 << 20)
 
     private let state = Mutex(State())
     private let filled = Semaphore()
     private let freed = Semaphore()
 
-    /// Begins to read.
+    /// Starts to read.
     init(of path: FilePath) {
         for _ in 0..<Self.blocks { freed.signal() }
         PosixThread.start(name: "read ahead") { [self] in fill(from: path) }
     }
 
-    /// Lends every document, and ends the reading where `body` throws.
-    /// - Throws: ``DumpError``, or what `body` throws.
+    /// Lends every document to `body`, and ends the reading if `body` throws.
+    /// - Throws: ``DumpError``, or an error of `body`.
     func read(_ body: (borrowing BSONView) throws -> Void) throws {
         defer {
             state.withLock { $0.isAbandoned = true }
@@ -45,7 +45,7 @@ final class ReadAhead: Sendable {
             let block = state.withLock { $0.full.removeFirst() }
             guard !block.isEmpty else { break }
             try Self.lend(block, to: body)
-            // The room of a very large document is given back.
+            // The memory of a very large document is not kept.
             if block.capacity <= 2 * Self.size { state.withLock { $0.empty.append(block) } }
             freed.signal()
         }

@@ -1,39 +1,39 @@
 import BSON
 import Mongo
 
-/// A record of a collection, and whose it is.
+/// A record of a collection, with the `_id` of its document.
 struct Record: Hashable, Sendable {
-    /// The number that the member has for it: it grows with the order of insertion there.
+    /// The member's number of the record; the numbers grow in the order of insertion on that member.
     let place: Int64
     /// The document's `_id`.
     let id: BSONValue
 }
 
-/// A part of a collection in the order in which one member keeps its records: behind `after`, up to and with `through`.
+/// A part of a collection in the order of one member's records: after `after`, up to and including `through`.
 struct RecordRange: Hashable, Sendable {
-    /// The record that the part before ends with; `nil` for the collection's start.
+    /// The last record of the previous part; `nil` for the start of the collection.
     let after: Record?
-    /// The last record; `nil` for the collection's end.
+    /// The last record; `nil` for the end of the collection.
     let through: Record?
 }
 
-/// How a collection is read in the order of its records: by which member, and what is known of its records.
+/// A plan to read a collection in the order of its records: the member that reads, and some known records.
 struct RecordPlan: Sendable {
-    /// Who reads: nobody else's records have the same numbers.
+    /// The member that reads; the records of other members have other numbers.
     let member: Member
-    /// The member's process: in another one its records may have other numbers.
+    /// The member's process; in another process the records may have other numbers.
     let process: MemberProcess
-    /// A few records all over the collection, in their order.
+    /// A few records from all over the collection, in their order.
     let known: [Record]
-    /// The parts, which hold every record that there is, and that will be.
+    /// The parts, which together hold all records, including future ones.
     let ranges: [RecordRange]
 }
 
 extension RecordPlan {
-    /// Plans it for a collection that is read in about `count` parts.
-    /// - Returns: `nil` where records cannot be read so: behind a router, by a server before 4.4, where the collection
-    ///   drops its oldest records, or keeps them by `_id`, and where the user may not ask.
-    /// - Throws: ``MongoError`` that is the deployment's, and no answer to what was asked.
+    /// Makes the plan for a collection that is read in about `count` parts.
+    /// - Returns: `nil` if the records cannot be read in this way: through a router, from a server before 4.4, from a
+    ///   view or a capped or clustered collection, or if the user lacks a privilege.
+    /// - Throws: ``MongoError`` if the error is transient, or the login is refused.
     static func make(
         for namespace: Namespace, on client: borrowing Client, parts count: Int
     ) throws(MongoError) -> RecordPlan? {
@@ -49,7 +49,7 @@ extension RecordPlan {
             guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
-            // Whether the server can go on behind a record shows now, and not when it has to.
+            // Tests now whether the server can resume after a record, not only when it has to.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
             guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }
@@ -61,7 +61,7 @@ extension RecordPlan {
         }
     }
 
-    /// The records of these documents that are there now, in their order.
+    /// Returns the records of those of the documents that exist now, in the order of the records.
     static func records(
         of ids: [BSONValue], in collection: MongoCollection, _ reads: MemberReads
     ) throws(MongoError) -> [Record] {

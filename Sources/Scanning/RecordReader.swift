@@ -2,26 +2,26 @@ import BSON
 import Concurrency
 import Mongo
 
-/// Reads a part of a collection in the order in which a member keeps its records, and goes on after a lost cursor where it
-/// was, with the same member.
+/// Reads a part of a collection in the order of a member's records, and resumes where it was after a lost cursor, with
+/// the same member.
 ///
-/// It reads everything: the server would tell where a filter's part ends only at the next document that fits.
+/// It reads without a filter: with one, the server would report the end of a part only with the next matching document.
 struct RecordReader {
     let collection: MongoCollection
     let plan: RecordPlan
     let range: RecordRange
     let reads: MemberReads
-    /// Documents that the server sends at once.
+    /// The largest number of documents in a batch.
     var batchSize = 4_000
-    /// How long after the first failure without a document in between it still tries.
+    /// The time for which the reader retries after a failure, counted from the first failure since a document was read.
     var patience = Duration.seconds(60)
-    /// Asked before a lost cursor is tried again.
+    /// Returns whether to give up; called before a lost cursor is opened again.
     var isStopped: () -> Bool = { false }
 
     /// Lends every document of the part to `body`, once each.
-    /// - Parameter body: gives `false` to stop.
-    /// - Throws: ``MemberLost`` when the member stays unreachable, or may number its records anew; ``MongoError``,
-    ///   ``BSONError`` for a damaged document, and what `body` throws.
+    /// - Parameter body: Returns `false` to stop.
+    /// - Throws: ``MemberLost`` if the member stays unreachable, or may have renumbered its records; ``MongoError``,
+    ///   ``BSONError`` for a damaged document, or an error of `body`.
     func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         do {
             try readOn { document in
@@ -32,7 +32,7 @@ struct RecordReader {
         }
     }
 
-    /// An error of who looks at the documents, which is none of the cursor's: what was lent must not be lent again.
+    /// An error of `body`, kept apart from errors of the cursor, because a document must not be lent a second time.
     private struct BodyError: Error {
         let cause: any Error
     }
@@ -51,11 +51,11 @@ struct RecordReader {
                 }
                 if !isRead { try readBatches(after: &place, body) }
                 isRead = true
-                // It may have been restarted between two cursors, without an error here.
+                // The member may have been restarted between two cursors without an error here.
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
-                // Somebody removed the document that it was to go on behind.
+                // Another client removed the document after which to resume.
                 isRecordGone = true
             } catch let error as MongoError where error.isCursorLost {
                 try wait(after: error, &retries, isProgress: place != start)
@@ -63,7 +63,7 @@ struct RecordReader {
         }
     }
 
-    /// Waits until the member answers again, and makes sure that it is the same process.
+    /// Waits until the member answers again, and checks that it is the same process.
     private func wait(after error: MongoError, _ retries: inout Retries, isProgress: Bool) throws {
         do throws(MongoError) {
             try retries.wait(after: error, isProgress: isProgress, isStopped: isStopped)
@@ -79,7 +79,7 @@ struct RecordReader {
         }
     }
 
-    /// Reads batches as they come, and of the last one what belongs to the part.
+    /// Reads batches, and of the last one only the documents that belong to the part.
     private func readBatches(after place: inout Int64?, _ body: (borrowing BSONView) throws -> Bool) throws {
         var cursor = cursor(after: place)
         while try cursor.advance() {
@@ -95,14 +95,14 @@ struct RecordReader {
         }
     }
 
-    /// Reads a batch that goes beyond the part's last record: up to its document, when that is in the batch.
+    /// Reads a batch that goes beyond the part's last record, up to the document of that record if the batch holds it.
     private func readLast(
         _ cursor: borrowing RecordCursor, after place: inout Int64?, through: Record,
         _ body: (borrowing BSONView) throws -> Bool
     ) throws {
         var bound = LastID()
         try bound.remember(BSONDocument([("_id", through.id)]).view)
-        // What was removed is not in the batch, and what was inserted anew has another place.
+        // A removed document is not in the batch, and a document that was inserted again has another number.
         guard try !cursor.forEach({ try !bound.isID(of: $0) }),
             try RecordPlan.records(of: [through.id], in: collection, reads) == [through]
         else {
@@ -112,9 +112,9 @@ struct RecordReader {
         _ = try cursor.forEach { try body($0) && !bound.isID(of: $0) }
     }
 
-    /// Reads with the number of each record, from behind one that is known to be there still.
-    /// - Parameter isForStart: whether to read no more than a batch: then there is a record again to go on behind.
-    /// - Returns: whether there may be more.
+    /// Reads with the number of each record, starting after a known record that still exists, or at the start.
+    /// - Parameter isForStart: Whether to read only until a batch ends with a record after which to resume.
+    /// - Returns: Whether there may be more.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool
     ) throws -> Bool {
@@ -153,26 +153,26 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // What is skipped is no load on anybody.
+            // Skipped documents do not wait for the rate limit, so the batch need not be small because of it.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }
 
-/// One member cannot read a collection's records to the end, and another has other numbers for them.
+/// The member cannot read the collection's records to the end, and other members number them differently.
 struct MemberLost: Error {
-    /// Why, a clause.
+    /// The reason, as a clause.
     let reason: String
 }
 
 extension BSONView {
-    /// The number that a server added behind the document's own fields, and the document without it.
+    /// Returns the record number that the server appended to the document's own fields, and the document without it.
     fileprivate borrowing func withoutRecord() throws -> (Int64, BSONDocument) {
         let (name, place) = ("$recordId", end - 9)
         let nameStart = place - 1 - name.utf8.count
         guard nameStart > start + 4, BSONType(rawValue: byte(nameStart - 1)) == .long,
             bytes.extracting(nameStart..<place - 1).isEqual(to: name)
         else {
-            // The server puts the number in the place of a field of that name.
+            // The server replaces a document's own field of that name by the number.
             throw MemberLost(reason: "a document has a field \"\(name)\" of its own")
         }
         let content = bytes.extracting(start + 4..<nameStart - 1)

@@ -1,15 +1,15 @@
 import BSON
 import Mongo
 
-/// Reads some documents of a collection at random.
+/// Reads a random sample of a collection's documents.
 struct SampleReader {
     let collection: MongoCollection
-    /// What a document must match.
+    /// The filter that a document must match.
     let filter: BSONDocument
-    /// The documents to take.
+    /// The number of documents to read.
     let size: Int
 
-    /// Lends them to `body`, which gives `false` to stop.
+    /// Lends the documents to `body`, which returns `false` to stop.
     func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         let sample: BSONDocument = ["$sample": ["size": .integer(size)]]
         let pipeline = filter.isEmpty ? [sample] : [["$match": .object(filter)], sample]

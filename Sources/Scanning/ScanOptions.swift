@@ -1,72 +1,73 @@
 package import BSON
 package import Checking
 
-/// What a scan may use, and what it is asked for.
+/// The resources of a scan, and its task.
 package struct ScanOptions: Sendable {
-    /// Ranges read at once, each by a thread and a client of its own.
+    /// The number of ranges read at the same time, each by a thread with a client of its own.
     package var threads = 2
-    /// Whether the namespace is a view: it has no index of its own to walk, so it is read by one cursor, and a lost one
-    /// cannot be reopened where it was.
+    /// Whether the namespace is a view: it has no index of its own, so one cursor reads it, and a lost cursor cannot
+    /// resume where it was.
     package var isView = false
-    /// By what the documents are judged.
+    /// The rules and the data by which the documents are judged.
     package var judging = Judging()
-    /// Who is told of what is found meanwhile.
+    /// The listeners that are called with findings during the scan.
     package var listeners = Listeners()
 
-    /// What a document must match to be read; empty for all.
+    /// The filter that a document must match to be read; empty for all.
     package var filter: BSONDocument = [:]
-    /// The only range to read, and how many such ranges the collection is cut into.
+    /// The only range to read, and the number of such ranges in the collection.
     package var part: (range: IDRange, count: Int)?
-    /// What proves a document good, so that the server need not send it; `nil` to read all.
+    /// The proof because of which the server need not send good documents; `nil` to read all.
     package var prefilter: Prefilter?
-    /// How many documents to take at random instead of reading all.
+    /// The size of a random sample to read instead of all documents; `nil` to read all.
     package var sampleSize: Int?
-    /// The documents per second that all threads together may read.
+    /// The number of documents per second that all threads together may read; `nil` for no limit.
     package var rate: RateLimit?
-    /// The documents of which it is kept in memory what they added to the counts; of more, a temporary file tells.
+    /// The number of documents whose contributions are kept in memory; beyond it, they go to a temporary file.
     package var seenInMemory = 1 << 20
-    /// Where that file is; `nil` for `TMPDIR`, or `/tmp`.
+    /// The folder of that file; `nil` for `TMPDIR`, or `/tmp`.
     package var temporaryFolder: String?
 
-    /// How long a member that does not answer is tried again.
+    /// The time for which a member that does not answer is retried.
     package var patience = Duration.seconds(60)
-    /// Asked now and then, from every thread of the scan; a yes ends it with ``ScanStopped``.
+    /// Returns whether to stop, which ends the scan with ``ScanStopped``; called regularly by every thread.
     package var isStopped: @Sendable () -> Bool = { false }
 
-    /// The defaults.
+    /// Creates the default options.
     package init() {}
 
-    /// By what the documents of a scan are judged.
+    /// The rules and the data by which the documents of a scan are judged.
     package struct Judging: Sendable {
-        /// What the tallies keep.
+        /// The settings of what the tallies keep.
         package var tally = Tally.Options()
-        /// The documents that are recorded as unsynced already.
+        /// The documents that are already recorded as unsynced.
         package var ledger: LedgerIndex?
-        /// The schema that is live now, to compare with.
+        /// The active schema, to compare with.
         package var active = ActiveSchema.notAsked
-        /// The schemas of the collections that links lead to, where they are known; `nil` leaves links unfollowed.
+        /// The schemas of the links' targets, as far as they are known; `nil` if links are not followed.
         package var linkTargets: [Namespace: CompiledSchema]?
-        /// Where the documents of a collection of the schema are.
+        /// Returns the collection that holds the documents of a collection of the schema.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
-        /// The findings that do not fail the check.
+        /// The exceptions; findings that they cover do not fail the check.
         package var exceptions: [FindingException] = []
     }
 
-    /// Who is told of what a scan finds, while it goes on; by every thread of it.
+    /// The functions that a scan calls with its findings, on all of its threads.
     package struct Listeners: Sendable {
-        /// Told of every document that fails or may fail.
+        /// Called with every document that fails or might fail.
         package var onFailure: (@Sendable (FailingDocument) -> Void)?
-        /// Told of the `_id` of every document that fails under both schemas.
+        /// Called with the `_id` of every document that is certain to fail under both schemas.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
-        /// Told of every document that changed meanwhile, before it is judged again: what was told of it is void.
+        /// Called with every document that changed during the scan, before it is judged again; earlier findings are
+        /// void.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
-        /// Told, with a clause that says why, when the reading begins again: all that was told of failures is void.
+        /// Called with the reason, as a clause, if the reading starts over; all earlier findings are void.
         package var onRestart: (@Sendable (_ reason: String) -> Void)?
-        /// Told now and then how many more documents were read; fewer when it begins again.
+        /// Called regularly with the number of further documents read; negative if the reading starts over.
         package var progress: @Sendable (Int) -> Void = { _ in }
     }
 
-    /// A tally of one thread, which has counted nothing.
+    /// Returns an empty tally for one thread.
     func makeTally(_ schema: CompiledSchema, keepingContributions: Bool = false) -> Tally {
         var kept = judging.tally
         kept.keepsContributions = keepingContributions
@@ -76,30 +77,30 @@ package struct ScanOptions: Sendable {
         return tally
     }
 
-    /// How many cursors read at once: with a prefilter twice as many, as one half waits for the link while the server judges
-    /// for the other.
+    /// The number of cursors that read at the same time; twice the threads with a prefilter, so that the server judges
+    /// for one half while the other half waits for the network.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
     /// The filter that selects the documents to read.
     package var selection: BSONDocument { part?.range.filter ?? filter }
 
-    /// What a document must match to be sent.
+    /// The filter that a document must match to be sent.
     var readFilter: BSONDocument {
-        // A view has no index whose bounds a part could be.
+        // A view has no index whose bounds could select the part, so the filter does.
         let filter = isView ? selection : filter
-        // Links are followed of documents that fit, too.
+        // Links of documents that fit are followed too, so no document may be held back.
         guard let prefilter, judging.linkTargets == nil else { return filter }
         let held: BSONValue = ["$nor": [.object(prefilter.proof)]]
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
     }
 
-    /// Documents of a batch: larger ones take memory and give nothing on a near server; with a limit, what a thread may read
-    /// in a second, so that no cursor idles for long.
+    /// The number of documents in a batch: large batches take memory and are no faster on a near server; with a rate
+    /// limit it is what a thread may read in a second, so that no cursor is idle for long.
     var batchSize: Int { min(4_000, rate.map { max(1, $0.perSecond / threads) } ?? .max) }
 }
 
-/// The scan was asked to stop before it had read everything.
+/// The scan was stopped before it had read everything.
 package struct ScanStopped: Error {
-    /// Made by the scan.
+    /// Creates the error.
     package init() {}
 }

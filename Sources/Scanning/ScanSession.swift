@@ -2,17 +2,18 @@ package import BSON
 package import Checking
 import Mongo
 
-/// The session of one thread's reads.
+/// The session in which one thread reads.
 struct ScanSession: ~Copyable {
     private let session: Session
-    /// Where the parts come from.
+    /// The queue of the parts.
     let queue: RangeQueue
-    /// As an option of a read.
+    /// The session as an option of a read.
     let options: BSONDocument
-    /// For the parts that one member reads.
+    /// The reads that stay with the queue's member; `nil` if any member may read.
     let reads: MemberReads?
 
-    /// - Parameter start: the cluster time from before which nothing may be read.
+    /// Starts a session.
+    /// - Parameter start: The cluster time before which no version of a document may be read.
     init(_ queue: RangeQueue, _ client: borrowing Client, from start: ClusterTime? = nil) throws(MongoError) {
         let session = try client.startSession()
         if let start { session.advance(to: start.rawValue) }
@@ -28,18 +29,18 @@ struct ScanSession: ~Copyable {
         self.reads = reads
     }
 
-    /// The cluster time of the last read; 0 of a server that has none.
+    /// The cluster time of the last read; 0 if the server has none.
     var operationTime: UInt64 { session.operationTime }
 }
 
-/// What a scan of a live collection found, and what it can promise of that.
+/// The results of a scan of a live collection, and the guarantees that they lack.
 package struct ScanResult: Sendable {
     /// The counts and the groups.
     package var tally: Tally
-    /// The moment at which they are true; `nil` when they are of no single moment.
+    /// The cluster time as of which the results are consistent; `nil` if there is no such time.
     package var clusterTime: ClusterTime?
-    /// The documents that changed during the scan and were judged again.
+    /// The number of documents that changed during the scan and were judged again.
     package var changedCount = 0
-    /// What is not promised, and why.
+    /// The missing guarantees, and the reasons.
     package var missing: [MissingGuarantee] = []
 }

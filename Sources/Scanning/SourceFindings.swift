@@ -1,30 +1,30 @@
 package import BSON
 package import Checking
 
-/// What was found in a source of documents.
+/// The results for a source of documents.
 package struct SourceFindings: Sendable {
-    /// A tally per schema, in the order of the schemas.
+    /// The tallies of the schemas, in the order of the schemas.
     package let tallies: [Tally]
-    /// What else there is to say of the source.
+    /// Further facts about the source.
     package let facts: SourceFacts
 }
 
-/// What a source of documents says of itself.
+/// The facts about a source of documents, other than the documents.
 package struct SourceFacts: Sendable {
-    /// What the reader should know of the source, a clause each.
+    /// Remarks for the reader about the source, each a clause.
     package internal(set) var notes: [String] = []
-    /// Which of the other collections that were asked about the source does not hold; one file says nothing of others.
+    /// The collections among the reader's `others` that the source does not hold; empty for a file of one collection.
     package internal(set) var absent: [Namespace] = []
 
-    /// What a source holds of one collection.
+    /// The contents of a source for one collection.
     struct Holding {
         var hasDocuments: Bool
-        /// `nil` when the source does not name the collection.
+        /// The kind of the collection; `nil` if the source does not name the collection.
         var kind: DumpMetadata.Kind?
     }
 
-    /// Says which collections the source has no documents of, and why.
-    /// - Throws: ``SourceError`` when it has none of any.
+    /// Notes the collections of which the source has no documents, and the reasons.
+    /// - Throws: ``SourceError`` if it has no documents of any collection.
     mutating func explain(
         _ holdings: [(namespace: Namespace, holding: Holding)], of name: String,
         others: [Namespace], _ purpose: SourceReader.Purpose
@@ -60,14 +60,14 @@ package struct SourceFacts: Sendable {
     }
 }
 
-/// A source of documents that cannot be used as it was named; a damaged one is a `DumpError`.
+/// The error of a source of documents that cannot be used; for a damaged source the error is a `DumpError`.
 package struct SourceError: Error, CustomStringConvertible {
-    /// What is wrong, where, and how to mend it.
+    /// The problem, its place, and how to solve it.
     package let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// What nobody can read, with the kinds that can be.
+    /// Returns the error for a source of unknown kind; it names the known kinds.
     static func unknownKind(_ name: String) -> SourceError {
         SourceError(
             "\(name) begins neither as BSON nor as extended JSON: give a mongodump folder, a .bson file, a mongodump "

@@ -1,13 +1,13 @@
 package import BSON
 import SystemPackage
 
-/// Reads the documents of a source that is no deployment: a dump, an export, or standard input.
+/// Reads the documents of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceReader: Sendable {
-    /// What the documents are read for, as errors word it.
+    /// The purpose of reading, for the texts of errors.
     package enum Purpose: Sendable {
-        /// They are checked against a schema, which names the collections.
+        /// To check the documents against a schema, which names the collections.
         case check
-        /// A schema is made from them.
+        /// To infer a schema from the documents.
         case inference
     }
 
@@ -19,9 +19,9 @@ package struct SourceReader: Sendable {
 
     /// Prepares to read.
     /// - Parameters:
-    ///   - namespaces: the collections whose documents are asked for.
-    ///   - source: a folder, a file, or `-` for standard input.
-    ///   - others: collections that are not read, of which it is told whether the source lacks them.
+    ///   - namespaces: The collections whose documents are wanted.
+    ///   - source: A folder, a file, or `-` for standard input.
+    ///   - others: Collections that are not read, but whose absence from the source is reported.
     package init(
         _ namespaces: [Namespace], source: String, others: [Namespace] = [], options: ScanOptions,
         purpose: Purpose = .check
@@ -33,12 +33,13 @@ package struct SourceReader: Sendable {
         path = FilePath(source)
     }
 
-    /// The source, as reports name it.
+    /// The name of the source in reports.
     package var name: String { path == DumpInput.standardInput ? "standard input" : path.string }
 
-    /// Reads the source from its start to its end, once; blocks.
-    /// - Parameter body: is lent every document, with the place of its collection among those asked for.
-    /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, ``ScanStopped``, or what `body` throws.
+    /// Reads the source once from its start to its end; blocks.
+    /// - Parameter body: Called with every document, and with the index of its collection in `namespaces`.
+    /// - Throws: ``SourceError``, ``DumpError`` if a file is truncated or damaged, ``ScanStopped``, or what `body`
+    ///   throws.
     package func read(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
         try read(body) { index, path in
             var pace = Pace(options)
@@ -56,7 +57,7 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Does the same, and leaves it to `file` to read the documents of a collection out of a `.bson` file.
+    /// Does the same, but calls `file` to read the documents of a collection from a `.bson` file.
     func read(
         _ body: (Int, borrowing BSONView) throws -> Void, file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
@@ -78,7 +79,7 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Reads what a folder holds of each collection, one after the other.
+    /// Reads the documents of each collection in a folder, one collection after the other.
     private func readFolder(
         _ body: (Int, borrowing BSONView) throws -> Void, _ file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
@@ -100,7 +101,7 @@ package struct SourceReader: Sendable {
         return facts
     }
 
-    /// Reads one file, or standard input: an archive is for all collections, anything else for one.
+    /// Reads one file, or standard input: an archive for all collections, any other file for one collection.
     private func readFile(
         _ body: (Int, borrowing BSONView) throws -> Void, _ file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
@@ -110,7 +111,7 @@ package struct SourceReader: Sendable {
             let asked = purpose == .check ? "the schema covers \(namespaces.count) collections" : "it names none"
             throw SourceError("\(name) is one file, and \(asked): name the file's with --collection")
         }
-        // A file may be that of an empty collection; a pipe without a byte is rather a dump that failed.
+        // A file may belong to an empty collection, but a pipe without a byte usually means that the dump failed.
         if path == DumpInput.standardInput, input.isEmpty {
             throw SourceError("standard input is empty: there is nothing to check (did what writes to it fail?)")
         }
@@ -121,7 +122,7 @@ package struct SourceReader: Sendable {
 }
 
 extension SourceReader {
-    /// The collections that the source holds documents of, where it names them; none for a file that is no archive.
+    /// Returns the collections of which the source holds documents; none for a single file that is not an archive.
     /// - Throws: ``SourceError``, or ``DumpError``.
     package func held() throws -> [Namespace] {
         if try isFolder() { return Array(Set(DumpFolder(path).namespaces())).sorted() }
@@ -131,15 +132,15 @@ extension SourceReader {
         return prelude.collections.filter { $0.kind == .collection }.map(\.namespace).filter(\.isOfUsers).sorted()
     }
 
-    /// Whether the source can be read only once, as a pipe.
+    /// Whether the source can be read only once, like a pipe.
     package var isStream: Bool {
         guard path != DumpInput.standardInput else { return true }
         guard let type = try? path.stat().type else { return false }
         return type != .regular && type != .directory
     }
 
-    /// Reads all documents of a source that holds those of one collection.
-    /// - Returns: whether it did: a `.bson` file is left to the caller.
+    /// Reads all documents of an input that holds those of one collection.
+    /// - Returns: Whether the input was read; a `.bson` file is left to the caller.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void
@@ -157,11 +158,11 @@ extension SourceReader {
                     "\(name) does not tell int from long: a whole number was taken for an int where it is small enough "
                         + "(export with --jsonFormat=canonical)")
             }
-        // A name that promises BSON gets told at which byte it is none.
+        // For a file named .bson, the error names the byte at which it is not BSON.
         case .unknown where !name.hasSuffix(".bson") && !name.hasSuffix(".bson.gz"):
             throw SourceError.unknownKind(name)
         case .archive, .bson, .unknown:
-            // A pipe cannot be opened once more.
+            // A pipe cannot be opened a second time.
             if input.fileSize != nil { return false }
             var reader = BSONFileReader(input, validating: true)
             while let document = try reader.next() {

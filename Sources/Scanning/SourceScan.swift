@@ -1,17 +1,17 @@
 package import BSON
 package import Checking
 
-/// Checks every document of a source that is no deployment: a dump, an export, or standard input.
+/// Checks every document of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceScan: Sendable {
     /// A collection to check.
     package struct Part: Sendable {
         let schema: CompiledSchema
         let options: ScanOptions
 
-        /// The collection of the source that holds the documents.
+        /// The collection in the source that holds the documents.
         var namespace: Namespace { options.judging.place(schema.namespace) }
 
-        /// Joins the two.
+        /// Creates a part.
         package init(_ schema: CompiledSchema, _ options: ScanOptions) {
             self.schema = schema
             self.options = options
@@ -24,8 +24,8 @@ package struct SourceScan: Sendable {
 
     /// Prepares a scan.
     /// - Parameters:
-    ///   - source: a folder, a file, or `-` for standard input.
-    ///   - others: collections that are not read, of which it is told whether the source lacks them.
+    ///   - source: A folder, a file, or `-` for standard input.
+    ///   - others: Collections that are not read, but whose absence from the source is reported.
     package init(_ parts: [Part], source: String, others: [Namespace] = []) {
         self.parts = parts
         self.others = others
@@ -37,10 +37,10 @@ package struct SourceScan: Sendable {
             parts.map(\.namespace), source: source, others: others, options: parts.first?.options ?? ScanOptions())
     }
 
-    /// The source, as reports name it.
+    /// The name of the source in reports.
     package var name: String { reader.name }
 
-    /// Reads the source from its start to its end, once; blocks.
+    /// Reads the source once from its start to its end; blocks.
     /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, or ``ScanStopped``.
     package func run() throws -> SourceFindings {
         var tallies = parts.map { $0.options.makeTally($0.schema) }

@@ -1,6 +1,6 @@
-/// The same changes where other rules hold.
+/// The same changes under other rules.
 extension ChangeKind {
-    /// In a collection that does not sync: functions, rules and the Data API alone see the schema.
+    /// The change in a collection that does not sync, whose schema only functions, rules and the Data API use.
     var outsideSync: ChangeKind {
         guard verdict != .nonBreaking else { return self }
         return ChangeKind(
@@ -9,7 +9,7 @@ extension ChangeKind {
             do: "Nothing for sync: the collection does not sync. Check what functions and rules read and write.")
     }
 
-    /// Under versioned schemas, where removals and changes between optional and required keep old clients going.
+    /// The change under versioned schemas, where old clients survive removals and changes from or to required.
     ///
     /// Seen in SDK releases and server notes of 2024; never documented.
     var versioned: ChangeKind {
@@ -23,7 +23,7 @@ extension ChangeKind {
                 + "development mode.")
     }
 
-    /// Where a second collection holds the documents in the new shape, and the first keeps its schema.
+    /// Returns the change if a partner holds the documents in the new shape, and the original keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],
@@ -33,7 +33,7 @@ extension ChangeKind {
                 + "change: \(partner.state) (job \(partner.name)).")
     }
 
-    /// Where the added collection is the partner of one whose clients go on working.
+    /// Returns the change if the added collection is a partner: served, or breaking while the partner is unverified.
     func added(as partner: PartnerCollection) -> ChangeKind {
         guard case .unverified(let reason) = partner.state else {
             return ChangeKind(
@@ -49,8 +49,8 @@ extension ChangeKind {
                 + "each other's changes: \(reason) (job \(partner.name)).")
     }
 
-    /// In a `$jsonSchema` validator, which refuses writes and knows no sync.
-    /// - Parameter refusesMore: whether documents that fitted may not fit any more.
+    /// Returns the change in a `$jsonSchema` validator, which refuses writes and has nothing to do with sync.
+    /// - Parameter refusesMore: whether documents that fitted before might no longer fit.
     func ofValidator(refusesMore: Bool) -> ChangeKind {
         let verdict = refusesMore ? SchemaChange.Verdict.breaking : .nonBreaking
         return ChangeKind(
@@ -64,7 +64,7 @@ extension ChangeKind {
 }
 
 extension PartnerCollection.State: CustomStringConvertible {
-    /// A clause that says what is known of the partner.
+    /// A clause that says what is known about the partner.
     public var description: String {
         switch self {
         case .verified(let time): "compared at \(time) with no difference, and a mirror is at work"

@@ -5,15 +5,15 @@
 public struct ChangeKind: Hashable, Sendable {
     /// The stable name.
     public let code: SchemaChange.Code
-    /// Whether the server can apply it in place.
+    /// The verdict for the server: whether it can apply the change in place.
     public let server: SchemaChange.Verdict
-    /// Whether clients in the field go on working with it.
+    /// The verdict for clients: whether clients in the field continue to work.
     public let client: SchemaChange.Verdict
-    /// What follows, the heaviest first.
+    /// The consequences, with the most severe first.
     public let consequences: [Consequence]
-    /// What to do, in one or two sentences.
+    /// The advice, in one or two sentences.
     public let advice: String
-    /// Where the verdicts come from.
+    /// The source of the verdicts.
     public let source: Source
 
     init(
@@ -31,15 +31,15 @@ public struct ChangeKind: Hashable, Sendable {
     /// The worse of the two verdicts.
     public var verdict: SchemaChange.Verdict { max(server, client) }
 
-    /// What a change leads to.
+    /// A consequence of a change.
     public enum Consequence: String, Hashable, Sendable, CaseIterable {
         /// Sync is terminated and enabled again.
         case terminate
-        /// Every client starts over, and loses what it had not uploaded.
+        /// Every client starts over, and loses the changes that it had not uploaded.
         case clientReset = "client-reset"
-        /// Clients that use what changes start over.
+        /// Clients that use the changed part start over.
         case someClientsReset = "some-clients-reset"
-        /// The server reads the collection again; changes halt meanwhile.
+        /// The server reads the collection again; changes halt until it has finished.
         case resync
         /// The server may read the collection again.
         case mayResync = "may-resync"
@@ -49,29 +49,29 @@ public struct ChangeKind: Hashable, Sendable {
         case refusedWrites = "refused-writes"
         /// Clients that hold a local file raise their schema version or migrate it.
         case clientMigration = "client-migration"
-        /// Devices catch up with history to that point.
+        /// Devices first catch up with the history to that point.
         case catchUp = "catch-up"
-        /// Functions, rules and the Data API validate by it; sync does not.
+        /// Functions, rules and the Data API validate by the changed part; sync does not.
         case dataAccess = "data-access"
     }
 
-    /// Where verdicts come from.
+    /// The source of verdicts.
     public struct Source: Hashable, Sendable {
-        /// How sure they are.
+        /// How certain the verdicts are.
         public enum Basis: String, Hashable, Sendable {
             /// A page of the documentation says so.
             case documented
-            /// The documentation has it in part; the rest follows from it.
+            /// The documentation says a part; the rest follows from it.
             case partly = "partly-documented"
-            /// It follows from what is documented elsewhere; the severer reading holds.
+            /// The verdicts follow from documentation of something else; the more severe reading applies.
             case inferred
         }
 
-        /// How sure they are.
+        /// How certain the verdicts are.
         public let basis: Basis
-        /// The page, or what they follow from.
+        /// The page, or the rule that the verdicts follow from.
         public let text: String
-        /// The row of the quick reference on "Update Your Schema", where there is one.
+        /// The row of the quick reference on "Update Your Schema"; `nil` if there is none.
         public let quickReference: String?
 
         static func quickReference(_ row: String) -> Self {
@@ -94,11 +94,11 @@ extension SchemaChange.Verdict: Comparable {
         }
     }
 
-    /// By severity.
+    /// Orders verdicts by severity.
     public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }
 
-/// Object types and the collections that hold them.
+/// Changes of object types and of the collections that hold them.
 extension ChangeKind {
     static let typeAdded = Self(
         .typeAdded, server: .nonBreaking, client: .nonBreaking,
@@ -126,7 +126,7 @@ extension ChangeKind {
             + "the old one last.")
 }
 
-/// What a property's values are.
+/// Changes of a property's values.
 extension ChangeKind {
     private static let row = Source.quickReference("Change property type but keep the name")
     private static let asType = Source.inferred(
@@ -146,14 +146,15 @@ extension ChangeKind {
         .propertyTypeChanged, row,
         do: "Terminate sync, convert the documents, re-enable it with the new schema; or write a partner collection. "
             + remedy)
-    /// From a narrower type of numbers to `double` or `decimal`.
+    /// A change from another type of numbers to `double` or `decimal`.
     static let numberWidened = type(
         .propertyTypeChanged, row,
         do: "No exemption is known for wider numbers: terminate sync, convert the documents and re-enable it. " + remedy
     )
-    /// Between `int` and `long`: to clients both are the same 64-bit integer.
+    /// A change between `int` and `long`, which clients hold as the same 64-bit integer.
     ///
-    /// Of properties alone. Nothing says so of elements or of the primary key, so the severer verdict holds there.
+    /// This is only for properties. No documentation says so of elements or of the primary key, so the more severe
+    /// verdict applies there.
     static let integerWidthChanged = type(
         .propertyTypeChanged, client: .nonBreaking,
         Source(
@@ -199,7 +200,7 @@ extension ChangeKind {
             + "link to them.")
 }
 
-/// How the app syncs.
+/// Changes of how the app syncs.
 extension ChangeKind {
     static let partitionKeyChanged = Self(
         .partitionKeyChanged, server: .breaking, client: .breaking,
@@ -242,7 +243,7 @@ extension ChangeKind {
     ]
 }
 
-/// Properties: whether they are there, and under which name.
+/// Changes of a property's presence, name and default, and of whether it is required.
 extension ChangeKind {
     static let requiredAdded = Self(
         .requiredAdded, server: .nonBreaking, client: .nonBreaking,
@@ -294,7 +295,7 @@ extension ChangeKind {
         do: "Write the old default into the documents that lack the field first: without it they stop syncing.")
 }
 
-/// What is demanded beside types and fields.
+/// Changes of demands apart from types and fields.
 extension ChangeKind {
     static let constraintTightened = Self(
         .constraintTightened, server: .nonBreaking, client: .nonBreaking, then: [.unsyncedDocuments, .dataAccess],

@@ -1,7 +1,7 @@
 internal import BSON
 import ServerSchema
 
-/// Walks two versions of one collection's schema side by side, and notes what differs.
+/// Compares two versions of one collection's schema place by place, and notes the differences.
 struct Comparison {
     let old: CollectionSchema?
     let new: CollectionSchema?
@@ -12,10 +12,10 @@ struct Comparison {
         (self.old, self.new, self.map) = (old, new, map)
     }
 
-    /// Whether both are validators, to which titles say nothing.
+    /// Whether both versions are validators, in which titles mean nothing.
     var isOfValidators: Bool { [old, new].allSatisfy { $0?.dialect ?? .jsonSchema == .jsonSchema } }
 
-    /// A place in both versions, which renames may call differently.
+    /// A place in both versions, whose names differ if something was renamed.
     struct Spot {
         var old = SchemaPath()
         var new = SchemaPath()
@@ -55,7 +55,7 @@ struct Comparison {
             link: collection?.linkWithin(path), location: field.node.location)
     }
 
-    /// What two schemas of the same shape hold.
+    /// Compares the contents of two schemas of the same shape.
     private mutating func compareInside(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         if old.holdsValues, new.holdsValues {
             compareElement(old.values, new.values, at: spot.appending(.values))
@@ -68,7 +68,7 @@ struct Comparison {
     }
 
     private mutating func compareElements(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
-        // Nothing said on both sides is nothing to compare, and would be compared for ever.
+        // Without `items` on both sides there is nothing to compare, and the comparison would never end.
         guard old.items != nil || new.items != nil else { return }
         guard old.isTuple == new.isTuple, old.elements.count == new.elements.count else {
             let words = "\(spot.new): \(old.elementWords) → \(new.elementWords)"
@@ -91,13 +91,13 @@ struct Comparison {
         return change
     }
 
-    /// Both types in words.
+    /// Returns both types in words.
     func words(_ old: SchemaNode, _ new: SchemaNode) -> String { "\(old.expectation()) → \(new.expectation())" }
 }
 
-/// The fields of an object.
+/// The comparison of an object's fields.
 extension Comparison {
-    /// Compares the fields of two objects: first those that go, then the others in their new order.
+    /// Compares the fields of two objects: first the removed ones, then the others in their new order.
     private mutating func compareFields(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.fields, new.fields)
         let names = Set(after.map(\.name))
@@ -171,7 +171,7 @@ extension Comparison {
         case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
         case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
-            // A number takes the declared type: where that changes, 0 is still the same default.
+            // A number takes the declared type. If that type changes, an equal number is still the same default.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
                 note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
@@ -182,13 +182,13 @@ extension Comparison {
 }
 
 extension SchemaPath {
-    /// Whether it is the primary key.
+    /// Whether the path leads to the primary key.
     fileprivate var isID: Bool { steps == [.field("_id")] }
 }
 
-/// Object types, which clients know by their titles.
+/// The comparison of object types, which clients know by their titles.
 extension Comparison {
-    /// Compares two versions of what a collection's documents must be.
+    /// Compares two versions of the schema of a collection's documents.
     mutating func compareRoots(_ old: SchemaNode, _ new: SchemaNode) {
         switch isOfValidators ? (nil, nil) : (old.typeName, new.typeName) {
         // Without a title the collection has no type that clients know.
@@ -203,12 +203,12 @@ extension Comparison {
         compareConstraints(old, new, at: Spot())
     }
 
-    /// Notes that clients learn of a type; `old` is the schema that had no title.
+    /// Notes that a type is added for clients; `old` is the schema that had no title, if there was one.
     mutating func add(type new: SchemaNode, insteadOf old: SchemaNode? = nil) {
         note(.typeAdded, from: old, to: new, "\(name(of: new)) is added")
     }
 
-    /// Notes that a type goes; `new` is the schema that has no title any more.
+    /// Notes that a type is removed; `new` is the schema that no longer has a title, if there is one.
     mutating func remove(type old: SchemaNode, leaving new: SchemaNode? = nil) {
         note(.typeRemoved, from: old, to: new, "\(name(of: old)) is removed")
     }
@@ -230,9 +230,9 @@ extension Comparison {
     }
 }
 
-/// What is demanded beside types and fields.
+/// The comparison of demands apart from types and fields.
 extension Comparison {
-    /// Notes which constraints of a value let in less, and which let in more.
+    /// Notes which constraints of a value restrict more than before, and which restrict less.
     private mutating func compareConstraints(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let change = ConstraintChange(from: old, to: new)
         let subject = spot.new.isRoot ? "the document" : "\(spot.new)"
@@ -248,7 +248,7 @@ extension Comparison {
         }
     }
 
-    /// Compares what fields beside the declared ones two objects may have.
+    /// Compares the undeclared fields that two objects may have.
     private mutating func compareAdditionalProperties(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.furtherFields, new.furtherFields)
         guard before != after else { return }
@@ -259,7 +259,7 @@ extension Comparison {
     }
 }
 
-/// What fields beside the declared ones an object may have.
+/// The undeclared fields that an object may have.
 enum FurtherFields: Hashable {
     case any, none
     case only(BSONDocument)
@@ -283,7 +283,7 @@ extension SchemaNode {
     }
 }
 
-/// Links between collections.
+/// The comparison of links between collections.
 extension Comparison {
     /// Whether an embedded object becomes a link, or a link an embedded object.
     private func isEmbedding(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) -> Bool {
@@ -292,15 +292,15 @@ extension Comparison {
             || new.isEmbedded && after == nil && before != nil && !old.isEmbedded
     }
 
-    /// Compares where two versions of a field, an element or a value lead to.
+    /// Compares the links of two versions of a field, an element or a value.
     private mutating func compareLinks(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         compareLinks(
             Field(name: "", node: old, isRequired: false), Field(name: "", node: new, isRequired: false), at: spot)
     }
 
-    /// Compares where two versions of a field lead to.
-    /// - Parameter inside: whether the elements or values of one side count as the field itself, where one value has
-    ///   become many, or many one.
+    /// Compares the links of two versions of a field.
+    /// - Parameter inside: whether a link of a field's elements or values counts as a link of the field, because one
+    ///   value has become many, or many have become one.
     private mutating func compareLinks(_ old: Field, _ new: Field, at spot: Spot, inside: Bool = false) {
         let before = inside ? self.old?.linkWithin(spot.old) : self.old?.link(at: spot.old)
         let after = inside ? self.new?.linkWithin(spot.new) : self.new?.link(at: spot.new)
@@ -317,7 +317,7 @@ extension Comparison {
         }
     }
 
-    /// A link to a collection that was moved still leads to the same type.
+    /// Whether two links lead to the same type by the same key, also if the collection was moved or the key renamed.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey
@@ -330,19 +330,19 @@ extension Comparison {
 }
 
 extension CollectionSchema {
-    /// The link that starts from a place: from a field, or from the elements or values of one.
+    /// Returns the link that starts from a place: from a field, or from the elements or values of one.
     func link(at path: SchemaPath) -> Relationship? {
         if let link = link(from: path), keyPath(of: link) == path { return link }
         guard let last = path.steps.last, last == .elements || last == .values else { return nil }
         return link(from: SchemaPath(path.steps.dropLast())).flatMap { keyPath(of: $0) == path ? $0 : nil }
     }
 
-    /// The link that starts from a place or from the elements or values there.
+    /// Returns the link that starts from a place or from the elements or values there.
     func linkWithin(_ path: SchemaPath) -> Relationship? {
         link(at: path) ?? link(at: path.appending(.elements)) ?? link(at: path.appending(.values))
     }
 
-    /// Where a link's keys stand: of a collection of keys most exports name the field alone.
+    /// Returns the place of a link's keys; for a collection of keys most exports name only the field.
     func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }

@@ -1,7 +1,7 @@
 internal import BSON
 import ServerSchema
 
-/// Which constraint keywords of a value let in less than before, and which more.
+/// The constraint keywords of a value that restrict more than before, and those that restrict less.
 struct ConstraintChange {
     private(set) var tightened: [String] = []
     private(set) var loosened: [String] = []
@@ -26,7 +26,7 @@ struct ConstraintChange {
         if letsInLess { tightened.append(keyword) } else { loosened.append(keyword) }
     }
 
-    /// A bound that comes, or moves inwards, lets in less.
+    /// Notes a change of a bound, which restricts more if it is new or moves inwards.
     private mutating func bound(
         _ keyword: String, _ old: BSONValue?, _ wasExclusive: Bool, _ new: BSONValue?, _ isExclusive: Bool, least: Bool
     ) {
@@ -58,7 +58,7 @@ struct ConstraintChange {
         }
     }
 
-    /// The keywords of which it cannot be told whether another value lets in more: then it may let in less.
+    /// Notes changes of keywords whose values have no order; another value counts as restricting more, as it may do so.
     private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {
         let (before, after) = (old.otherKeywords(at: place), new.otherKeywords(at: place))
         for (name, value) in before where after[name] == nil || after[name] != value {
@@ -71,7 +71,7 @@ struct ConstraintChange {
 }
 
 extension Constraints {
-    /// The keywords without an order of their values, by name.
+    /// Returns the keywords whose values have no order, by name.
     fileprivate func otherKeywords(at place: SourceLocation) -> [String: BSONValue] {
         var node = SchemaNode(location: place)
         node.constraints = self

@@ -1,33 +1,33 @@
 public import ServerSchema
 
-/// What changed between two versions of a schema, as reports tell it.
+/// The changes between two versions of a schema, as reports show them.
 public struct DiffReport: Sendable {
     /// The older version, as the operator named it.
     public var old: String
     /// The newer version, as the operator named it.
     public var new: String
-    /// Whose rules both are read by.
+    /// The dialect by which both versions are read.
     public var dialect: Dialect
     /// The changes, in the order of the schemas.
     public var changes: [SchemaChange]
     /// The removals and additions that look like renames.
     public var hints: [RenameHint]
-    /// The documents that each change concerns, in the order of the changes; `nil` when none were counted.
+    /// The counts of the documents that each change affects, in the order of the changes; `nil` when none were counted.
     public var weights: [ChangeWeight?]?
-    /// The deployment that they were counted in, without secrets.
+    /// The deployment in which the documents were counted, without secrets.
     public var source: String?
-    /// Which changes fail the run.
+    /// The changes that fail the run.
     public var failOn = FailOn.breaking
-    /// What the reader should know beside.
+    /// Further remarks for the reader.
     public var notes: [String] = []
 
-    /// Which changes fail a run.
+    /// The changes that fail a run.
     public enum FailOn: String, Hashable, Sendable, CaseIterable {
-        /// Those that break the server's side or the clients'.
+        /// Changes that are breaking for the server or for clients.
         case breaking
-        /// All.
+        /// All changes.
         case any
-        /// None.
+        /// No changes.
         case none
     }
 
@@ -40,7 +40,7 @@ public struct DiffReport: Sendable {
         hints = SchemaDiff.hints(in: changes)
     }
 
-    /// The worst single change decides; `nil` when nothing changed.
+    /// The verdict of the worst single change; `nil` when nothing changed.
     public var verdict: SchemaChange.Verdict? { changes.map(\.kind.verdict).max() }
 
     /// Whether a change fails the run.
@@ -55,37 +55,37 @@ public struct DiffReport: Sendable {
     /// Whether the run fails.
     public var hasFailed: Bool { changes.contains(where: fails) }
 
-    /// The number of changes with a verdict.
+    /// Returns the number of changes with a verdict.
     public func count(of verdict: SchemaChange.Verdict) -> Int { changes.count { $0.kind.verdict == verdict } }
 
-    /// The hint that a removal or an addition is half of a rename.
+    /// Returns the hint that a removal or an addition is half of a rename; `nil` if there is none.
     public func hint(for change: SchemaChange) -> RenameHint? {
         hints.first { $0.removed == change || $0.added == change }
     }
 
-    /// What all changes together lead to, the heaviest first.
+    /// The consequences of all changes together, with the most severe first.
     public var consequences: [ChangeKind.Consequence] {
         let all = Set(changes.flatMap(\.kind.consequences))
         return ChangeKind.Consequence.allCases.filter(all.contains)
     }
 }
 
-/// How many documents a change concerns, as they are before the deploy.
+/// The numbers of documents that a change affects, counted before the deploy.
 public struct ChangeWeight: Hashable, Sendable {
-    /// The documents of the collection.
+    /// The number of documents in the collection.
     public var documents: Int
-    /// Those that hold a value at the place, be it null.
+    /// The number of documents that hold a value at the place, including null.
     public var holding: Int
-    /// Those with an object that lacks the field, or holds null there.
+    /// The number of documents with an object that lacks the field, or holds null there.
     public var lacking: Int
-    /// Those that hold each type at the place, by the type's BSON name, the most frequent first.
+    /// The numbers of documents that hold each type at the place, with the most frequent type first.
     public var types: [TypeCount]
 
-    /// How many documents hold a type.
+    /// The number of documents that hold a type.
     public struct TypeCount: Hashable, Sendable {
         /// The type's BSON name.
         public var type: String
-        /// The documents.
+        /// The number of documents.
         public var documents: Int
 
         /// Joins the two.

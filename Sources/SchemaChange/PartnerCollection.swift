@@ -1,27 +1,27 @@
 public import BSON
 internal import ServerSchema
 
-/// A second collection that holds the documents of one in the shape of the next schema, and what is known of it.
+/// A second collection that holds the documents of an original in the shape of the next schema, and its state.
 public struct PartnerCollection: Hashable, Sendable {
     /// The name of the partner job.
     public var name: String
-    /// The collection that was there first.
+    /// The original, which is the collection that existed first.
     public var source: Namespace
-    /// The one that holds the same documents in the new shape.
+    /// The partner, which holds the same documents in the new shape.
     public var target: Namespace
     /// The places of the original that the job's steps carry over, as job files spell them.
     public var places: Set<String>
-    /// What is known of it.
+    /// The state of the partner.
     public var state: State
 
-    /// Whether a change can be built on a partner.
+    /// The state of a partner, which decides whether a change can rely on it.
     public enum State: Hashable, Sendable {
-        /// Both sides were compared at that time, as recently as a cutover asks, no difference was found, and a mirror
-        /// is at work.
+        /// A comparison at that time, recent enough for a cutover, found no difference between the two sides, and a
+        /// mirror is running.
         case verified(ServerTime)
-        /// The original's clients are gone since that time.
+        /// The partner was cut over at that time, so the original has no clients any more.
         case cutOver(ServerTime)
-        /// Nothing can be built on it: why, and how to mend it, as a clause.
+        /// No change can rely on the partner; a clause says why, and how to fix that.
         case unverified(String)
     }
 
@@ -33,13 +33,13 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change is one of the original that would break something, served or not.
+    /// Whether a change of the original is breaking or versioned, and not a removed type.
     func isConcerned(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved
     }
 
-    /// Whether the documents of the partner differ from the originals by that change.
+    /// Whether the partner's steps carry out a change, so that its documents differ from the originals by it.
     func carries(_ change: SchemaChange) -> Bool {
         if change.path.isRoot { return [.typeRenamed, .collectionMoved].contains(change.code) }
         return [change.oldPath, change.path].map(\.jobNames).contains { names in
@@ -68,11 +68,11 @@ extension SchemaPath {
 }
 
 extension [SchemaChange] {
-    /// Judges what partners do for a deploy.
+    /// Judges how partners affect a deploy.
     ///
-    /// A collection that is added as a partner is served, or is breaking while nothing keeps it equal to its original.
-    /// A change of an original itself breaks what it breaks: a partner helps only where its original keeps its schema.
-    /// - Returns: the changes that no partner serves, and why, a clause each.
+    /// An added collection that is a partner is served, or is breaking while nothing keeps it equal to its original. A
+    /// change of the original itself keeps its verdict, because a partner helps only if the original keeps its schema.
+    /// - Returns: clauses that name the changes that no partner serves, with the reason.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             for index in indices where self[index].code == .typeAdded && self[index].namespace == partner.target {
@@ -88,9 +88,9 @@ extension [SchemaChange] {
         }
     }
 
-    /// Marks the changes of originals that partners carry over: no document needs them as long as the original keeps
-    /// its schema.
-    /// - Returns: the changes that no partner carries over, and why, a clause each.
+    /// Marks the changes of originals that partners carry over as served, because no document needs them as long as the
+    /// original keeps its schema.
+    /// - Returns: clauses that name the changes that no partner carries over, with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
             if case .unverified = partner.state { continue }
@@ -102,8 +102,8 @@ extension [SchemaChange] {
         return partners.flatMap { notes(on: $0) { _ in nil } }
     }
 
-    /// The clauses on the changes of a partner's original that break something.
-    /// - Parameter carried: what is said of the places that the partner's steps carry over.
+    /// Returns clauses about the changes of a partner's original that are breaking or versioned.
+    /// - Parameter carried: makes the clause about the places that the partner's steps carry over.
     private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
         let concerned = filter { partner.isConcerned(by: $0) }
         guard !concerned.isEmpty else { return [] }
@@ -120,8 +120,8 @@ extension [SchemaChange] {
         ].compactMap(\.self)
     }
 
-    /// The partner that lets a collection keep its schema, so that none of its documents has to change; `nil` where it has
-    /// none, or where a change is left that would break something, or leave documents unfit.
+    /// Returns the partner that lets a collection keep its schema, so that none of its documents has to change; `nil`
+    /// if it has none, or if another change is breaking or may keep documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in
@@ -133,6 +133,6 @@ extension [SchemaChange] {
 }
 
 extension DiffReport {
-    /// Judges what partners do for the deploy, and notes what they do not serve.
+    /// Judges how partners affect the deploy, and notes the changes that they do not serve.
     public mutating func serve(by partners: [PartnerCollection]) { notes += changes.serve(by: partners) }
 }

@@ -1,19 +1,19 @@
 public import ServerSchema
 
-/// A rename that the operator states: two schemas alone cannot tell one from a removal and an addition.
+/// A rename that the operator states, because in two schemas alone it looks like a removal and an addition.
 ///
-/// It is written `OLD=NEW`, where OLD names a thing of the older schema:
+/// The rename is written `OLD=NEW`, where OLD names a part of the older schema:
 /// - a property by its type's title or its collection, `Person.age=yearsSinceBirth`, `app.Person.address.zip=postcode`;
 /// - a type by its title, `Person=Human`;
 /// - a collection, `app.Person=crm.Person`.
 public struct Rename: Hashable, Sendable {
-    /// What it is called in the older schema.
+    /// The name in the older schema.
     public let old: String
-    /// What it is called in the newer schema: of a property the name alone.
+    /// The name in the newer schema; for a property only its own name, without its type.
     public let new: String
-    /// Where a file states it; `nil` for the command line.
+    /// The place in the file that states the rename; `nil` for the command line.
     ///
-    /// What a file states stays there, so that it may lie in the past of both schemas.
+    /// A rename stays in its file, so it may already be done in both schemas.
     public let location: SourceLocation?
 
     /// Reads `OLD=NEW`.
@@ -33,17 +33,17 @@ public struct Rename: Hashable, Sendable {
 }
 
 extension Rename: CustomStringConvertible {
-    /// As it is written.
+    /// The rename as it is written.
     public var description: String { "\(old)=\(new)" }
 }
 
-/// A stated rename that the two schemas do not bear out.
+/// An error for a stated rename that is malformed or does not agree with the two schemas.
 public struct RenameError: Error, Hashable, Sendable {
     /// The rename as it was written.
     public let rename: String
-    /// Where a file states it; `nil` for the command line.
+    /// The place in the file that states the rename; `nil` for the command line.
     public let location: SourceLocation?
-    /// What is wrong with it, and what would be right.
+    /// A message that says what is wrong with the rename, and what would be right.
     public let message: String
 
     init(_ rename: String, at location: SourceLocation?, _ message: String) {

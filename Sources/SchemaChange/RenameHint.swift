@@ -1,20 +1,20 @@
 internal import BSON
 internal import ServerSchema
 
-/// A removal and an addition that look like a rename: the operator decides.
+/// A removal and an addition that look like a rename; the operator decides whether they are one.
 public struct RenameHint: Hashable, Sendable {
-    /// What goes.
+    /// The removal.
     public let removed: SchemaChange
-    /// What comes.
+    /// The addition.
     public let added: SchemaChange
-    /// The rename to state, if it is one.
+    /// The rename that the operator can state.
     public let rename: String
-    /// Why it looks so.
+    /// The reason why it looks like a rename.
     public let reason: String
 }
 
 extension SchemaDiff {
-    /// The removals and additions that look like renames: of the same type, and without another candidate on either side.
+    /// Returns the removals and additions that look like renames: of one type, with no other candidate on either side.
     public static func hints(in changes: [SchemaChange]) -> [RenameHint] {
         properties(in: changes) + collections(in: changes)
     }

@@ -8,13 +8,13 @@ struct RenameMap {
     /// The renamed properties by the older collection and place, with their newer names.
     var properties: [Namespace: [SchemaPath: String]] = [:]
 
-    /// What a collection of the older schema is called in the newer.
+    /// Returns the newer name of a collection of the older schema.
     func newName(of namespace: Namespace) -> Namespace { collections[namespace] ?? namespace }
 
-    /// What a field of the older schema is called in the newer; `nil` when it keeps its name.
+    /// Returns the newer name of a field of the older schema; `nil` when it keeps its name.
     func newName(of path: SchemaPath, in namespace: Namespace) -> String? { properties[namespace]?[path] }
 
-    /// Where a place of the older schema is in the newer.
+    /// Returns the place in the newer schema of a place in the older one.
     func newPath(of path: SchemaPath, in namespace: Namespace) -> SchemaPath {
         var (old, new) = (SchemaPath(), SchemaPath())
         for step in path.steps {

@@ -3,18 +3,18 @@ import ServerSchema
 
 /// A type whose property a rename may name.
 struct RenameOwner {
-    /// As the operator wrote it.
+    /// The name as the operator wrote it.
     let name: String
-    /// Its collection.
+    /// The type's collection.
     let namespace: Namespace
-    /// Where it is embedded; the root for a collection's own type.
+    /// The place where the type is embedded; the root for a collection's own type.
     let path: SchemaPath
-    /// What it demands.
+    /// The schema of the type.
     let node: SchemaNode
-    /// The way from there to the property.
+    /// The names that lead from the type to the property.
     let names: [String]
 
-    /// Whether both are the same type: one that is embedded in several places is renamed in all of them.
+    /// Whether both are the same type, because a type that is embedded in several places is renamed in all of them.
     func isSame(as other: Self) -> Bool {
         name == other.name && path.isRoot == other.path.isRoot
     }
@@ -28,7 +28,7 @@ extension CollectionSchema {
         let node: SchemaNode
     }
 
-    /// The collection's type, and all that are embedded in it.
+    /// The collection's type, and all types that are embedded in it.
     var types: [ObjectType] { types(root, at: SchemaPath()) }
 
     private func types(_ node: SchemaNode, at path: SchemaPath) -> [ObjectType] {
@@ -43,7 +43,7 @@ extension CollectionSchema {
 }
 
 extension ServerSchema {
-    /// The titles of all types, embedded ones too.
+    /// The titles of all types, including embedded ones.
     var typeNames: Set<String> { Set(collections.flatMap(\.types).compactMap(\.node.typeName)) }
 
     /// Whether a type has the title.

@@ -1,10 +1,10 @@
 import ServerSchema
 
-/// A place as an operator writes it: names with dots between, those that hold dots in quotation marks.
+/// A place as an operator writes it: names separated by dots, and in quotation marks if they contain dots.
 ///
-/// `[]` and `{}` may be left out: which of the two it takes, the schema tells.
+/// `[]` and `{}` may be left out, because the schema shows which of the two is meant.
 enum RenamePath {
-    /// The names; `nil` when the text is no such place.
+    /// Returns the names; `nil` when the text is not such a place.
     static func names(_ text: String) -> [String]? {
         var names: [String] = []
         var rest = Substring(text)
@@ -28,7 +28,7 @@ enum RenamePath {
         }
     }
 
-    /// The place below a schema that the names lead to, or how far they lead.
+    /// Returns the place below a schema that the names lead to, or the first name that is missing and where.
     static func resolve(_ names: [String], below root: SchemaNode) -> Result {
         var (path, node) = (SchemaPath(), root)
         for name in names {
@@ -46,7 +46,7 @@ enum RenamePath {
         case missing(String, in: SchemaPath, known: [String])
     }
 
-    /// Into the elements or values, as deep as they lie in each other.
+    /// Enters the elements or values of a place, through all levels of nested arrays and dictionaries.
     private static func entering(_ path: SchemaPath, _ node: SchemaNode) -> (SchemaPath, SchemaNode) {
         if case .each(let element) = node.items { return entering(path.appending(.elements), element) }
         guard let value = node.dictionaryValue else { return (path, node) }

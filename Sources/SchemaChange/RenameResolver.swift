@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// Finds what the stated renames name in two schemas.
+/// Finds the types, collections and properties that the stated renames name in two schemas.
 struct RenameResolver {
     private let old: ServerSchema
     private let new: ServerSchema
@@ -9,7 +9,8 @@ struct RenameResolver {
 
     private init(old: ServerSchema, new: ServerSchema) { (self.old, self.new) = (old, new) }
 
-    /// - Throws: ``RenameError`` for a rename that names nothing, several things, or what was not renamed.
+    /// Resolves renames against two schemas.
+    /// - Throws: ``RenameError`` for a rename that names nothing, several things, or something that was not renamed.
     static func resolve(
         _ renames: [Rename], from old: ServerSchema, to new: ServerSchema
     ) throws(RenameError) -> RenameMap {
@@ -41,7 +42,7 @@ struct RenameResolver {
 // MARK: Types and collections
 
 extension RenameResolver {
-    /// Takes a rename of a type or a move of a collection; false when it is neither.
+    /// Applies a rename of a type or a move of a collection; returns `false` when it is neither.
     private mutating func takeType(_ rename: Rename) throws(RenameError) -> Bool {
         if let from = Namespace(rename.old), old[from] != nil, let target = Namespace(rename.new) {
             guard new[target] != nil else {
@@ -79,7 +80,7 @@ extension RenameResolver {
         map.collections[from] = target
     }
 
-    /// No two collections may have become one.
+    /// Checks that no two collections have become one.
     private func checkCollections(_ renames: [Rename]) throws(RenameError) {
         for (from, target) in map.collections {
             let others = old.collections.map(\.namespace).filter { $0 != from && map.newName(of: $0) == target }
@@ -90,14 +91,14 @@ extension RenameResolver {
         }
     }
 
-    /// Whether a rename that a file states is done in both schemas already.
+    /// Whether a rename that a file states is already done in both schemas.
     private func isPast(_ rename: Rename, _ isDone: Bool) -> Bool { rename.location != nil && isDone }
 }
 
 // MARK: Properties
 
 extension RenameResolver {
-    /// The fields of the older schema that a rename names; empty when it lies in the past of both schemas.
+    /// Returns the fields of the older schema that a rename names; empty when it is already done in both schemas.
     private func places(of rename: Rename) throws(RenameError) -> [Place] {
         let owners = owners(of: rename.old)
         guard let first = owners.first else {
@@ -156,7 +157,7 @@ extension RenameResolver {
         }
     }
 
-    /// What the beginning of a property's name can stand for: collections before types, types before embedded ones.
+    /// Returns the types that the start of a property's name can mean: named collections first, embedded types last.
     private func owners(of text: String) -> [RenameOwner] {
         guard let names = RenamePath.names(text), names.count > 1 else { return [] }
         var owners: [RenameOwner] = []

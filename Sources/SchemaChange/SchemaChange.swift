@@ -1,44 +1,44 @@
 public import BSON
 public import ServerSchema
 
-/// One difference between two versions of a server schema, and what it means for sync.
+/// One difference between two versions of a server schema, and its effect on sync.
 ///
-/// The verdicts hold for a collection that syncs; whether it does, the sync configuration says.
+/// The verdicts apply to a collection that syncs; the sync configuration says whether it does.
 public struct SchemaChange: Hashable, Sendable {
-    /// What kind of change it is, with its verdicts.
+    /// The kind of change, with its verdicts.
     public var kind: ChangeKind
-    /// The collection, as the newer schema names it, and the older where the newer has none; `nil` for a change of the
+    /// The collection as the newer schema names it, or the older one if the newer has none; `nil` for a change of the
     /// app as a whole.
     public var namespace: Namespace?
-    /// The place in the documents, as the newer schema names it, and the older where the newer has none; the root when
-    /// the change is one of the type itself.
+    /// The place in the documents as the newer schema names it, or the older one if the newer has none; the root for a
+    /// change of the type itself.
     public var path: SchemaPath
-    /// The collection that holds the documents before the deploy: the older name of one that moved.
+    /// The collection that holds the documents before the deploy; for a moved collection its older name.
     public var oldNamespace: Namespace?
-    /// The place in the documents before the deploy: with the older names of what was renamed.
+    /// The place in the documents before the deploy, with the older names of renamed fields.
     public var oldPath: SchemaPath
-    /// What the older schema has there; `nil` when it has nothing.
+    /// The older schema at that place; `nil` when it has nothing there.
     public var old: Side?
-    /// What the newer schema has there; `nil` when it has nothing.
+    /// The newer schema at that place; `nil` when it has nothing there.
     public var new: Side?
-    /// Where to look in the newer schema: what changed, or the object that lost it; `nil` when it has neither.
+    /// The location in the newer schema of the changed part, or of the object that lost it; `nil` when it has neither.
     public var place: SourceLocation?
-    /// The object of the newer schema that lost what went; `nil` for any other change.
+    /// The object of the newer schema that lost a field; `nil` for any other change.
     var newHolder: SchemaNode?
-    /// The partner collection that it is about: one that serves it, or one that is added and not ready.
+    /// The partner collection that serves the change, or that the change adds while it is not ready; `nil` if none.
     public internal(set) var partner: PartnerCollection?
-    /// What changes, as one clause that names fields and types, never a value: `email becomes required`.
+    /// A clause that names what changes by its fields and types, never by a value: `email becomes required`.
     public var description: String
 
-    /// What a change does to those that sync.
+    /// The effect of a change on sync.
     public enum Verdict: String, Hashable, Sendable {
         /// Sync is terminated, and every client resets.
         case breaking
         /// The change is additive.
         case nonBreaking = "non-breaking"
-        /// Additive where schemas are versioned, breaking elsewhere.
+        /// The change is additive if schemas are versioned, and breaking otherwise.
         case versioned
-        /// Served by a verified partner collection, whose original keeps its schema.
+        /// A verified partner collection serves the change, and its original keeps its schema.
         case served
     }
 
@@ -60,13 +60,13 @@ public struct SchemaChange: Hashable, Sendable {
 
     /// The kind's stable name.
     public var code: Code { kind.code }
-    /// Whether the server can apply it in place.
+    /// The verdict for the server: whether it can apply the change in place.
     public var server: Verdict { kind.server }
-    /// Whether clients in the field go on working with it.
+    /// The verdict for clients: whether clients in the field continue to work.
     public var client: Verdict { kind.client }
 }
 
-/// The object that lost something is known by where it stands.
+/// Changes are compared without `newHolder`, which `place` identifies.
 extension SchemaChange {
     /// Whether both are the same change of the same places.
     public static func == (left: Self, right: Self) -> Bool {
@@ -76,7 +76,7 @@ extension SchemaChange {
             && left.partner == right.partner
     }
 
-    /// By kind and place.
+    /// Hashes the kind and the place.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind.code)
         hasher.combine(namespace)
@@ -88,7 +88,7 @@ extension SchemaChange {
 extension SchemaChange: CustomStringConvertible {}
 
 extension SchemaChange.Verdict {
-    /// The verdict for a person.
+    /// The verdict as a word for people.
     public var word: String {
         switch self {
         case .breaking: "breaking"
@@ -121,29 +121,29 @@ extension SchemaChange {
         public static let requiredAdded = Self(rawValue: "required-added")
         /// A property is new, and documents may have it.
         public static let optionalAdded = Self(rawValue: "optional-added")
-        /// A property is gone; so is one that was renamed, unless the operator says that it was.
+        /// A property is gone, or was renamed and the operator does not state the rename.
         public static let propertyRemoved = Self(rawValue: "property-removed")
-        /// A property has another name, as the operator says.
+        /// A property has another name, as the operator states.
         public static let propertyRenamed = Self(rawValue: "property-renamed")
         /// A property has another type.
         public static let propertyTypeChanged = Self(rawValue: "property-type-changed")
-        /// A property that documents may have is one that they must have.
+        /// An optional property has become required.
         public static let optionalToRequired = Self(rawValue: "optional-to-required")
-        /// A property that documents must have is one that they may have.
+        /// A required property has become optional.
         public static let requiredToOptional = Self(rawValue: "required-to-optional")
-        /// A property holds many values in place of one, or one in place of many.
+        /// A property holds many values instead of one, or one instead of many.
         public static let cardinalityChanged = Self(rawValue: "cardinality-changed")
-        /// A list is a set, or a set a list.
+        /// A list has become a set, or a set a list.
         public static let listSetChanged = Self(rawValue: "list-set-changed")
         /// The elements of a list or a set, or the values of a dictionary, have another type.
         public static let elementTypeChanged = Self(rawValue: "element-type-changed")
-        /// The elements of a list or a set, or the values of a dictionary, may be null now, or may no longer.
+        /// The elements of a list or a set, or the values of a dictionary, can now be null, or no longer can.
         public static let elementNullabilityChanged = Self(rawValue: "element-nullability-changed")
         /// An embedded object has become a link to an object, or a link an embedded object.
         public static let embeddingChanged = Self(rawValue: "embedding-changed")
         /// A property has become a link.
         public static let linkAdded = Self(rawValue: "link-added")
-        /// A property is a link no longer.
+        /// A property is no longer a link.
         public static let linkRemoved = Self(rawValue: "link-removed")
         /// A link leads to another type.
         public static let linkRetargeted = Self(rawValue: "link-retargeted")
@@ -151,27 +151,27 @@ extension SchemaChange {
         public static let idRemoved = Self(rawValue: "id-removed")
         /// The primary key has another type.
         public static let idTypeChanged = Self(rawValue: "id-type-changed")
-        /// A constraint refuses values that it let in.
+        /// A constraint refuses values that it allowed before.
         public static let constraintTightened = Self(rawValue: "constraint-tightened")
-        /// A constraint lets in values that it refused.
+        /// A constraint allows values that it refused before.
         public static let constraintLoosened = Self(rawValue: "constraint-loosened")
-        /// An object may have other fields than the declared ones, or may no longer.
+        /// The rule for undeclared fields of an object has changed.
         public static let additionalPropertiesChanged = Self(rawValue: "additional-properties-changed")
-        /// Documents are divided by another field, or by one of another type.
+        /// Documents are divided among partitions by another field, or by a field of another type.
         public static let partitionKeyChanged = Self(rawValue: "partition-key-changed")
-        /// Clients may query by a field.
+        /// Clients can now query by a field.
         public static let queryableAdded = Self(rawValue: "queryable-added")
-        /// Clients may no longer query by a field.
+        /// Clients can no longer query by a field.
         public static let queryableRemoved = Self(rawValue: "queryable-removed")
         /// Another queryable field is indexed, or none.
         public static let indexedQueryableChanged = Self(rawValue: "indexed-queryable-changed")
-        /// Clients choose their documents by queries in place of partitions, or the reverse.
+        /// Clients choose their documents by queries instead of partitions, or the reverse.
         public static let syncModeChanged = Self(rawValue: "sync-mode-changed")
         /// A collection, or sync as a whole, belongs to another data source.
         public static let dataSourceChanged = Self(rawValue: "data-source-changed")
-        /// Clients only write to a collection, or do so no longer.
+        /// Clients now only write to a collection, or now read it too.
         public static let asymmetricChanged = Self(rawValue: "asymmetric-changed")
-        /// A property has a default that had none.
+        /// A property without a default now has one.
         public static let defaultAdded = Self(rawValue: "default-added")
         /// A property has another default.
         public static let defaultChanged = Self(rawValue: "default-changed")
@@ -186,19 +186,19 @@ extension SchemaChange.Code: CustomStringConvertible {
 }
 
 extension SchemaChange {
-    /// What one version of a schema has at the place of a change.
+    /// One version of a schema at the place of a change.
     public struct Side: Sendable {
         /// The collection, as this version names it; `nil` for a change of the app as a whole.
         public var namespace: Namespace?
         /// The place, as this version names it.
         public var path: SchemaPath
-        /// What the version demands there; `nil` where the change is none of a schema.
+        /// The schema at the place; `nil` when the change is not one of a schema.
         public var node: SchemaNode?
-        /// Whether the object around must have the field.
+        /// Whether the surrounding object must have the field.
         public var isRequired: Bool
-        /// Where the field, or its elements or values, link to; `nil` when they do not.
+        /// The link of the field, or of its elements or values; `nil` when there is none.
         public var link: Relationship?
-        /// Where it stands.
+        /// The location in the file.
         public var location: SourceLocation
 
         /// Joins the parts.
@@ -216,15 +216,15 @@ extension SchemaChange {
     }
 }
 
-/// Two sides are the same when they stand at the same place: a node is known by where it was read.
+/// Two sides are equal when they are at the same place, because a node is identified by where it was read.
 extension SchemaChange.Side: Hashable {
-    /// Whether both stand at the same place.
+    /// Whether both are at the same place.
     public static func == (left: Self, right: Self) -> Bool {
         left.location == right.location && left.namespace == right.namespace && left.path == right.path
             && left.isRequired == right.isRequired && left.link == right.link
     }
 
-    /// By the place.
+    /// Hashes the place.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(location)
         hasher.combine(namespace)

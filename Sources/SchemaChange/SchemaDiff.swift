@@ -1,26 +1,26 @@
 internal import BSON
 public import ServerSchema
 
-/// Finds what changed between two versions of a server schema.
+/// Finds the changes between two versions of a server schema.
 ///
-/// A rename of a property, a type or a collection cannot be told from a removal and an addition, and is never guessed:
-/// the operator states it.
+/// A rename of a property, a type or a collection looks like a removal and an addition. It is never guessed: the
+/// operator states it.
 public enum SchemaDiff {
-    /// The changes of one collection's schema, in the order of the schemas.
+    /// Returns the changes of one collection's schema, in the order of the schemas.
     ///
-    /// Of each object first what goes, in the order of `old`, then what comes or changes, in the order of `new`.
+    /// For each object, removals come first, in the order of `old`, then additions and changes, in the order of `new`.
     public static func changes(from old: CollectionSchema, to new: CollectionSchema) -> [SchemaChange] {
         changes(from: old, to: new, RenameMap())
     }
 
-    /// The changes of all collections, by namespace, after those of the app as a whole.
+    /// Returns the changes of the app as a whole, then those of all collections, by namespace.
     public static func changes(from old: ServerSchema, to new: ServerSchema) -> [SchemaChange] {
         changes(from: old, to: new, RenameMap())
     }
 
-    /// The changes of all collections where the operator states renames.
-    /// - Parameter isVersioned: whether the app has versioned schemas, so that old clients outlive some changes.
-    /// - Throws: ``RenameError`` for a rename that names nothing, several things, or what was not renamed.
+    /// Returns the changes of the app and of all collections, with the renames that the operator states.
+    /// - Parameter isVersioned: whether the app has versioned schemas, so that old clients survive some changes.
+    /// - Throws: ``RenameError`` for a rename that names nothing, several things, or something that was not renamed.
     public static func changes(
         from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false
     ) throws(RenameError) -> [SchemaChange] {
@@ -72,9 +72,9 @@ extension SchemaChange {
 }
 
 extension ServerSchema {
-    /// Whether a collection's changes are judged as sync does: one that does not sync has no clients to break.
+    /// Whether a collection's changes keep their verdicts for sync, because it has clients that a change can break.
     ///
-    /// Of a validator that is another question, which has been answered already.
+    /// The changes of a validator keep their verdicts too, which `ofValidator(refusesMore:)` has already decided.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
         if collection.dialect == .jsonSchema { return true }
         return scope(of: collection) != .outside && collection.root.typeName != nil

@@ -1,26 +1,26 @@
 internal import BSON
 import ServerSchema
 
-/// A field that an object schema speaks of.
+/// A field that an object schema names.
 struct Field {
     let name: String
     let node: SchemaNode
     let isRequired: Bool
 
-    /// The default that clients see; one of null counts as none.
+    /// The default that clients see; null counts as no default.
     var defaultValue: BSONValue? { node.defaultValue == .null ? nil : node.defaultValue }
 }
 
 /// The parts of a schema that are compared one by one.
 extension SchemaNode {
-    /// The fields that `properties` names, then those that `required` alone does: of any type.
+    /// The fields that `properties` names, then the fields of any type that only `required` names.
     var fields: [Field] {
         let named = properties.map { Field(name: $0.name, node: $0.node, isRequired: requires($0.name)) }
         let unnamed = required.filter { property($0) == nil }
         return named + unnamed.map { Field(name: $0, node: SchemaNode(location: location), isRequired: true) }
     }
 
-    /// Whether objects that the schema lets in are dictionaries, be there other types beside.
+    /// Whether objects that the schema admits are dictionaries, even if it admits other types too.
     var holdsValues: Bool {
         guard admits(.object), properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }
@@ -45,7 +45,7 @@ extension SchemaNode {
         return isTuple ? "[\(words.joined(separator: ", "))]" : words.joined()
     }
 
-    /// The schema of a dictionary's values; any values are `mixed` to clients.
+    /// The schema of a dictionary's values; `mixed`, as clients see it, if they may be anything.
     var values: SchemaNode {
         if case .schema(let node) = additionalProperties { return node }
         var node = SchemaNode(location: location)
@@ -53,7 +53,7 @@ extension SchemaNode {
         return node
     }
 
-    /// Whether the schema lets a value of the type in.
+    /// Whether the schema admits a value of the type.
     func admits(_ type: SchemaType) -> Bool { types.isEmpty || types.contains(type) }
 
     /// The fields with their types in words.

@@ -2,7 +2,7 @@ package import BSON
 package import ServerSchema
 
 extension ServerSchema {
-    /// Every place of the app whose keys lead to the documents of a collection, by their `_id`.
+    /// Returns every place of the app whose keys link to the documents of a collection by their `_id`.
     package func links(to target: Namespace) -> [(namespace: Namespace, path: SchemaPath)] {
         (collections + neighbours).flatMap { collection in
             collection.relationships.filter { $0.target == target && $0.foreignKey == "_id" }.map {
@@ -13,7 +13,7 @@ extension ServerSchema {
 }
 
 extension [SchemaChange] {
-    /// The collections whose documents become embedded objects, where links led to them.
+    /// The collections whose documents become embedded objects in place of links to them.
     package var embeddedTargets: [Namespace] {
         Set(filter { $0.code == .embeddingChanged }.compactMap(\.old?.link?.target)).sorted()
     }

@@ -1,8 +1,8 @@
 package import ServerSchema
 
-/// What a schema is to a client: two of different shapes are two types.
+/// The shape of a schema as a client sees it; schemas of different shapes are different types.
 package enum Shape: Hashable, Sendable {
-    /// One value, of one of these types; of any, when there is none.
+    /// One value of one of these types, or of any type if there are none.
     case single(Set<SchemaType>)
     /// An embedded object, whatever its title.
     case embedded
@@ -13,7 +13,7 @@ package enum Shape: Hashable, Sendable {
     /// A set of any elements.
     case set
 
-    /// The shape of what a schema lets in.
+    /// Creates the shape of the values that a schema admits.
     package init(_ node: SchemaNode) {
         if node.isDictionary {
             self = .dictionary
@@ -41,24 +41,24 @@ package enum Shape: Hashable, Sendable {
         }
     }
 
-    /// What it is when a property of this shape takes another; `nil` when that is the same shape.
+    /// Returns the kind of change when a property of this shape takes another shape; `nil` when both are the same.
     func change(to other: Shape) -> ChangeKind? {
         switch (self, other) {
         case _ where self == other: nil
         case (.list, .set), (.set, .list): .listSetChanged
         case (.single([.int]), .single([.long])), (.single([.long]), .single([.int])): .integerWidthChanged
         case (.single(let before), .single(let after)) where Self.isWidening(before, after): .numberWidened
-        // Both are objects in the documents: there is nothing to wrap.
+        // Both are objects in the documents, so there is nothing to wrap.
         case (.embedded, .dictionary), (.dictionary, .embedded): .propertyTypeChanged
         case _ where isCollection != other.isCollection: .cardinalityChanged
         default: .propertyTypeChanged
         }
     }
 
-    /// What it is when the primary key takes another shape.
+    /// Returns the kind of change when the primary key takes another shape; `nil` when both are the same.
     func idChange(to other: Shape) -> ChangeKind? { self == other ? nil : .idTypeChanged }
 
-    /// What it is when the elements of a list or a set, or the values of a dictionary, take another shape.
+    /// Returns the kind of change when elements of a list or a set, or values of a dictionary, take another shape.
     func elementChange(to other: Shape) -> ChangeKind? {
         if case .single(let before) = self, case .single(let after) = other, before != after,
             before.subtracting([.null]) == after.subtracting([.null])

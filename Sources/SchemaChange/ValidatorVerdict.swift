@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// Whether a validator refuses documents after a change that it let in before.
+/// Decides whether a validator may refuse documents after a change that it accepted before.
 enum ValidatorVerdict {
     static func refusesMore(_ change: SchemaChange) -> Bool {
         switch change.code {
@@ -15,10 +15,10 @@ enum ValidatorVerdict {
         }
     }
 
-    /// Whether an object that lost a property refuses what it does not declare.
+    /// Whether an object that lost a property restricts or forbids undeclared fields.
     private static func forbidsFurther(_ change: SchemaChange) -> Bool { change.newHolder?.furtherFields != .any }
 
-    /// Whether every type that was let in still is.
+    /// Whether every type that was admitted before is still admitted.
     private static func widens(_ change: SchemaChange) -> Bool {
         guard let old = change.old?.node, let new = change.new?.node else { return false }
         if new.types.isEmpty { return true }

@@ -1,10 +1,10 @@
 internal import BSON
 internal import Patterns
 
-/// The keywords that restrict values beside their types: those that `$jsonSchema` has, too.
+/// The keywords that restrict values in addition to their types. `$jsonSchema` has them too.
 extension AppServicesReader {
-    /// Reads such a keyword.
-    /// - Returns: `false` when it is another, or one whose value restricts nothing.
+    /// Reads a keyword that restricts values.
+    /// - Returns: `false` when the keyword is another one, or its value restricts nothing.
     /// - Throws: ``SchemaError`` when its value is of the wrong kind.
     mutating func readConstraint(
         _ keyword: Keyword, _ member: LocatedJSON.Member, into node: inout SchemaNode
@@ -67,7 +67,7 @@ extension AppServicesReader {
 // MARK: patterns
 
 extension AppServicesReader {
-    /// Notes an expression that cannot be judged: which flavour App Services itself reads is not documented.
+    /// Whether an expression compiles; notes one that does not, as App Services does not document the flavour it reads.
     private mutating func isReadable(_ text: String, mode: Pattern.Mode, at location: SourceLocation) -> Bool {
         do throws(PatternError) {
             _ = try Pattern(text, mode: mode)
@@ -98,7 +98,7 @@ extension AppServicesReader {
         for entry in entries {
             patterns.append(.init(pattern: entry.name, node: try self.node(entry.value, below: .values)))
         }
-        // Where one cannot be read, which fields are additional cannot be told.
+        // If one pattern cannot be read, it is unknown which fields are additional.
         var areReadable = true
         for entry in entries where !isReadable(entry.name, mode: .bytes, at: entry.nameLocation) { areReadable = false }
         if areReadable {
@@ -110,7 +110,7 @@ extension AppServicesReader {
     }
 }
 
-// MARK: schemas in schemas
+// MARK: enum, dependencies and combinations
 
 extension AppServicesReader {
     private func readEnum(_ json: LocatedJSON, into node: inout SchemaNode) throws(SchemaError) -> Bool {

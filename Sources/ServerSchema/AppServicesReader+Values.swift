@@ -83,7 +83,7 @@ extension AppServicesReader {
         }
     }
 
-    /// The error for a keyword whose value is of the wrong kind.
+    /// Returns the error for a keyword whose value is of the wrong kind.
     func wrong(_ keyword: Keyword, _ json: LocatedJSON, _ expected: String) -> SchemaError {
         let found =
             switch json.value {
@@ -96,20 +96,20 @@ extension AppServicesReader {
 }
 
 extension SchemaError {
-    /// The same error with a remedy.
+    /// Returns the same error with a remedy.
     func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
 }
 
 /// Turns the JSON of a `default` into the BSON value that clients see.
 ///
-/// Plain JSON and extended JSON are understood. A plain number takes the declared numeric type, as plain JSON has only
-/// one.
+/// Plain JSON and extended JSON are understood. A plain number takes the declared numeric type, because plain JSON
+/// has only one.
 struct DefaultValue {
-    /// The types that the schema declares beside the default.
+    /// The types that the schema declares next to the default.
     let types: [SchemaType]
 
-    /// The value, nested ones included.
-    /// - Throws: ``SchemaError`` for a wrapper whose value is no value of its type.
+    /// Returns the BSON value, including nested values.
+    /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type.
     func value(_ json: LocatedJSON) throws(SchemaError) -> BSONValue {
         if case .scalar(.number(let text)) = json.value, let number = number(text) { return number }
         return try LocatedBSON(json).bson

@@ -4,14 +4,14 @@ internal import BSON
 ///
 /// Source: `semantics.md` section 3 of the project's reference.
 struct AppServicesReader {
-    /// What was noticed so far.
+    /// The notes collected so far.
     var notes: [SchemaNote] = []
-    /// Whether a part that cannot be read is noted and left out; else it ends the reading.
+    /// Whether a part that cannot be read is noted and left out; otherwise it ends the reading.
     var notesErrors = false
     /// The place in the schema that is being read.
     private var path: [SchemaPath.Step] = []
 
-    /// Reads one `schema.json`; `nil` for the placeholder `{}`.
+    /// Reads one `schema.json`; returns `nil` for the placeholder `{}`.
     mutating func root(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode? {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "a schema must be an object, not \(json.kind)")
@@ -98,7 +98,7 @@ struct AppServicesReader {
                         .wrongValue, at: member.value.location,
                         "property \"\(member.name)\" must be a schema, not \(member.value.kind)",
                         remedy: member.value.text.map { "write {\"bsonType\": \"\($0)\"}" }), below: step)
-                // Others may name it.
+                // Keep the property, because `required` and links may name it.
                 result.append(
                     SchemaNode.Property(name: member.name, node: SchemaNode(location: member.value.location)))
                 continue
@@ -119,7 +119,7 @@ struct AppServicesReader {
         }
     }
 
-    /// Reads what the fields or elements must be that others do not name.
+    /// Reads the value of `additionalProperties` or `additionalItems`.
     mutating func additionalProperties(
         _ json: LocatedJSON, of keyword: Keyword
     ) throws(SchemaError) -> SchemaNode.AdditionalProperties {
@@ -141,8 +141,8 @@ struct AppServicesReader {
 }
 
 extension AppServicesReader {
-    /// Notes what cannot be read.
-    /// - Throws: the error, where it ends the reading.
+    /// Notes an error in a part of the schema.
+    /// - Throws: the error itself, unless `notesErrors` is set.
     mutating func note(_ error: SchemaError, below step: SchemaPath.Step? = nil) throws(SchemaError) {
         guard notesErrors else { throw error }
         var note = SchemaNote(error)
@@ -164,7 +164,7 @@ extension AppServicesReader {
         note(.misspeltKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" (\(hint))")
     }
 
-    /// Notes a keyword whatever it holds: of what is not evaluated nothing has to be understood.
+    /// Notes a keyword that is not evaluated; its value may be anything, because it is not read.
     private mutating func noteUnevaluated(
         _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
     ) {

@@ -1,8 +1,8 @@
 public import BSON
 
-/// What a schema demands of a value beside its type and its fields.
+/// The demands of a schema on a value, apart from its type and its fields.
 ///
-/// A keyword restricts only the values that it speaks of: `minimum` numbers, `pattern` strings.
+/// A keyword restricts only values of its kind: `minimum` restricts numbers, `pattern` restricts strings.
 public struct Constraints: Sendable {
     /// The least number; numbers of all four types are compared by value.
     public var minimum: BSONValue?
@@ -26,15 +26,15 @@ public struct Constraints: Sendable {
     public var minItems: Int64?
     /// The largest count of elements of an array.
     public var maxItems: Int64?
-    /// What the elements behind those of a tuple must be; `nil` for anything.
+    /// The rule for the elements after those of a tuple; `nil` if they may be anything.
     public var additionalItems: SchemaNode.AdditionalProperties?
     /// The least count of fields of an object.
     public var minProperties: Int64?
     /// The largest count of fields of an object.
     public var maxProperties: Int64?
-    /// What the fields must be whose names a regular expression matches, in the file's order.
+    /// The schemas of fields whose names match a regular expression, in the file's order.
     public var patternProperties: [SchemaNode.PatternProperty] = []
-    /// What must hold when a field is there, in the file's order.
+    /// The conditions that apply when a field is present, in the file's order.
     public var dependencies: [Dependency] = []
     /// The keywords that combine schemas, in the file's order.
     public var combinations: [Combination] = []
@@ -44,16 +44,16 @@ public struct Constraints: Sendable {
     /// No demands.
     public init() {}
 
-    /// What must hold when a field is there.
+    /// A condition that applies when a field is present.
     public struct Dependency: Sendable {
-        /// The field.
+        /// The field whose presence makes the condition apply.
         public var field: String
-        /// What must hold.
+        /// The condition.
         public var demand: Demand
 
-        /// What must hold.
+        /// A condition on the object that has the field.
         public enum Demand: Sendable {
-            /// These fields are there too.
+            /// These fields are present too.
             case fields([String])
             /// The object that has the field fits this schema.
             case schema(SchemaNode)
@@ -62,12 +62,12 @@ public struct Constraints: Sendable {
 
     /// A keyword that combines schemas.
     public struct Combination: Sendable {
-        /// How.
+        /// How the schemas are combined.
         public var kind: Kind
-        /// Of what.
+        /// The schemas that are combined.
         public var nodes: [SchemaNode]
 
-        /// How schemas are combined, as the keyword is spelled.
+        /// A kind of combination; the raw value is the keyword.
         public enum Kind: String, Hashable, Sendable, BitwiseCopyable {
             case allOf, anyOf, oneOf, not
         }
@@ -75,17 +75,17 @@ public struct Constraints: Sendable {
 
     /// Binary data that a client encrypted.
     public struct Encryption: Sendable {
-        /// The types that the value had before; `nil` for any.
+        /// The types that the value may have had before encryption; `nil` for any.
         public var types: [SchemaType]?
     }
 }
 
 extension SchemaNode {
-    /// What the fields must be whose names a regular expression matches.
+    /// The schema of the fields whose names match a regular expression.
     public struct PatternProperty: Sendable {
         /// The regular expression.
         public var pattern: String
-        /// What their values must be.
+        /// The schema that the values of these fields must fit.
         public var node: SchemaNode
     }
 }

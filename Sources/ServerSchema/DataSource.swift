@@ -4,11 +4,11 @@
 public struct DataSource: Hashable, Sendable {
     /// The folder that holds its collections.
     public var folder: String
-    /// The name by which links and the sync configuration know it: the folder's, where the file gives none.
+    /// The name that links and the sync configuration use; the folder's name if the file gives none.
     public var name: String
-    /// What it is, such as `mongodb-atlas` or `datalake`; `nil` when the export does not say.
+    /// The kind of data source, such as `mongodb-atlas` or `datalake`; `nil` when the export does not say.
     public var type: String?
-    /// Where the name stands; the folder when no file gives one.
+    /// The place of the name; the beginning of `config.json` when the file gives none.
     public var location: SourceLocation
 
     /// Joins the parts.
@@ -19,6 +19,6 @@ public struct DataSource: Hashable, Sendable {
         self.location = location
     }
 
-    /// Whether it is a federated database, whose collections cannot sync.
+    /// Whether the data source is a federated database, whose collections cannot sync.
     public var isFederated: Bool { type == "datalake" }
 }

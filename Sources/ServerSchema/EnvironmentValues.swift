@@ -1,4 +1,4 @@
-/// The values that configuration files may name instead of a text: `%(%%environment.values.KEY)`.
+/// The values that configuration files may refer to instead of giving a text: `%(%%environment.values.KEY)`.
 ///
 /// Source: the App Services documentation, "Create Template Configurations with Expansions": only strings are replaced.
 struct EnvironmentValues: Sendable {
@@ -12,9 +12,9 @@ struct EnvironmentValues: Sendable {
     /// Whether a file's bytes can hold an expansion.
     static func mayOccur(in bytes: [UInt8]) -> Bool { bytes.span.contains(Array(opening.utf8)) }
 
-    /// The same JSON with every expansion replaced.
-    /// - Parameter environment: the app's values; `nil` when what is read belongs to no app.
-    /// - Throws: ``SchemaError`` at the string whose expansion has no value, or one that is no string.
+    /// Returns the same JSON with every expansion replaced.
+    /// - Parameter environment: the app's values; `nil` when the file that is read belongs to no app.
+    /// - Throws: ``SchemaError`` at the string whose expansion has no value, or a value that is not a string.
     static func expand(_ json: LocatedJSON, from environment: EnvironmentValues?) throws(SchemaError) -> LocatedJSON {
         var result = json
         switch json.value {
@@ -80,7 +80,7 @@ struct EnvironmentValues: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether the bytes occur in a row.
+    /// Whether the span contains these bytes in a row.
     fileprivate func contains(_ needle: [UInt8]) -> Bool {
         guard count >= needle.count else { return false }
         return (0...(count - needle.count)).contains { start in

@@ -1,8 +1,8 @@
-/// Reads JSON (RFC 8259) strictly, and remembers where everything stands.
+/// Reads JSON (RFC 8259) strictly, and records the place of each name and value.
 ///
 /// Foundation's parser gives no positions, and merges names that a file holds twice.
 package struct JSONParser {
-    /// More levels of arrays and objects than this are refused.
+    /// The deepest nesting of arrays and objects that is accepted.
     package static let maximumDepth = 200
 
     let file: String
@@ -92,7 +92,7 @@ package struct JSONParser {
 }
 
 extension JSONParser {
-    /// Where the next byte is.
+    /// The location of the next byte.
     var here: SourceLocation { SourceLocation(file: file, line: line, column: offset - lineStart + 1) }
 
     func failure(_ message: String, at location: SourceLocation? = nil) -> SchemaError {
@@ -133,7 +133,7 @@ extension JSONParser {
         return true
     }
 
-    /// Whether the bracket follows; when a comma does, moves to what stands behind it.
+    /// Returns whether the closing bracket follows; if a comma follows, moves past it to the next name or value.
     private mutating func separatorOrEnd(_ bracket: Unicode.Scalar) throws(SchemaError) -> Bool {
         let end = here
         skipBlanks()
@@ -173,7 +173,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads a number and gives its text.
+    /// Reads a number and returns its text.
     mutating func number() throws(SchemaError) -> String {
         let start = offset
         let place = here
@@ -241,7 +241,7 @@ extension JSONParser {
         }
     }
 
-    /// The scalar of a `\u` escape, both halves of a pair.
+    /// Reads the scalar of a `\u` escape, including both halves of a surrogate pair.
     private mutating func scalar(from place: SourceLocation) throws(SchemaError) -> Character {
         var code = try fourDigits(from: place)
         if (0xD800..<0xDC00).contains(code), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) {

@@ -2,21 +2,21 @@
 ///
 /// Source: `semantics.md` section 3 of the project's reference.
 enum Keyword: String, CaseIterable {
-    // What the model holds.
+    // Keywords that the model holds.
     case title, description, bsonType, type, required, properties, items, uniqueItems, additionalProperties
     case `default`
-    // What restricts values beside their types.
+    // Keywords that restrict values in addition to their types.
     case minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern
     case `enum`, minItems, maxItems, additionalItems, minProperties, maxProperties, dependencies, patternProperties
     case allOf, anyOf, oneOf, not
-    // What no rule evaluates.
+    // Keywords that no rule evaluates.
     case validate, format
-    // What no App Services documentation describes.
+    // Keywords that no App Services documentation describes.
     case const, contains, propertyNames, `if`, then, `else`, encrypt, encryptMetadata, definitions, id
     case ref = "$ref"
     case schema = "$schema"
 
-    /// Keywords of later drafts of JSON Schema, which other tools write: no slips of the fingers.
+    /// Keywords of later drafts of JSON Schema, which are not typing errors because other tools write them.
     static let ofOtherTools: Set = [
         "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary", "contentEncoding",
         "contentMediaType", "contentSchema", "dependentRequired", "dependentSchemas", "deprecated", "examples",
@@ -24,7 +24,7 @@ enum Keyword: String, CaseIterable {
         "writeOnly",
     ]
 
-    /// Whether App Services documents it.
+    /// Whether App Services documents the keyword.
     var isDocumented: Bool {
         switch self {
         case .const, .contains, .propertyNames, .if, .then, .else, .encrypt, .encryptMetadata, .definitions, .id, .ref,
@@ -36,7 +36,7 @@ enum Keyword: String, CaseIterable {
 }
 
 extension Keyword {
-    /// Whether MongoDB's `$jsonSchema` has it.
+    /// Whether MongoDB's `$jsonSchema` has the keyword.
     var isOfJSONSchema: Bool {
         switch self {
         case .default, .validate, .format, .const, .contains, .propertyNames, .if, .then, .else, .definitions, .id,

@@ -2,7 +2,7 @@ internal import SystemPackage
 
 /// Reads a file of any size line by line, in as much memory as its longest line takes.
 package struct LineReader: ~Copyable {
-    /// The number of the line that was given last, from 1.
+    /// The number of the line that was read last, counted from 1.
     package private(set) var number = 0
     private let path: String
     private let limit: Int
@@ -23,8 +23,8 @@ package struct LineReader: ~Copyable {
 
     deinit { try? descriptor.close() }
 
-    /// The next line without its end, which is a line feed with or without a carriage return; `nil` at the end.
-    /// - Throws: ``SchemaError`` when it cannot be read, is too long, or is not UTF-8.
+    /// Reads the next line without its end, which is a line feed with or without a carriage return; `nil` at the end.
+    /// - Throws: ``SchemaError`` when the line cannot be read, is too long, or is not UTF-8.
     package mutating func next() throws(SchemaError) -> String? {
         var searched = start
         while true {

@@ -1,13 +1,13 @@
-/// A tree of values with the places where they stand.
+/// A tree of values with their places in a file.
 ///
 /// Members keep their order and may repeat.
 package struct Located<Scalar: Sendable>: Sendable {
-    /// What stands there.
+    /// The value.
     package var value: Value
-    /// Where its first byte is; a whole file, or what stands for one, when it came from a server.
+    /// The place of the value's first byte; for a value from a server, a name that stands for a whole file.
     package var location: SourceLocation
 
-    /// A value; containers keep the places of what they hold.
+    /// A value; containers keep the places of their contents.
     package enum Value: Sendable {
         case scalar(Scalar)
         case array([Located])
@@ -16,9 +16,9 @@ package struct Located<Scalar: Sendable>: Sendable {
 
     /// A name and its value in an object.
     package struct Member: Sendable {
-        /// The name, its escapes resolved.
+        /// The name, with its escapes resolved.
         package var name: String
-        /// Where the name, or its opening quote, is.
+        /// The place of the name, or of its opening quote.
         package var nameLocation: SourceLocation
         /// The value.
         package var value: Located
@@ -34,6 +34,6 @@ package struct Located<Scalar: Sendable>: Sendable {
         if case .array(let elements) = value { elements } else { nil }
     }
 
-    /// The value of the first member of that name; `nil` when there is none, or this is no object.
+    /// The value of the first member of that name; `nil` when there is none, or this is not an object.
     package subscript(name: String) -> Located? { members?.first { $0.name == name }?.value }
 }

@@ -1,11 +1,11 @@
 package import BSON
 
-/// A BSON value with the place where it stands, for readers that know BSON's types.
+/// A BSON value with its place, for readers that need BSON's types.
 package typealias LocatedBSON = Located<BSONValue>
 
 extension LocatedBSON {
-    /// A value that came from a server.
-    /// - Parameter place: what errors and notes name, a collection's validator for instance.
+    /// Wraps a value that came from a server.
+    /// - Parameter place: the place that errors and notes name, for example a collection's validator.
     /// - Throws: ``BSONError`` when a nested document is damaged.
     package init(_ value: BSONValue, at place: SourceLocation) throws(BSONError) {
         location = place
@@ -55,8 +55,8 @@ extension LocatedBSON {
 extension LocatedBSON {
     /// Reads extended JSON, canonical or relaxed.
     ///
-    /// Unlike libbson alone it keeps places and repeated names, and follows deeper nesting; libbson reads the wrappers.
-    /// - Throws: ``SchemaError`` for a wrapper whose value is no value of its type, or a name with a NUL.
+    /// libbson reads only the wrappers. Reading the rest here keeps places and repeated names, and allows deep nesting.
+    /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or a name with a NUL.
     package init(_ json: LocatedJSON) throws(SchemaError) {
         location = json.location
         switch json.value {
@@ -90,13 +90,13 @@ extension LocatedBSON {
         return result
     }
 
-    /// Whole numbers take the smallest type that holds them, as libbson has it.
+    /// Returns the value of a number; a whole number takes the smallest type that holds it, as in libbson.
     private static func number(_ text: String) -> BSONValue {
         if let integer = Int64(text) { return Int32(exactly: integer).map { .int($0) } ?? .long(integer) }
         return .double(Double(text) ?? .nan)
     }
 
-    /// Whether the members spell a scalar; schemas name fields like these too, `$id` for instance.
+    /// Whether the members spell a scalar, which a leading `$` alone does not show: schemas have names such as `$id`.
     private static func isWrapper(_ members: [LocatedJSON.Member]) -> Bool {
         let names = members.map(\.name)
         return switch names.first {
@@ -121,7 +121,7 @@ extension LocatedBSON {
 }
 
 extension LocatedJSON {
-    /// The value, in which the zone of a date has no colon: libbson reads `+0100` alone.
+    /// The same value with no colon in the zone of a date, because libbson reads only the form `+0100`.
     fileprivate var withPlainZone: LocatedJSON {
         guard let date = self["$date"]?.text, date.utf8.count > 6 else { return self }
         let zone = Array(date.utf8.suffix(6))

@@ -1,4 +1,4 @@
-/// A JSON value with the place where it stands.
+/// A JSON value with its place in a file.
 package typealias LocatedJSON = Located<JSONScalar>
 
 /// A JSON value that holds no others.
@@ -31,17 +31,17 @@ extension LocatedJSON {
 
 /// The values of keys that configuration files may leave out, or set to null.
 extension LocatedJSON {
-    /// Whether it is null.
+    /// Whether the value is null.
     var isNull: Bool { if case .scalar(.null) = value { true } else { false } }
 
-    /// The value of a key that is there and not null.
+    /// Returns the value of a key; `nil` when it is absent or null.
     func present(_ key: String) -> LocatedJSON? {
         guard let json = self[key], !json.isNull else { return nil }
         return json
     }
 
-    /// The text of a key; `nil` when it is absent, null or empty.
-    /// - Throws: ``SchemaError`` when it is something else.
+    /// Returns the text of a key; `nil` when it is absent, null or empty.
+    /// - Throws: ``SchemaError`` when the value is not a string.
     func string(_ key: String) throws(SchemaError) -> String? {
         guard let json = present(key) else { return nil }
         guard let text = json.text else {
@@ -50,8 +50,8 @@ extension LocatedJSON {
         return text.isEmpty ? nil : text
     }
 
-    /// The flag of a key; false when it is absent or null.
-    /// - Throws: ``SchemaError`` when it is something else.
+    /// Returns the Boolean of a key; `false` when it is absent or null.
+    /// - Throws: ``SchemaError`` when the value is not a Boolean.
     func flag(_ key: String) throws(SchemaError) -> Bool {
         guard let json = present(key) else { return false }
         guard case .scalar(.bool(let flag)) = json.value else {
@@ -60,7 +60,7 @@ extension LocatedJSON {
         return flag
     }
 
-    /// A whole number, plain or in a wrapper of extended JSON.
+    /// The whole number, plain or in a wrapper of extended JSON; `nil` for any other value.
     var integer: Int? {
         if case .scalar(.number(let text)) = value { return Int(text) ?? Double(text).flatMap { Int(exactly: $0) } }
         return (self["$numberInt"] ?? self["$numberLong"])?.text.flatMap { Int($0) }

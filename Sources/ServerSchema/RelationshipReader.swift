@@ -4,7 +4,7 @@ public import BSON
 ///
 /// Source: `relationships.json`, `semantics.md` sections 2.2 and 3.3 of the project's reference.
 public struct Relationship: Hashable, Sendable {
-    /// The field that holds the key, or the elements or values that do.
+    /// The field that holds the key, or the elements or values that hold keys.
     public var source: SchemaPath
     /// The data source that the reference names; `nil` when it names none.
     public var service: String?
@@ -14,7 +14,7 @@ public struct Relationship: Hashable, Sendable {
     public var foreignKey: String
     /// Whether the field is a collection of keys.
     public var isList: Bool
-    /// Where the entry stands.
+    /// The place of the entry in its file.
     public var location: SourceLocation
 
     /// Joins the parts.
@@ -33,18 +33,18 @@ public struct Relationship: Hashable, Sendable {
 
 /// Reads the links of a collection: `relationships.json`, or the same map in a legacy rules file.
 ///
-/// A link that leads nowhere is noted and left out: App Services takes such files, so they must not be refused.
+/// A link that leads nowhere is noted and left out, because App Services accepts such files.
 /// Source: `semantics.md` section 2.2 of the project's reference.
 struct RelationshipReader {
     /// The schema that the links start from.
     let root: SchemaNode
-    /// What was noticed so far.
+    /// The notes collected so far.
     private(set) var notes: [SchemaNote] = []
 
     init(root: SchemaNode) { self.root = root }
 
     /// Reads the map from source paths to links.
-    /// - Throws: ``SchemaError`` when it has another form.
+    /// - Throws: ``SchemaError`` when the map has another form.
     mutating func relationships(_ json: LocatedJSON) throws(SchemaError) -> [Relationship] {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "relationships must be an object, not \(json.kind)")
@@ -104,7 +104,7 @@ struct RelationshipReader {
         return (parts[2], Namespace(database: parts[3], collection: parts[4]))
     }
 
-    /// The way to the linking field; `nil` when the schema has no such field.
+    /// Returns the path to the linking field; notes it and returns `nil` when the schema has no such field.
     private mutating func path(of member: LocatedJSON.Member) -> SchemaPath? {
         var steps: [SchemaPath.Step] = []
         var node = root

@@ -1,25 +1,25 @@
 package import BSON
 
-/// A file that holds a collection's schema beside other things: the rules file of a legacy export, or the Admin API's
-/// schema object.
+/// A file that holds a collection's schema along with other things: the rules file of a legacy export, or the Admin
+/// API's schema object.
 ///
-/// The file says which collection it is for, as file names cannot: a collection's name may have dots.
+/// The file itself names its collection. Its file name cannot, because a collection's name may have dots.
 /// Source: `semantics.md` sections 2.2 and 2.4 of the project's reference.
 struct RulesFile {
     /// The collection.
     let namespace: Namespace
-    /// The data source, where the file names it.
+    /// The data source; `nil` when the file does not name it.
     let service: String?
     /// The schema; `nil` when the file has none.
     let schema: LocatedJSON?
     /// The map of links; `nil` when the file has none.
     let relationships: LocatedJSON?
 
-    /// `nil` for a file of another form, such as a bare schema.
-    /// - Throws: ``SchemaError`` when the collection's name is no text.
+    /// Reads a rules file; `nil` for a file of another form, such as a bare schema.
+    /// - Throws: ``SchemaError`` when the name of the collection or the data source is not a string.
     init?(_ json: LocatedJSON) throws(SchemaError) {
         let holder = json["metadata"] ?? json
-        // A schema's own properties stand in `properties`, so these are no fields of documents.
+        // A bare schema has its fields in `properties`, so `database` and `collection` are not fields here.
         guard json["properties"] == nil, json["bsonType"] == nil, holder.members != nil,
             let database = try holder.string("database"), let collection = try holder.string("collection")
         else { return nil }
@@ -30,9 +30,9 @@ struct RulesFile {
     }
 }
 
-/// One file of access rules, which only lint looks into: `rules.json`, `default_rule.json`, or a legacy rules file.
+/// One file of access rules, which only lint reads: `rules.json`, `default_rule.json`, or a legacy rules file.
 package struct AccessRules: Sendable {
-    /// The collection that the roles are for; `nil` for those of a data source's collections without rules of their own.
+    /// The collection that the roles apply to; `nil` for a data source's default rules, for collections without rules.
     package var namespace: Namespace?
     /// The data source that holds the collection.
     package var service: String?

@@ -1,4 +1,4 @@
-/// Why a schema cannot be used: the thing, the place and the remedy.
+/// An error that makes a schema unusable: what is wrong, where, and what to do about it.
 public struct SchemaError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
@@ -9,9 +9,9 @@ public struct SchemaError: Error, Hashable, Sendable {
         /// Wraps a name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A file or folder is not there, or cannot be read.
+        /// A file or folder does not exist, or cannot be read.
         public static let unreadable = Self(rawValue: "unreadable")
-        /// The file is larger, or holds more values, than a file of its kind may.
+        /// The file is larger, or holds more values, than is allowed for its kind.
         public static let tooLarge = Self(rawValue: "too-large")
         /// The file's bytes are not UTF-8.
         public static let notUTF8 = Self(rawValue: "not-utf8")
@@ -19,7 +19,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let syntax = Self(rawValue: "json-syntax")
         /// Values are nested deeper than the parser follows.
         public static let tooDeep = Self(rawValue: "too-deep")
-        /// A keyword, a field name or a list entry stands twice.
+        /// A keyword, a field name or a list entry appears twice.
         public static let duplicate = Self(rawValue: "duplicate")
         /// A keyword's value is of the wrong kind.
         public static let wrongValue = Self(rawValue: "wrong-value")
@@ -31,27 +31,27 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let invalidPattern = Self(rawValue: "invalid-pattern")
         /// Two keywords exclude each other.
         public static let conflict = Self(rawValue: "keyword-conflict")
-        /// The root of a schema describes something else than a document.
+        /// The root of a schema describes something other than a document.
         public static let rootNotObject = Self(rawValue: "root-not-object")
-        /// There is no schema where one was looked for.
+        /// There is no schema where one is expected.
         public static let schemaMissing = Self(rawValue: "schema-missing")
-        /// It cannot be told which collection a schema belongs to.
+        /// It is unknown which collection a schema belongs to, or no collection can have that name.
         public static let namespaceUnknown = Self(rawValue: "namespace-unknown")
         /// One collection has two schemas.
         public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
-        /// A template names an environment value that is not there.
+        /// A template's expansion of an environment value cannot be resolved.
         public static let expansion = Self(rawValue: "expansion-unresolved")
-        /// A dialect or an export layout that is recognised but not read yet.
+        /// A keyword, a dialect or a version of a file that is recognised but not supported.
         public static let unsupported = Self(rawValue: "unsupported")
     }
 
     /// The kind of defect.
     public let code: Code
-    /// Where it is.
+    /// The place of the defect.
     public let location: SourceLocation
-    /// What is wrong, as one clause; it never holds a document's value.
+    /// A clause that says what is wrong, and never holds a document's value.
     public let message: String
-    /// What to do about it, as one clause.
+    /// A clause that says what to do about it.
     public let remedy: String?
 
     /// Joins the parts.

@@ -1,15 +1,15 @@
 internal import FoundationEssentials
 internal import SystemPackage
 
-/// The files below the folder, or the one file, that the user named; remembers what it read.
+/// Reads files of the folder, or the one file, that the user named, and records what it read.
 struct SchemaFiles {
-    /// Where they are.
+    /// The path of the folder or file.
     let root: FilePath
-    /// What the user named: messages and locations begin with it.
+    /// The path as the user named it, with which messages and locations begin.
     private let name: FilePath
-    /// Whether that is a folder.
+    /// Whether the path is a folder.
     let isFolder: Bool
-    /// The values that the files may name instead of a text; `nil` outside of an app.
+    /// The values that the files may refer to instead of giving a text; `nil` outside of an app.
     var environment: EnvironmentValues?
     /// Every file that was read and that the schemas depend on, in the order of reading.
     private(set) var sources: [SchemaSource] = []
@@ -30,7 +30,7 @@ struct SchemaFiles {
         relative.isEmpty ? root.string : root.pushing(FilePath(relative)).string
     }
 
-    /// A file or folder as a whole, as the user would write it.
+    /// Returns the location of a whole file or folder, as the user would write it.
     func location(_ relative: String = "") -> SourceLocation {
         SourceLocation(whole: Self.path(relative, below: name))
     }
@@ -39,10 +39,10 @@ struct SchemaFiles {
 
     func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }
 
-    /// The last part of a path.
+    /// Returns the last component of a path.
     func name(of relative: String) -> String { FilePath(relative).lastComponent?.string ?? relative }
 
-    /// What a folder holds, sorted, without hidden entries; paths are relative to the root.
+    /// Returns the entries of a folder as sorted paths relative to the root, without hidden entries.
     func entries(of relative: String = "") throws(SchemaError) -> [String] {
         let names: [String]
         do {
@@ -54,12 +54,12 @@ struct SchemaFiles {
         return names.filter { !$0.hasPrefix(".") }.sorted().map { relative.isEmpty ? $0 : "\(relative)/\($0)" }
     }
 
-    /// The folders in a folder.
+    /// Returns the folders in a folder.
     func folders(in relative: String) throws(SchemaError) -> [String] {
         try entries(of: relative).filter { isFolder($0) }
     }
 
-    /// Reads and parses one file, and puts the environment's values in.
+    /// Reads and parses one file, and replaces expansions by the environment's values.
     /// - Parameter isSource: whether the schemas depend on the file.
     mutating func json(_ relative: String, isSource: Bool = true) throws(SchemaError) -> LocatedJSON {
         let (bytes, json) = try parsed(relative)
@@ -72,7 +72,7 @@ struct SchemaFiles {
         return expanded
     }
 
-    /// Reads and parses one file, as it stands there.
+    /// Reads and parses one file without replacing expansions.
     func parsed(_ relative: String) throws(SchemaError) -> (bytes: [UInt8], json: LocatedJSON) {
         let shown = location(relative).file
         let bytes = try SourceFile.bytes(of: path(relative), named: shown)

@@ -1,10 +1,10 @@
 public import BSON
 
-/// What a schema demands of one value: the root document, a field, an element, or a dictionary's value.
+/// The schema of one value: the root document, a field, an element, or a dictionary's value.
 public struct SchemaNode: Sendable {
     /// The types that the value may have; empty when the schema names none.
     ///
-    /// A root is always an object, and says so here also when its file does not.
+    /// The root of an App Services schema always has `[.object]` here, even when its file names no type.
     public var types: [SchemaType] = []
     /// The name of the object type, for a root or an embedded object.
     public var title: String?
@@ -12,32 +12,32 @@ public struct SchemaNode: Sendable {
     public var properties: [Property] = [] {
         didSet { propertyIndex = NameIndex(count: properties.count) }
     }
-    /// Whether the schema has a `properties` keyword, be it empty.
+    /// Whether the schema has a `properties` keyword, even an empty one.
     public var hasProperties = false
     /// The names of the fields that must be there, in the file's order.
     public var required: [String] = [] {
         didSet { requiredIndex = NameIndex(count: required.count) }
     }
-    /// What the elements of an array must be.
+    /// The schema or schemas of an array's elements.
     public var items: Items?
-    /// Whether an array's elements must differ: in an App Services schema, a set.
+    /// Whether an array's elements must differ; in an App Services schema, such an array is a set.
     public var uniqueItems = false
-    /// What fields that `properties` does not name must be.
+    /// The rule for fields that `properties` does not name.
     public var additionalProperties: AdditionalProperties = .allowed
     /// Whether the schema has an `additionalProperties` keyword.
     public var hasAdditionalProperties = false
     /// The value that clients see when a required field is absent.
     public var defaultValue: BSONValue?
-    /// What is demanded beside types and fields.
+    /// The demands apart from types and fields.
     ///
-    /// Most schemas demand nothing, and the demands take more room than all else: those without any have none of their own.
+    /// Most schemas have none, and they take more memory than the rest of a node. So a node stores them only once set.
     public var constraints: Constraints {
         get { demands?.constraints ?? Constraints() }
         set { demands = Demands(newValue) }
     }
     /// Keywords that the reader knows but that no rule evaluates yet, with their places.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
-    /// Where the schema begins.
+    /// The place where the schema begins.
     public var location: SourceLocation
 
     private var demands: Demands?
@@ -50,10 +50,10 @@ public struct SchemaNode: Sendable {
         init(_ constraints: Constraints) { self.constraints = constraints }
     }
 
-    /// An empty schema, that any value fits.
+    /// Creates an empty schema, which any value fits.
     public init(location: SourceLocation) { self.location = location }
 
-    /// The named field; `nil` when `properties` does not name it.
+    /// Returns the schema of a field; `nil` when `properties` does not name it.
     public func property(_ name: String) -> SchemaNode? {
         let position =
             if let propertyIndex {
@@ -64,7 +64,7 @@ public struct SchemaNode: Sendable {
         return position.map { properties[$0].node }
     }
 
-    /// Whether the field must be there.
+    /// Whether `required` names the field.
     public func requires(_ name: String) -> Bool {
         guard let requiredIndex else { return required.contains(name) }
         return requiredIndex.position(of: name, among: required) != nil
@@ -74,7 +74,7 @@ public struct SchemaNode: Sendable {
     public struct Property: Sendable {
         /// The field's name.
         public var name: String
-        /// What its value must be.
+        /// The schema of its value.
         public var node: SchemaNode
 
         /// Names a field.
@@ -84,27 +84,27 @@ public struct SchemaNode: Sendable {
         }
     }
 
-    /// What the elements of an array must be.
+    /// The schema or schemas of an array's elements.
     public indirect enum Items: Sendable {
-        /// All of them the same.
+        /// One schema for all elements.
         case each(SchemaNode)
-        /// Each by its position.
+        /// One schema for each position.
         case tuple([SchemaNode])
     }
 
-    /// What the fields that `properties` does not name must be.
+    /// The rule for fields that `properties` does not name.
     public indirect enum AdditionalProperties: Sendable {
-        /// Anything.
+        /// The fields may be anything.
         case allowed
-        /// Absent.
+        /// The fields must be absent.
         case forbidden
-        /// Values of this schema: without `properties`, that is a dictionary.
+        /// The values must fit this schema. Without `properties`, this describes a dictionary.
         case schema(SchemaNode)
     }
 }
 
 extension SchemaNode {
-    /// What the schema wants, in words that name types.
+    /// Returns a description of the expected value that names its types.
     package func expectation(asRoot: Bool = false) -> String {
         if asRoot { return "object" }
         guard !types.isEmpty else { return "any value" }
@@ -126,14 +126,14 @@ extension SchemaNode {
     }
 }
 
-/// Which client concept a schema describes: `semantics.md` section 3.3 of the project's reference.
+/// The client concept that a schema describes: `semantics.md` section 3.3 of the project's reference.
 extension SchemaNode {
     /// Whether the value may be an object and nothing else.
     public var isObject: Bool { types == [.object] }
 
     /// Whether the schema describes a dictionary: an object of any names whose values follow one schema.
     ///
-    /// It names no property, and has an `additionalProperties` that is not false.
+    /// The schema names no property, and has an `additionalProperties` that is not false.
     public var isDictionary: Bool {
         guard isObject, properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }
@@ -157,7 +157,7 @@ extension SchemaNode {
 }
 
 extension SchemaNode {
-    /// The schema at a path of field names, from here on; `nil` when nothing describes it.
+    /// Returns the schema at a path of field names that begins at this node; `nil` when nothing describes it.
     ///
     /// `[]` or a number leads into an array's elements, `{}` or any name into a dictionary's values.
     public func node(at path: some Collection<String>) -> SchemaNode? {

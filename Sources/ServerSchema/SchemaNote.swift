@@ -1,6 +1,6 @@
 public import BSON
 
-/// Something worth saying about a schema that does not make it unusable.
+/// A remark about a schema that does not make it unusable.
 public struct SchemaNote: Hashable, Sendable {
     /// The kind of note.
     ///
@@ -19,7 +19,7 @@ public struct SchemaNote: Hashable, Sendable {
         public static let misspeltKeyword = Self(rawValue: "misspelt-keyword")
         /// A keyword that is known but that no rule evaluates yet.
         public static let unevaluatedKeyword = Self(rawValue: "keyword-unevaluated")
-        /// `type` stands where `bsonType` is expected.
+        /// `type` is used where `bsonType` is expected.
         public static let jsonTypeUsed = Self(rawValue: "json-type-used")
         /// A type is spelled as another tool spells it, or has no client type.
         public static let typeSpelling = Self(rawValue: "type-spelling")
@@ -29,23 +29,23 @@ public struct SchemaNote: Hashable, Sendable {
         public static let idMissing = Self(rawValue: "id-missing")
         /// A `default` of null counts as no default.
         public static let defaultNull = Self(rawValue: "default-null")
-        /// The schema of a collection that another data source has too, and that is not looked at therefore.
+        /// A schema that is not used, because another data source has a schema of the same collection.
         public static let otherService = Self(rawValue: "other-service")
-        /// A part of a schema that cannot be read; only lint goes on without it.
+        /// A part of a schema that cannot be read; only lint continues without it.
         public static let invalid = Self(rawValue: "schema-invalid")
-        /// A link that cannot be followed: its field or the collection it names is not there.
+        /// A link whose field the schema does not have, or whose entry is incomplete, malformed or contradictory.
         public static let linkUnresolved = Self(rawValue: "link-unresolved")
     }
 
     /// The kind of note.
     public var code: Code
-    /// Where.
+    /// The place in the file.
     public var location: SourceLocation
-    /// What, as one clause.
+    /// The remark, as one clause.
     public var message: String
     /// The remedy, as one clause.
     public var remedy: String?
-    /// The collection whose schema it is about; `nil` when the schema's place does not tell.
+    /// The collection whose schema the note concerns; `nil` when it is not known.
     public var namespace: Namespace?
     /// The place in that schema.
     public var path = SchemaPath()
@@ -57,7 +57,7 @@ public struct SchemaNote: Hashable, Sendable {
         self.message = message
     }
 
-    /// A part of a schema that cannot be read.
+    /// Notes a part of a schema that cannot be read.
     init(_ error: SchemaError) {
         self.init(.invalid, location: error.location, message: error.message)
         remedy = error.remedy

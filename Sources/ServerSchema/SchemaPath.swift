@@ -17,23 +17,24 @@ public struct SchemaPath: Hashable, Sendable {
     /// Joins the steps.
     public init(_ steps: [Step] = []) { self.steps = steps }
 
-    /// Whether it is the place of the documents themselves.
+    /// Whether the path is empty, so that it is the place of the documents themselves.
     public var isRoot: Bool { steps.isEmpty }
 
-    /// The fields that it leads through until the first array or dictionary.
+    /// The fields that the path leads through, up to the first array or dictionary.
     package var leadingFields: [String] {
         steps.prefix { if case .field = $0 { true } else { false } }.compactMap { step in
             if case .field(let name) = step { name } else { nil }
         }
     }
 
+    /// Returns the path with one more step at its end.
     package func appending(_ step: Step) -> SchemaPath { SchemaPath(steps + [step]) }
+    /// Returns the path with more steps at its end.
     package func appending(_ more: [Step]) -> SchemaPath { more.isEmpty ? self : SchemaPath(steps + more) }
 }
 
 extension SchemaPath: CustomStringConvertible {
-    /// The text that reports show; a name that would read as several steps stands in quotation marks, and the root
-    /// is `(root)`.
+    /// The text that reports show; a name that would read as several steps is quoted, and the root is `(root)`.
     public var description: String {
         guard !isRoot else { return "(root)" }
         var text = ""
@@ -53,12 +54,12 @@ extension SchemaPath: CustomStringConvertible {
 }
 
 extension SchemaPath: Comparable {
-    /// By the text.
+    /// Orders paths by their text.
     public static func < (left: SchemaPath, right: SchemaPath) -> Bool { left.description < right.description }
 }
 
 extension SchemaPath {
-    /// Reads what ``description`` shows.
+    /// Reads a path from the text that ``description`` shows.
     package init(shown text: String) {
         guard text != "(root)" else {
             self.init()
@@ -83,7 +84,7 @@ extension SchemaPath {
         self.init(steps)
     }
 
-    /// The quotation mark that ends a quoted name: the first that a step or the end follows.
+    /// Returns the quotation mark that ends a quoted name: the first one before another step or the end.
     private static func endOfName(in text: Substring) -> Substring.Index? {
         text.indices.dropFirst().first { index in
             let next = text[text.index(after: index)...]

@@ -1,9 +1,9 @@
 internal import BSON
 internal import SystemPackage
 
-/// Where each generation of exports keeps what.
+/// The layouts of each generation of exports.
 extension SchemaReading {
-    /// Reads an app, or a folder of schemas; files that have nothing to do with schemas are passed over.
+    /// Reads an app, or a folder of schemas; files that have nothing to do with schemas are ignored.
     mutating func readFolder() throws(SchemaError) {
         for name in ["root_config.json", "realm_config.json"] where files.isFile(name) {
             try readRootConfig(name)
@@ -22,7 +22,7 @@ extension SchemaReading {
         try readDatabases(in: "", service: try dataSource(in: "")?.name)
     }
 
-    /// Whether a file of a common name is the configuration of a legacy app.
+    /// Whether a file with a common name such as `config.json` is the configuration of a legacy app.
     private func isLegacyApp(_ name: String) throws(SchemaError) -> Bool {
         guard files.isFile(name) else { return false }
         if files.isFolder("services") { return true }
@@ -57,7 +57,7 @@ extension SchemaReading {
             let source = try dataSource(in: service)
             services.append((service, source?.name ?? files.name(of: service)))
         }
-        // Of two schemas of a collection the one that syncs is wanted.
+        // Read the data source that syncs first, so that its schema is used when a collection has two.
         if let first = services.firstIndex(where: { $0.name == schema.sync?.service }) { services.swapAt(0, first) }
         for service in services {
             try readDatabases(in: service.folder, service: service.name)
@@ -65,7 +65,7 @@ extension SchemaReading {
         }
     }
 
-    /// Reads a data source's `config.json`; `nil` when there is none.
+    /// Reads a data source's `config.json`; `nil` when there is none, or it has neither a type nor a name.
     private mutating func dataSource(in folder: String) throws(SchemaError) -> DataSource? {
         let file = folder.isEmpty ? "config.json" : "\(folder)/config.json"
         guard files.isFile(file) else { return nil }
@@ -80,7 +80,7 @@ extension SchemaReading {
         return source
     }
 
-    /// Before there was a `sync/config.json`, the data source's own configuration said how it syncs.
+    /// Reads the sync configuration from the data source's `config.json`, its place before `sync/config.json` existed.
     private mutating func readServiceSync(_ config: LocatedJSON, service: String) throws(SchemaError) {
         guard schema.sync == nil, let config = config["config"] else { return }
         if let flexible = config.present("flexible_sync") {

@@ -2,21 +2,21 @@ internal import BSON
 internal import FoundationEssentials
 internal import SystemPackage
 
-/// One run over a file or folder: finds the schemas, and says which collection each belongs to.
+/// Reads a file or folder once: finds the schemas, and the collection that each belongs to.
 ///
 /// Source of the layouts: `semantics.md` section 2 of the project's reference.
 struct SchemaReading {
     var files: SchemaFiles
-    /// The only collection that is asked for.
+    /// The only collection that the caller asked for; `nil` for all.
     let wanted: Namespace?
-    /// Whether lint asks, which needs the access rules, and the other collections for the links to them.
+    /// Whether the caller is lint, which needs the access rules, and all collections because links may lead to them.
     let isForLint: Bool
 
     var reader = AppServicesReader()
     var schema = ServerSchema(dialect: .appServices, collections: [])
     var seen: [Namespace: SourceLocation] = [:]
     private var services: [Namespace: String] = [:]
-    /// Why schemas could not be read at all, where lint asks: an empty one stands in for each.
+    /// The errors of schemas that lint could not read at all; an empty schema takes the place of each.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
@@ -40,7 +40,7 @@ struct SchemaReading {
         schema.dataSources.sort { $0.name < $1.name }
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
-        // Lint lists them all; elsewhere a rule that was meant, and is not there, must not look like a schema that fits.
+        // Lint lists all misspelt keywords. Every other command refuses one, because the rule that it meant is missing.
         if !isForLint, let slip = reader.notes.first(where: { $0.code == .misspeltKeyword }) {
             throw SchemaError(.unknownKeyword, at: slip.location, slip.message)
         }
@@ -48,10 +48,11 @@ struct SchemaReading {
         return schema
     }
 
-    /// Whether this is an app, as App Services takes them, whose collections have no schemas.
+    /// Whether this is an app whose collections have no schemas, which App Services accepts.
     private var isEmptyApp: Bool { schema.collections.isEmpty && files.isFolder && isApp }
 
-    /// The dialect of all schemas: an app has one.
+    /// Returns the dialect of all schemas.
+    /// - Throws: ``SchemaError`` when there are two dialects, because an app has only one.
     private func onlyDialect() throws(SchemaError) -> Dialect {
         let read = schema.collections.filter { collection in
             !unread.contains { $0.namespace == collection.namespace }
@@ -79,7 +80,7 @@ struct SchemaReading {
         try read(json, as: namespace, service: nil)
     }
 
-    /// What a path that ends in `data_sources/<service>/<database>/<collection>/schema.json` says.
+    /// Returns the collection that a path ending in `data_sources/<service>/<database>/<collection>/schema.json` names.
     private func namespaceOfPath() -> Namespace? {
         let folder = FilePath(FileManager.default.currentDirectoryPath)
         let parts = folder.pushing(files.root).lexicallyNormalized().components.suffix(5).map(\.string)
@@ -88,7 +89,7 @@ struct SchemaReading {
     }
 
     /// Reads one schema, or one rules file with a schema and links inside.
-    /// - Returns: whether there is a schema: `{}` is none.
+    /// - Returns: whether the file holds a schema; `{}` does not count as one.
     @discardableResult
     mutating func read(
         _ json: LocatedJSON, as namespace: Namespace, service: String?
@@ -114,7 +115,7 @@ struct SchemaReading {
         return true
     }
 
-    /// Reads the schema in a file of a folder; where lint asks, a file that is not readable is noted.
+    /// Reads the schema in a file of a folder; for lint, a file that cannot be read is noted.
     mutating func readFile(
         _ file: String, of namespace: Namespace, service: String?
     ) throws(SchemaError) -> Bool {
@@ -132,7 +133,7 @@ struct SchemaReading {
         }
     }
 
-    /// Reads a part of a folder without which lint goes on.
+    /// Reads a part of a folder; if it fails, lint notes the error and continues without the part.
     mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read(&self) } catch {
             guard files.isFolder else { throw error }
@@ -140,9 +141,9 @@ struct SchemaReading {
         }
     }
 
-    /// Refuses a name that no server takes: it would be written into jobs, commands and reports.
+    /// Refuses a name that no server accepts, because it would be written into jobs, commands and reports.
     ///
-    /// Of a space `lint` tells.
+    /// A space is not refused here; `lint` reports it.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {
         let isPrintable = namespace.database.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         let unspaced = Namespace(
@@ -157,7 +158,7 @@ struct SchemaReading {
                 "a database's name has no /, \\, dot, quotation mark, $ or control character, and no name a NUL")
     }
 
-    /// Says that a file holds a collection's schema; `false` when the collection is not asked for.
+    /// Records that a file holds a collection's schema; returns `false` when this schema is not needed.
     mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
         let location = files.location(file)
         try checkName(namespace, at: location)
@@ -204,7 +205,7 @@ extension SchemaReading {
     /// Whether a file of an app was found.
     private var isApp: Bool { schema.appName != nil || !files.sources.isEmpty }
 
-    /// Why there is nothing to work with.
+    /// Returns the error that says why no schema was found.
     private func nothingFound() -> SchemaError {
         let place = files.location()
         if let wanted, let location = seen[wanted] {

@@ -1,18 +1,18 @@
 public import BSON
 
 extension ServerSchema {
-    /// Reads the schemas at a path: of App Services, or MongoDB validators.
+    /// Reads the App Services schemas or the MongoDB validators at a path.
     ///
     /// The path is one of: an App Services app folder of any generation (`root_config.json`, `realm_config.json`,
     /// `config.json` or `stitch.json`), a folder of `<database>.<collection>.json` files or
-    /// `<database>/<collection>/schema.json` files, or one schema file; where schemas are expected, validators
-    /// (`{"$jsonSchema": …}`, or what holds one) may stand.
-    /// Files that have nothing to do with schemas are passed over.
+    /// `<database>/<collection>/schema.json` files, or one schema file. Instead of a schema, each file may hold a
+    /// validator (`{"$jsonSchema": …}`, or an object that contains one).
+    /// Files that have nothing to do with schemas are ignored.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
     ///   - namespace: the collection that a single file covers; of a folder, only that collection is read.
-    ///   - name: the path that errors and locations carry, where it is another.
-    /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
+    ///   - name: the path that errors and locations carry, if it differs from `path`.
+    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func read(
         at path: String, named name: String? = nil, namespace: Namespace? = nil
     ) throws(SchemaError) -> ServerSchema {
@@ -20,7 +20,7 @@ extension ServerSchema {
         var reading = SchemaReading(files: files, wanted: namespace)
         var schema = try reading.run()
         guard let namespace, files.isFolder else { return schema }
-        // The others are only looked at, so that an error in one of them is not in the way.
+        // The other collections are only the targets of links, so an error in one of them must not end the reading.
         var whole = SchemaReading(files: files, wanted: nil)
         if let whole = try? whole.run() {
             schema.neighbours = whole.collections.filter { $0.namespace != namespace }
@@ -29,11 +29,11 @@ extension ServerSchema {
         return schema
     }
 
-    /// Reads all that lint looks at: the access rules, too, and of an app every collection.
+    /// Reads everything that lint examines: also the access rules, and every collection of an app.
     /// - Parameters:
-    ///   - name: the path that errors and locations carry, where it is another.
-    ///   - namespace: the collection that a single file covers; of a folder, one that must be there.
-    /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
+    ///   - name: the path that errors and locations carry, if it differs from `path`.
+    ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.
+    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func readForLint(
         at path: String, named name: String? = nil, namespace: Namespace? = nil
     ) throws(SchemaError) -> ServerSchema {
@@ -42,12 +42,12 @@ extension ServerSchema {
         return try reading.run()
     }
 
-    /// Reads the text of one schema file: of App Services, or a MongoDB validator.
+    /// Reads the text of one schema file: an App Services schema or a MongoDB validator.
     /// - Parameters:
     ///   - text: the file's text.
     ///   - file: the path that errors and notes carry.
-    ///   - namespace: the collection that it covers.
-    /// - Throws: ``SchemaError`` at the first thing that keeps the schema from being used.
+    ///   - namespace: the collection that the schema covers.
+    /// - Throws: ``SchemaError`` at the first defect that makes the schema unusable.
     public static func read(
         text: String, file: String = "schema.json", namespace: Namespace
     ) throws(SchemaError) -> ServerSchema {

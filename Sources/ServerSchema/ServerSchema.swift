@@ -1,6 +1,6 @@
 public import BSON
 
-/// Whose rules a schema is read and judged by.
+/// The rules by which a schema is read and judged.
 public enum Dialect: String, Hashable, Sendable {
     /// Atlas App Services and Device Sync.
     case appServices = "appservices"
@@ -12,11 +12,11 @@ public enum Dialect: String, Hashable, Sendable {
 public struct CollectionSchema: Sendable {
     /// The collection that it covers.
     public var namespace: Namespace
-    /// What each document must be.
+    /// The schema that each document must fit.
     public var root: SchemaNode
-    /// Whose rules it was read by.
+    /// The dialect by which the schema was read.
     public var dialect = Dialect.appServices
-    /// The data source that holds the collection; `nil` when the schema's place does not tell.
+    /// The data source that holds the collection; `nil` when the schema's place does not show it.
     public var service: String?
     /// The links of its documents to those of other collections.
     public var relationships: [Relationship] = [] {
@@ -33,33 +33,33 @@ public struct CollectionSchema: Sendable {
 
 /// The schemas of all collections of an app or a database.
 public struct ServerSchema: Sendable {
-    /// Whose rules apply.
+    /// The dialect of all schemas.
     public var dialect: Dialect
     /// One entry per collection that has a schema, sorted by namespace.
     public var collections: [CollectionSchema]
-    /// The app's internal id, 24 hexadecimal digits: what the ledger of unsynced documents carries.
+    /// The app's internal id, 24 hexadecimal digits, which the ledger of unsynced documents carries.
     ///
     /// Exports rarely name it.
     public var appID: String?
-    /// The app's name, where the export gives it.
+    /// The app's name; `nil` when the export does not give it.
     public var appName: String?
     /// The id by which clients know the app: its name with a random suffix.
     public var clientAppID: String?
-    /// How the app syncs; `nil` when the export does not say.
+    /// The sync configuration of the app; `nil` when the export does not show it.
     public var sync: SyncConfiguration?
-    /// The app's data sources, where its export describes them, sorted by name.
+    /// The app's data sources, if its export describes them, sorted by name.
     public var dataSources: [DataSource] = []
-    /// The access rules, where they were asked for.
+    /// The access rules, which are read only for lint.
     package var rules: [AccessRules] = []
-    /// Whether one file was read, so that nothing is known of other collections.
+    /// Whether a single file was read, so that nothing is known about other collections.
     package var isOneFile = false
-    /// Further collections of the app, which were not asked for: what the links of the others may lead to.
+    /// Other collections of the app, which the caller did not ask for but which links may lead to.
     public var neighbours: [CollectionSchema] = []
-    /// Whether `collections` and `neighbours` are all that the app has: a DBRef to any other leads to nothing that syncs.
+    /// Whether `collections` and `neighbours` are all the app has, so that a DBRef to any other has no synced target.
     public var isWhole = false
-    /// What the reader noticed and passed over: unknown or not yet evaluated keywords, skipped files.
+    /// The reader's notes on what it ignored: unknown or not yet evaluated keywords, skipped files.
     public var notes: [SchemaNote] = []
-    /// Every file that the schemas depend on, with its text: what a job is bound to.
+    /// Every file that the schemas depend on, with its text, to which a job is bound.
     public var sources: [SchemaSource] = []
 
     /// Joins the parts.
@@ -71,9 +71,9 @@ public struct ServerSchema: Sendable {
 
 /// A schema file that was read.
 public struct SchemaSource: Hashable, Sendable {
-    /// Its path below the folder that the user named; for a single file its name.
+    /// The path below the folder that the user named; the name of a single file; the namespace of a live validator.
     public var path: String
-    /// Its text.
+    /// The file's text.
     public var text: String
 
     /// Joins the two.
@@ -84,7 +84,7 @@ public struct SchemaSource: Hashable, Sendable {
 }
 
 extension ServerSchema {
-    /// The same schemas for the collections of another database, and the links between them.
+    /// Returns the same schemas with their collections and links moved from one database to another.
     package func moved(from own: String, to database: String) -> ServerSchema {
         var schema = self
         for index in schema.collections.indices { schema.collections[index].move(from: own, to: database) }
@@ -105,7 +105,7 @@ extension CollectionSchema {
 }
 
 extension Namespace {
-    /// The collection of that name in another database; one that is not in `own` stays.
+    /// Returns the collection of the same name in another database; a collection that is not in `own` stays as it is.
     package func moved(from own: String, to other: String) -> Namespace {
         database == own ? Namespace(database: other, collection: collection) : self
     }

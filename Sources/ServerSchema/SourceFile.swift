@@ -1,12 +1,12 @@
 internal import SystemPackage
 
-/// Reads the files that operators write by hand, schemas and jobs among them, up to a size that no such file has.
+/// Reads files that operators write by hand, such as schemas and jobs, up to a size that no such file reaches.
 package enum SourceFile {
-    /// The most bytes that a file may have, where nothing smaller is stated: 16 MiB.
+    /// The most bytes that a file may have, unless the caller states a smaller limit: 16 MiB.
     package static let largestSize = 16 << 20
 
-    /// The file's text.
-    /// - Throws: ``SchemaError`` when it cannot be read, has more than `limit` bytes, or is not UTF-8.
+    /// Returns the file's text.
+    /// - Throws: ``SchemaError`` when the file cannot be read, has more than `limit` bytes, or is not UTF-8.
     package static func text(of path: String, limit: Int = largestSize) throws(SchemaError) -> String {
         let bytes = try bytes(of: path, limit: limit)
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -16,7 +16,7 @@ package enum SourceFile {
         return text
     }
 
-    /// - Parameter name: the path that errors carry, where it is another.
+    /// - Parameter name: the path that errors carry, if it differs from `path`.
     static func bytes(
         of path: String, named name: String? = nil, limit: Int = largestSize
     ) throws(SchemaError) -> [UInt8] {
@@ -34,7 +34,7 @@ package enum SourceFile {
         } catch {
             throw unreadable(name ?? path, error as? Errno)
         }
-        // A device has no size to ask for beforehand, and a file may grow meanwhile.
+        // Checked after reading, because a device has no size to ask for and a file may grow while it is read.
         guard bytes.count <= limit else {
             throw SchemaError(
                 .tooLarge, at: SourceLocation(whole: name ?? path),

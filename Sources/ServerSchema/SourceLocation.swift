@@ -1,6 +1,6 @@
 /// A place in a file, counted from 1.
 public struct SourceLocation: Hashable, Sendable {
-    /// The file's path: what the user named, followed by the way from there.
+    /// The file's path: the path that the user named, followed by the path from there.
     public var file: String
     /// The line; 0 when the place is the whole file, or a folder.
     public var line: Int

@@ -1,6 +1,6 @@
 /// Finds the word that was probably meant.
 package enum Spelling {
-    /// The candidate nearest to `word`, when it is near enough to be a slip of the fingers.
+    /// Returns the candidate nearest to `word`, if it is near enough for a typing error.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let lowered = Array(word.lowercased().utf8)
         let limit = max(1, lowered.count / 3)
@@ -12,7 +12,7 @@ package enum Spelling {
         return best?.word
     }
 
-    /// The edits (one byte inserted, removed, replaced, or swapped with its neighbour) between two words.
+    /// Counts the edits (one byte inserted, removed, replaced, or swapped with its neighbour) between two words.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
@@ -31,7 +31,7 @@ package enum Spelling {
         return last[right.count]
     }
 
-    /// `did you mean "…"?`, when a candidate is near.
+    /// Returns `did you mean "…"?` if a candidate is near.
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }

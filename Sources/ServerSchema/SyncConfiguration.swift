@@ -1,25 +1,25 @@
 public import BSON
 
-/// How an app syncs.
+/// The sync configuration of an app.
 ///
 /// Source: `sync/config.json`, and the service's configuration in legacy exports; `semantics.md` sections 2.3 and 2.4
 /// of the project's reference.
 public struct SyncConfiguration: Sendable {
     /// How clients choose the documents that they sync.
     public enum Mode: Hashable, Sendable {
-        /// By queries over queryable fields.
+        /// Clients choose by queries over queryable fields.
         case flexible
-        /// By the value of one field.
+        /// Clients choose by the value of one field.
         case partition(PartitionKey)
     }
 
     /// Whether sync runs.
     public enum State: String, Hashable, Sendable {
-        /// Every write is seen by clients at once.
+        /// Clients see every write at once.
         case enabled
-        /// Nothing is passed on until it is resumed.
+        /// No write is passed on until sync is resumed.
         case paused
-        /// It was taken down with all its metadata, and begins anew when it is enabled.
+        /// Sync was removed with all its metadata, and starts from scratch when it is enabled.
         case terminated
     }
 
@@ -29,7 +29,7 @@ public struct SyncConfiguration: Sendable {
         public var field: String
         /// The type of its values.
         public var type: SchemaType
-        /// Whether a document must have it; `nil` when only the schemas say so.
+        /// Whether a document must have the field; `nil` when only the schemas say so.
         public var isRequired: Bool?
 
         /// Joins the parts.
@@ -58,24 +58,24 @@ public struct SyncConfiguration: Sendable {
     public var collectionQueryableFields: [String: [String]] = [:]
     /// Collections that clients only write to, by the name of a collection or of an object type.
     public var asymmetricTables: [String] = []
-    /// Whether a client that was reset may not upload what it had not yet sent.
+    /// Whether a client that was reset must not upload changes that it had not yet sent.
     public var isRecoveryDisabled = false
     /// The days after which a client that was offline is reset; `nil` for the service's default of 30.
     public var clientMaximumOfflineDays: Int?
-    /// Whether it holds roles of its own: the first exports of flexible mode had no other.
+    /// Whether the configuration holds roles of its own; the first exports of flexible mode had no other roles.
     public var hasRoles = false
-    /// Where the configuration begins.
+    /// The place where the configuration begins.
     public var location: SourceLocation
-    /// Where its keys stand, by `key` and, for an entry of a list, `key.entry`.
+    /// The places of its keys, by `key` and, for an entry of a list, `key.entry`.
     package var places: [String: SourceLocation] = [:]
 
-    /// A configuration with nothing switched on.
+    /// Creates a configuration with nothing switched on.
     public init(mode: Mode, location: SourceLocation) {
         self.mode = mode
         self.location = location
     }
 
-    /// Where a key stands; where the configuration begins when the file has no such key.
+    /// Returns the place of a key; the beginning of the configuration when the file has no such key.
     package func place(of key: String) -> SourceLocation { places[key] ?? location }
 
     /// Whether a collection is one that clients only write to.
@@ -83,34 +83,34 @@ public struct SyncConfiguration: Sendable {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }
 
-    /// Whether the collection's data source is the one that syncs; so it is where either is not known.
+    /// Whether the collection's data source is the one that syncs; `true` when either is not known.
     public func covers(_ collection: CollectionSchema) -> Bool {
         guard let service, let own = collection.service else { return true }
         return service == own
     }
 }
 
-/// How much a collection has to do with sync.
+/// The role of a collection in sync.
 ///
 /// Source: `semantics.md` sections 2.3 and 5.1 of the project's reference.
 public enum SyncScope: String, Hashable, Sendable, Codable {
-    /// Clients read its documents.
+    /// Clients read the collection's documents.
     case synced
-    /// Clients only write to it, so that no document of it can be missing for a reader: Data Ingest.
+    /// Clients only write to the collection (Data Ingest), so no client can miss a document of it.
     case asymmetric
-    /// It stands in a data source that does not sync.
+    /// The collection is in a data source that does not sync.
     case outside
 }
 
 extension ServerSchema {
-    /// How much a collection has to do with sync; what the export does not tell counts as synced.
+    /// Returns the role of a collection in sync; `synced` when the export does not show it.
     public func scope(of collection: CollectionSchema) -> SyncScope {
         guard let sync else { return .synced }
         if !sync.covers(collection) { return .outside }
         return sync.isAsymmetric(collection) ? .asymmetric : .synced
     }
 
-    /// Leaves one collection to be asked about; the others stay known as what its links may lead to.
+    /// Keeps only one collection in `collections`; the others become neighbours, because its links may lead to them.
     public mutating func narrow(to namespace: Namespace) {
         neighbours += collections.filter { $0.namespace != namespace }
         collections.removeAll { $0.namespace != namespace }

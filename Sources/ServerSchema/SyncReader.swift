@@ -1,12 +1,12 @@
-/// Reads how an app syncs.
+/// Reads the sync configuration of an app.
 ///
-/// Source: `semantics.md` sections 2.3 and 2.4 of the project's reference. Keys that nothing looks at may hold anything.
+/// Source: `semantics.md` sections 2.3 and 2.4 of the project's reference. Keys that nothing reads may hold anything.
 struct SyncReader {
     private let json: LocatedJSON
     private var places: [String: SourceLocation] = [:]
 
     /// Reads `sync/config.json`, or the part of a service's configuration that takes its place.
-    /// - Parameter type: the mode, where another place than the key `type` says it.
+    /// - Parameter type: the mode, if another place than the key `type` gives it.
     /// - Returns: `nil` when sync was never configured.
     static func configuration(_ json: LocatedJSON, type: String? = nil) throws(SchemaError) -> SyncConfiguration? {
         guard json.members != nil else {
@@ -74,7 +74,7 @@ struct SyncReader {
         return .partition(SyncConfiguration.PartitionKey(field: field, type: type, isRequired: isRequired))
     }
 
-    /// The documentation of legacy exports shows a boolean, real ones a word; a terminated sync has an empty one.
+    /// Reads the state: a Boolean in the documentation of legacy exports, a word in real ones, empty when terminated.
     private func state() throws(SchemaError) -> SyncConfiguration.State? {
         guard let state = json.present("state") else { return nil }
         if case .scalar(.bool(let isOn)) = state.value { return isOn ? .enabled : .paused }

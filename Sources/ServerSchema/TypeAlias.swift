@@ -1,6 +1,6 @@
 internal import BSON
 
-/// A type that a schema can demand of a value, by the alias that `bsonType` spells.
+/// A type that a schema can demand of a value; the raw value is its alias in `bsonType`.
 ///
 /// Source: `semantics.md` section 3.1 of the project's reference; the MongoDB manual, "Available Types".
 public enum SchemaType: String, Hashable, Sendable, CaseIterable {
@@ -15,14 +15,14 @@ public enum SchemaType: String, Hashable, Sendable, CaseIterable {
     case mixed
 }
 
-/// How a schema file spells a type.
+/// A type as a schema file spells it.
 struct TypeAlias {
     /// The type that is meant.
     var type: SchemaType
-    /// What is worth saying about the spelling.
+    /// A remark about the spelling; `nil` if there is none.
     var note: String?
 
-    /// What `bsonType` accepts.
+    /// Reads a value of `bsonType`; `nil` if it is not accepted.
     init?(bsonType text: String) {
         switch text {
         case "float": self.init(type: .double, note: "bsonType \"float\" is read as \"double\"")
@@ -37,7 +37,7 @@ struct TypeAlias {
         }
     }
 
-    /// What `type` accepts: the names of JSON's types.
+    /// Reads a value of `type`, the name of a JSON type; `nil` if it is not accepted.
     init?(jsonType text: String) {
         switch text {
         case "object": self.init(type: .object)
@@ -55,7 +55,7 @@ struct TypeAlias {
         self.note = note
     }
 
-    /// What to write instead of an unknown `bsonType`.
+    /// Returns advice on what to write instead of an unknown `bsonType`.
     static func remedy(bsonType text: String) -> String? {
         switch text.lowercased() {
         case "integer", "int32": "did you mean \"int\"?"
@@ -69,14 +69,14 @@ struct TypeAlias {
         }
     }
 
-    /// What to write instead of an unknown `type`.
+    /// Returns advice on what to write instead of an unknown `type`.
     static func remedy(jsonType text: String) -> String? {
         if text == "integer" { return "write bsonType \"int\" or \"long\"" }
         if TypeAlias(bsonType: text) != nil { return "write bsonType \"\(text)\"" }
         return Spelling.hint(for: text, among: ["object", "array", "number", "boolean", "string", "null"])
     }
 
-    /// What to write instead of one of MongoDB's numeric type codes.
+    /// Returns advice on what to write instead of one of MongoDB's numeric type codes.
     static func remedy(code text: String) -> String? {
         guard let code = Int(text), let byte = UInt8(exactly: code & 0xFF), code >= -1, code <= 0x7F else { return nil }
         let name = BSONType(rawValue: byte).description

@@ -5,13 +5,13 @@ package import Mongo
 package import Scanning
 import Synchronization
 
-/// Parts of a collection, for connections side by side that each take one after the other.
+/// The parts of a collection, for parallel connections that each process one part after the other.
 package struct CollectionParts {
-    /// A document fits exactly one of them.
+    /// The filters of the parts; a document matches exactly one of them.
     package let filters: [BSONDocument]
     private let concurrency: Int
 
-    /// Cuts a collection for so many connections, or leaves it whole for one.
+    /// Cuts a collection into parts for `concurrency` connections; for one connection it stays whole.
     /// - Throws: ``MongoError`` where the deployment cannot be reached.
     package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
@@ -22,14 +22,15 @@ package struct CollectionParts {
         do throws(MongoError) {
             filters = IDRange.filters(try IDRange.splitting(collection, into: concurrency * 4))
         } catch {
-            // A server that cannot draw a sample, as after a crash with a wrong count, can still be asked for all.
+            // A server that cannot draw a sample, for instance with a wrong count after a crash, can still read
+            // everything.
             guard !error.isTransient else { throw error }
             filters = [[:]]
         }
     }
 
-    /// What `count` gives of all parts together.
-    /// - Parameter collection: for the thread that calls; the others have clients of their own.
+    /// Returns the combined results of `count` for all parts.
+    /// - Parameter collection: used by the calling thread; the other threads have clients of their own.
     package func reduce<R: Sendable>(
         _ start: R, on pool: ClientPool, and collection: MongoCollection,
         _ count: @Sendable @escaping (BSONDocument, MongoCollection) throws -> R,
@@ -40,7 +41,7 @@ package struct CollectionParts {
             var sum = start
             while let part = queue.withLock({ $0.popLast() }) {
                 do { sum = combining(sum, try count(part, collection)) } catch {
-                    // What one thread cannot count the others need not go on for.
+                    // If one thread fails, the others need not continue.
                     queue.withLock { $0 = [] }
                     throw error
                 }
@@ -57,10 +58,12 @@ package struct CollectionParts {
 }
 
 extension IDRange {
-    /// A filter for each of the ranges that a collection was split into; a document fits exactly one of them.
+    /// Returns a filter for each of the ranges that a collection was split into; a document matches exactly one of
+    /// them.
     ///
-    /// Where all bounds are of one type, in the match language, whose index bounds need no second look at the document: it
-    /// compares values of one type alone, so the first filter takes whatever the others leave.
+    /// If all bounds have one type, the filters use the match language, whose index bounds need no further check of the
+    /// document. It compares only values of one type, so the first filter takes everything that the others do not
+    /// match.
     package static func filters(_ ranges: [IDRange]) -> [BSONDocument] {
         guard ranges.count > 1 else { return ranges.map { _ in [:] } }
         let types = Set(ranges.compactMap(\.lower).map(\.comparedType))
@@ -73,12 +76,12 @@ extension IDRange {
         }
     }
 
-    /// The bounds that there are.
+    /// The bounds that are set, as a document.
     package var document: BSONDocument {
         BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
     }
 
-    /// Whether a document's `_id` is in the range, whatever the types.
+    /// The condition that a document's `_id` is in the range, whatever its type.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
@@ -87,10 +90,10 @@ extension IDRange {
 }
 
 extension BSONValue {
-    /// Types that the match language compares with each other and with no other.
+    /// The groups of types that the match language compares with each other and with no other type.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
-    /// `nil` for types, and for values such as NaN, of which that is less simple.
+    /// The group of the value's type; `nil` for types, and values such as NaN, with less simple rules.
     fileprivate var comparedType: ComparedType? {
         switch self {
         case .objectID: .objectID

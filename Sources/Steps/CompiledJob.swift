@@ -8,37 +8,39 @@ package import SchemaChange
 package import ServerSchema
 import SystemPackage
 
-/// A job with its steps as the server runs them and its schemas as the checker reads them.
+/// A job with its steps in the form that the server runs and its schemas in the form that the checker reads.
 package struct CompiledJob: Sendable {
     /// The job as its file states it.
     package private(set) var job: Job
     /// The schema that is live; `nil` when the job names none.
     package private(set) var active: CompiledSchema?
-    /// Whether documents that come not to fit the active schema are counted.
+    /// Whether documents that stop fitting the active schema are counted.
     ///
-    /// Sync keeps a ledger of them. A validator has neither ledger nor limit: the server refuses what must not be written.
+    /// Sync keeps a ledger of them. A validator has neither ledger nor limit, because the server refuses what does not
+    /// fit.
     package private(set) var countsHarm: Bool
     /// The schema that the documents are made to fit; `nil` when the job names none.
     package let next: CompiledSchema?
-    /// What changes in the job's collection from the active schema to the next one; empty unless the job names both.
+    /// The changes to the job's collection from the active schema to the next one; empty unless the job names both.
     package let changes: [SchemaChange]
-    /// The documents that it is for: all, or those of a part.
+    /// The documents that the job covers: all of the collection, or those of a part.
     package private(set) var scope = ReadScope.collection
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
-    /// The internal ids of the app, where the schemas name it: what the ledger's entries carry.
+    /// The app's internal ids, which the ledger's entries carry; empty if the schemas do not name the app.
     package let appIDs: [String]
-    /// Every place of the live app that links to a collection whose documents the job embeds, by that collection.
+    /// For each collection whose documents the job embeds, every place of the live app that links to it.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
-    /// The passes over each chunk that do the job, in their order.
+    /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
-    /// What writes the sources' new values over targets that the job wrote; `nil` where no step is to.
+    /// The phase that writes new source values over targets that the job wrote; `nil` if no step is refreshed.
     package private(set) var refreshing: Phase?
-    /// The same phases, and whether harm is counted, once the next schema is the active one; `nil` when the job names none.
+    /// The phases, the refresh and ``countsHarm`` for the time after the deploy of the next schema; `nil` if the job
+    /// names none.
     private var deployed: (phases: [Phase], refreshing: Phase?, countsHarm: Bool)?
 
     /// Fits the job's steps to its schemas and compiles both.
-    /// - Parameter assumptions: What is assumed about the app.
+    /// - Parameter assumptions: the assumptions about the app.
     /// - Throws: ``JobError`` when a step and a schema do not fit together.
     package init(
         _ job: Job, active: ServerSchema?, next: ServerSchema?, assuming assumptions: CheckOptions = CheckOptions()
@@ -94,8 +96,8 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// The job with what its client-side steps have to know before the first document.
-    /// - Throws: ``RunError`` when a collection that a step reads is not there; ``MongoError``.
+    /// Returns the job with the data that its client-side steps need before the first document.
+    /// - Throws: ``RunError`` when a collection that a step reads does not exist; ``MongoError``.
     package func prepared(on collection: MongoCollection) throws -> CompiledJob {
         guard !isServerSide else { return self }
         var prepared = self
@@ -106,14 +108,14 @@ package struct CompiledJob: Sendable {
         return prepared
     }
 
-    /// The job under another name, for some of its documents.
+    /// Returns the job under another name, for some of its documents.
     package func named(_ name: String, over scope: ReadScope) -> CompiledJob {
         var named = self
         (named.job.name, named.scope) = (name, scope)
         return named
     }
 
-    /// The job with a time in the place of `$now`, in milliseconds since 1970.
+    /// Returns the job with a time in place of `$now`, in milliseconds since 1970.
     package func settled(at now: Int64) -> CompiledJob {
         guard steps.contains(where: { $0.step.settled(at: now) != $0.step }) else { return self }
         var settled = self
@@ -125,7 +127,7 @@ package struct CompiledJob: Sendable {
         return settled
     }
 
-    /// Where the job's client-side steps work.
+    /// Returns the context in which the job's client-side steps run.
     package func context(_ collection: MongoCollection) -> ClientContext {
         ClientContext(job: job.name, collection: collection, links: links)
     }
@@ -144,7 +146,7 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// The steps that a refresh runs again.
+    /// Returns the steps that a refresh runs again.
     private static func refreshing(_ steps: [Job.LocatedStep], beside others: [CompiledStep]) -> [CompiledStep] {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
@@ -157,7 +159,7 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// The job for a server of that version, which may see more of a document than an older one; see
+    /// Returns the job for a server of this version; a newer one detects more documents that it would alter: see
     /// ``CompiledStep/altered(by:seeingKeys:)``.
     package func compiled(for wireVersion: Int) -> CompiledJob {
         guard wireVersion >= ServerHello.wireVersionOf50 else { return self }
@@ -172,7 +174,7 @@ package struct CompiledJob: Sendable {
         return job
     }
 
-    /// A phase by its number; behind the last is the refresh.
+    /// Returns the phase with this index; the index after the last phase is the refresh.
     package func phase(at index: Int) -> Phase {
         if index < phases.count { return phases[index] }
         guard let refreshing else { preconditionFailure("no step of the job is run again over what it wrote") }
@@ -182,16 +184,16 @@ package struct CompiledJob: Sendable {
     /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
-    /// Holds of the documents that need the job and are locked by the sync translator.
+    /// Matches the documents that need the job and are locked by the sync translator.
     package var isLocked: BSONDocument { scope.filter(where: whole.lockedNeeds) }
 
-    /// The job as if one phase did it.
+    /// All phases of the job joined into one.
     package var whole: Phase { Phase(joining: phases) }
 
-    /// Whether the server alone tells what the job makes of a document.
+    /// Whether the server runs all steps.
     package var isServerSide: Bool { phases.allSatisfy(\.isServerSide) }
 
-    /// The job once the next schema is the active one: the steps stay, and harm is judged by that schema.
+    /// The job after the deploy of the next schema: the same steps, judged by that schema.
     package var afterDeploy: CompiledJob {
         guard let deployed else { return self }
         var job = self
@@ -200,7 +202,7 @@ package struct CompiledJob: Sendable {
         return job
     }
 
-    /// The job as what operators recorded makes it.
+    /// Returns ``afterDeploy`` if operators recorded the deploy, otherwise the job itself.
     package func judged(by control: Control) -> CompiledJob { control.deployed == nil ? self : afterDeploy }
 
     /// The schema files that the job is bound to, as the state database records them.
@@ -210,7 +212,7 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Whether no step can do harm.
+    /// Whether no step can make a document unsyncable.
     package var isHarmless: Bool { phases.allSatisfy(\.isHarmless) && refreshing?.isHarmless ?? true }
 }
 
@@ -245,25 +247,25 @@ extension Job {
         return try ServerSchema.read(at: resolved(path), namespace: namespace)
     }
 
-    /// A path that the job names, as seen from here.
+    /// Returns a path that the job names, relative to the working directory.
     package func resolved(_ path: String) -> String {
         FilePath(self.path).removingLastComponent().pushing(FilePath(path)).string
     }
 }
 
 extension CompiledJob {
-    /// Whether nothing that is found in the documents could stand against a run: it ends, does no harm, and leaves alone
-    /// what it cannot change.
+    /// Whether the job's form proves that no document can be an obstacle to a run: the job ends, makes no document
+    /// unsyncable, and skips what it cannot change.
     package var isSafeByForm: Bool {
         endsByConstruction && isHarmless && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
     }
 
-    /// Whether the steps' own forms prove that no document needs the job after it, so that no document has to be asked:
-    /// none states its change freely, and none reads or writes what another one writes.
+    /// Whether the form of the steps proves that no document needs the job after it, so that no document has to be
+    /// checked: no step is free-form, and none reads or writes what another one writes.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)
-        // What the server takes for equal to a link of a map is not told from the map alone.
+        // The map alone does not show which values the server considers equal to one of its links.
         guard isServerSide, !kinds.contains(where: { $0.isFreeForm || $0 is RemapLinkStep }) else { return false }
         return kinds.indices.allSatisfy { index in
             let written = Set(kinds[index].touched.map { $0.components[0] })

@@ -5,14 +5,14 @@ package import Jobs
 import ServerSchema
 
 extension Job {
-    /// Every collection that it names, and where.
+    /// Every collection that the job names, with the place.
     private var namespaces: [(namespace: Namespace, location: SourceLocation)] {
         [(namespace, collectionLocation)]
             + steps.flatMap { step in step.step.kind.namespaces.map { ($0, step.location) } }
     }
 
-    /// Refuses a job that reads or writes what is kept about jobs, or about unsynced documents.
-    /// - Throws: ``RunError``, which names the place.
+    /// Refuses a job that reads or writes the state of jobs or the ledger of unsynced documents.
+    /// - Throws: ``RunError`` with the place in the file.
     package func checkNamespaces(stateDatabase: String, ledger: Namespace?) throws(RunError) {
         for (namespace, location) in namespaces {
             do throws(RunError) { try namespace.check(stateDatabase: stateDatabase, ledger: ledger) } catch {
@@ -35,25 +35,25 @@ extension Namespace {
     }
 }
 
-/// A job for many databases of one shape: read once, and compiled for each of them as a job of its own.
+/// A job for many databases with the same collections: read once, and compiled for each database as a job of its own.
 package struct JobInDatabases: Sendable {
     /// The job as its file states it, for one database.
     package let job: Job
-    /// The job of the file's own database.
+    /// The job for the database that the file names.
     package let own: CompiledJob
     private let active, next: ServerSchema?
     private let assumptions: CheckOptions
 
     /// Reads the schemas that the job names.
-    /// - Throws: what reading a schema throws; ``JobError`` when a step and a schema do not fit together.
+    /// - Throws: the errors of reading a schema; ``JobError`` when a step and a schema do not fit together.
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         (self.job, self.assumptions) = (job, assumptions)
         (active, next) = (try job.schema(at: job.activeSchema), try job.schema(at: job.nextSchema))
-        // What does not fit is told by the names of the file.
+        // Errors name the collections as the file does.
         own = try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 
-    /// The job of one of the databases, with all collections that it names there.
+    /// Returns the job for one of the databases, with all collections that it names in that database.
     /// - Throws: ``JobError`` when a step and a schema do not fit together.
     package func compiled(_ name: String, for database: String) throws(JobError) -> CompiledJob {
         let own = job.namespace.database

@@ -6,7 +6,7 @@ import SchemaChange
 import ServerSchema
 
 extension CompiledJob {
-    /// What is to be said before the start: first what the job is for.
+    /// Returns the notes to show before the start; the first ones state the schema changes that the job serves.
     /// - Parameter keepsJournal: whether the job can be undone.
     package func notes(keepsJournal: Bool) -> [String] {
         var notes = changes.map { change in
@@ -35,8 +35,8 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// Refuses a job with an operator that the server does not know, with documents that undo could not remove from it, or
-    /// with more steps than it takes at once.
+    /// Refuses a job with an operator that the server does not know, with documents that undo could not remove from it,
+    /// or with more steps than one command can hold.
     /// - Throws: ``RunError``, which names the step.
     package func checkServer(wireVersion: Int) throws(RunError) {
         for step in job.steps {
@@ -48,7 +48,7 @@ extension CompiledJob {
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
-            // A removal without the server's clock could come after the fence.
+            // Without the server's clock in a delete, undo could delete after the fence has ended.
             if step.step.kind is ExtractStep, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
@@ -60,7 +60,7 @@ extension CompiledJob {
         try checkSize()
     }
 
-    /// Returns notes for the operator on what an older server cannot tell of a document before it is written.
+    /// Returns notes for the operator on what an older server cannot detect in a document before it is written.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [
@@ -71,10 +71,10 @@ extension CompiledJob {
 
     /// The most bytes that a job's steps may take in the survey, the longest of its commands.
     ///
-    /// The server takes no command of more than 16 MiB, and a router rewrites it for the shards, in longer words.
+    /// The server accepts no command of more than 16 MiB, and a router rewrites it for the shards in a longer form.
     private static let largestSurvey = 12 << 20
 
-    /// Refuses steps that build on each other until the server would not take them.
+    /// Refuses steps that build on each other if the server would not accept them in one command.
     private func checkSize() throws(RunError) {
         let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
         var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount
@@ -92,8 +92,8 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// What stands against the job in the documents, as an operator reads it; of a step that no document needs, nothing
-    /// does.
+    /// Returns the obstacles to the job in the documents, as lines for the operator; a step that no document needs has
+    /// none.
     package func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
             count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }

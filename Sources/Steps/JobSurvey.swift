@@ -3,32 +3,32 @@ package import Jobs
 package import Mongo
 import ServerSchema
 
-/// What a job's steps find in the documents as they are: the counts of a dry run, without the run's state.
+/// The findings of a job's steps in the documents as they are: the counts of a dry run, without the run's state.
 ///
-/// Reads the collection, and nothing else.
+/// It only reads the collection.
 package struct JobSurvey: Sendable {
-    /// Documents of the collection.
+    /// The number of documents in the collection.
     package let documents: Int
-    /// Documents that need any of the steps.
+    /// The number of documents that need any of the steps.
     package let needing: Int
-    /// Documents that a step is about and cannot do, each once.
+    /// The number of documents that a step applies to and cannot change, each counted once.
     package let stuck: Int
-    /// Each step of the job.
+    /// The counts of each step of the job.
     package let steps: [StepCount]
-    /// Per step, the documents whose value a conversion leaves alone, by what is wrong with it; empty for other steps.
+    /// For each step, the documents whose value a conversion skips, by the kind of value; empty for other steps.
     package let unconverted: [[Unconverted]]
 
-    /// Documents that a conversion leaves alone for one kind of value.
+    /// The documents that a conversion skips for one kind of value.
     package struct Unconverted: Sendable {
-        /// What is wrong with the value.
+        /// The problem with the value.
         package let kind: ConversionLoss
-        /// How many documents hold one.
+        /// The number of documents with such a value.
         package let count: Int
-        /// The `_id`s of a few, with their value where it is a field's own.
+        /// The `_id`s of a few, with their value unless it is in elements.
         package let samples: [(id: BSONValue, value: BSONValue?)]
     }
 
-    /// Looks at the documents.
+    /// Counts the documents.
     /// - Throws: ``RunError`` when there is no such collection; ``MongoError``.
     package init(of job: CompiledJob, on client: borrowing Client) throws {
         _ = try Target.find(job.job.namespace, on: client)
@@ -57,12 +57,12 @@ package struct JobSurvey: Sendable {
         }
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.leftAlone).filter { $0.isTrouble && $0.count > 0 }
-        // What a step of the client leaves alone, the client alone tells.
+        // The server cannot count the documents that a client-side step skips.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }
 
-    /// The documents that a step of the server leaves alone for a reason that somebody has to see to.
+    /// Returns the number of documents that a server-side step skips for a reason that the operator has to see to.
     private static func stuck(_ job: CompiledJob, in collection: borrowing MongoCollection) throws(MongoError) -> Int {
         let mark = "__shipshape_stuck"
         let altered = "__shipshape_altered"

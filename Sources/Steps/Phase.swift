@@ -7,33 +7,34 @@ import ServerSchema
 
 /// A part of a job that is written at once: steps that one update runs together, or one step that the client computes.
 ///
-/// A document is through a phase before it is in the next one.
+/// A document completes a phase before it enters the next one.
 package struct Phase: Sendable {
     /// The steps in their order; a later one sees what an earlier one wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps that might make a document unsyncable that syncs under the active schema: all that are not proven
-    /// harmless from the schema alone.
+    /// The steps that might make a syncing document unsyncable under the active schema: all that the schema alone does
+    /// not prove harmless.
     package private(set) var riskySteps: [CompiledStep]
-    /// The others, which leave every document syncing that does.
+    /// The other steps, which leave every syncing document syncable.
     package private(set) var harmlessSteps: [CompiledStep]
 
     /// The steps of each part, by their indexes: one part, unless several phases are joined.
     package let parts: [Range<Int>]
 
-    /// The fields of the document itself that the steps may write or take away, in the order of their bytes.
+    /// The document's top-level fields that the steps may write or remove, in the order of their names' bytes.
     package let touched: [String]
-    /// Steps beside these whose fields count as touched.
+    /// Further steps whose fields count as touched.
     private let beside: [CompiledStep]
-    /// Whether a field of the document itself may go or move.
+    /// Whether a top-level field may be removed or moved.
     package let removesFields: Bool
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// Of the documents that an earlier step of the client may need, those that the client found it not to, as they were
-    /// then; `nil` before it has looked.
+    /// Matches documents that need no earlier client-side step, as long as they stay as they were evaluated; `nil`
+    /// until they are evaluated.
     private(set) var cleared: Expression?
 
     /// - Parameter others: further steps whose fields count as touched.
+    /// Creates a phase of steps.
     package init(_ steps: [CompiledStep], touching others: [CompiledStep] = [], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
@@ -44,7 +45,7 @@ package struct Phase: Sendable {
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
-    /// The phase with what its client-side step has to know before the first document.
+    /// Returns the phase with the data that its client-side step needs before the first document.
     package func prepared(in context: ClientContext) throws -> Phase {
         guard var step = steps.first, let client = step.transform else { return self }
         do {
@@ -60,8 +61,8 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// The phase whose client-side step judges the documents that it makes in another collection by these schemas, as far
-    /// as they cover that.
+    /// Returns the phase whose client-side step checks the documents that it creates in another collection against
+    /// those of the schemas that cover it.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
         guard var step = steps.first, let client = step.transform, let namespace = client.creates else { return self }
         let covering = schemas.compactMap { schema in
@@ -74,7 +75,7 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// The phase with a time in the place of `$now`, in milliseconds since 1970; a client's step has none.
+    /// Returns the phase with a time in place of `$now`, in milliseconds since 1970; a client-side step has none.
     package func settled(at now: Int64) -> Phase {
         let risky = Set(riskySteps.map { $0.step.settled(at: now) })
         let settled = steps.map { step in
@@ -86,7 +87,7 @@ package struct Phase: Sendable {
         return Phase(settled, touching: beside) { risky.contains($0.step) }
     }
 
-    /// The phase with another answer to whether the server would give the document back otherwise.
+    /// Returns the phase with another condition for whether the server would alter the document.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -96,7 +97,7 @@ package struct Phase: Sendable {
         return phase
     }
 
-    /// Several phases as one, for looking at what a whole job does.
+    /// Joins several phases into one, to see what a whole job does.
     package init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
@@ -110,34 +111,37 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// Whether what the phase writes tells what stood there before; see ``StepKind/tellsWhatWas``.
+    /// Whether the values that the phase writes show which values they replaced; see ``StepKind/tellsWhatWas``.
     package var tellsWhatWas: Bool { steps.allSatisfy(\.step.kind.tellsWhatWas) }
 
-    /// Whether no step can do harm; else each chunk is judged before it is written.
+    /// Whether no step can make a document unsyncable; otherwise each chunk is judged before it is written.
     package var isHarmless: Bool { riskySteps.isEmpty }
 
-    /// Whether a document lacks any of the steps, is not locked, and is through the earlier phases.
+    /// The condition that a document needs any of the steps, is not locked, and has completed the earlier phases.
     package var needs: Expression { .all([steps.need, SyncLock.isFree] + conditions) }
-    /// Whether a document lacks any of the steps, and is locked.
+    /// The condition that a document needs any of the steps and is locked.
     var lockedNeeds: Expression { steps.need && !SyncLock.isFree }
 
-    /// The update that runs all steps of the server.
+    /// The update that runs all server-side steps.
     package var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }
 
-    /// The same update for documents of which ``needs`` is known: it asks less again, which costs as much as the update.
+    /// The same update for documents that are known to meet ``needs``: it does not check all of that again, which would
+    /// cost as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
-    /// Whether the server alone tells what the steps make of a document.
+    /// Whether the server runs all steps.
     package var isServerSide: Bool { steps.allSatisfy { $0.client == nil } }
 }
 
-/// What an earlier phase passed over stays as it is, or a step would take away what an earlier one still has to read: a
-/// document that was locked, that could not be written, or that came or changed behind the reader.
+/// Documents that an earlier phase skipped stay unchanged; otherwise a step could remove what an earlier one still has
+/// to read.
+///
+/// Such a document was locked, could not be written, or came or changed after the reader had passed it.
 extension Phase {
-    /// What the server can ask first of a document that needs the phase; `nil` where there is nothing so simple.
+    /// A cheap condition that every document needing the phase meets; `nil` if there is none.
     package var quickNeed: BSONDocument? { steps.quickNeed }
 
-    /// The phases of a job, each with what has to be done before it.
+    /// Returns the phases of a job, each with the steps of the phases before it.
     static func inOrder(_ phases: [Phase]) -> [Phase] {
         phases.indices.map { index in
             var phase = phases[index]
@@ -146,17 +150,17 @@ extension Phase {
         }
     }
 
-    /// The client's steps among the earlier ones: whether a document needs them, the server alone does not tell.
+    /// The earlier client-side steps; the server alone cannot tell whether a document needs them.
     package var earlierOfClient: [CompiledStep] { earlier.filter { $0.client != nil } }
 
-    /// The phase over documents at which the client has looked.
+    /// Returns the phase for documents that the client has evaluated.
     package func clearing(_ cleared: [Expression]) -> Phase {
         var phase = self
         phase.cleared = .any([.constant(false)] + cleared)
         return phase
     }
 
-    /// Whether a document is through the earlier phases; `nil` where there are none.
+    /// The condition that a document has completed the earlier phases; `nil` if there are none.
     package var isThrough: Expression? { conditions.isEmpty ? nil : .all(conditions) }
 
     /// The parts of ``isThrough``.
@@ -171,15 +175,15 @@ extension Phase {
         return ofServer.isEmpty ? [] : [!ofServer.need]
     }
 
-    /// Whether a document may need the phase, for all that the server can tell at little cost: the write asks the rest.
+    /// A cheap server-side condition that every document needing the phase meets; the write checks the exact one.
     package var mayNeed: Expression { .all([.any(steps.map(\.mayNeed)), SyncLock.isFree] + serverConditions) }
 }
 
 extension [CompiledStep] {
-    /// The update of documents that need one of the steps.
+    /// The update for documents that are known to need one of the steps.
     package var updateOfNeeding: [BSONDocument] { count == 1 ? [self[0].soleStage] : map(\.writeStage) }
 
-    /// The names of the fields of the document itself that the steps touch, in the order of their bytes, each once.
+    /// The names of the top-level fields that the steps touch, in the order of their bytes, each once.
     fileprivate var touchedTopLevel: [String] {
         Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)

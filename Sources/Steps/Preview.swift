@@ -2,19 +2,19 @@ package import BSON
 import Jobs
 import Mongo
 
-/// Evaluates a phase: gives each document as it is and as it would be, and writes nothing.
+/// Evaluates a phase without writing: returns each document as it is and as it would be.
 ///
-/// One of the server's steps alone runs as one aggregation.
+/// A phase that the server alone runs is one aggregation.
 package struct Preview: ~Copyable {
     /// One document.
     package struct Outcome {
-        /// The document as it is; `nil` when the phase does not concern it.
+        /// The document as it is; `nil` when it does not need the phase.
         package var before: BSONDocument?
         /// The document as it would be.
         package var after: BSONDocument
-        /// Whether the phase would still be needed after it.
+        /// Whether the document would still need the phase after it.
         package var isOpen: Bool
-        /// How many parts change the document.
+        /// The number of parts that change the document.
         package var changes: Int
     }
 
@@ -23,17 +23,18 @@ package struct Preview: ~Copyable {
     private static let openMark = "__shipshape_open"
     private static let alteredMark = "__shipshape_altered"
 
-    /// From which size on a document does not travel beside its outcome: both in one have 16 MiB.
+    /// The size from which on a document is not sent together with its outcome, because both must fit into 16 MiB.
     private static let large = 8_000_000
 
     private let collection: MongoCollection
     private let onlyNeeding: Bool
     private let parts: [Range<Int>]
     private var cursor: Cursor?
-    /// Takes the place of the cursor where a step is the client's.
+    /// Replaces the cursor if a step is client-side.
     private var evaluation: Evaluation?
 
-    /// - Parameter onlyNeeding: whether documents that the phase does not concern are left out.
+    /// Starts to read the documents of a scope.
+    /// - Parameter onlyNeeding: whether to leave out documents that do not need the phase.
     package init(_ scope: ReadScope, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
         collection = context.collection
         self.onlyNeeding = onlyNeeding
@@ -47,7 +48,8 @@ package struct Preview: ~Copyable {
         var pipeline = scope.stages(where: onlyNeeding ? needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
-        // A stage of its own, because a question about the whole document comes before the first look at a field.
+        // This is a stage of its own, because a check of the whole document has to come before the first access to a
+        // field.
         pipeline.append(["$set": [Self.alteredMark: phase.steps.alteredAlthoughNeeded.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
         pipeline.append(["$set": [Self.beforeMark: ["$cond": [known.needs.bson, before, "$$REMOVE"]]]])
@@ -56,7 +58,7 @@ package struct Preview: ~Copyable {
         cursor = context.collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
     }
 
-    /// The update of each part, and in front of it whether it changes the document.
+    /// Returns the update of each part, and before it a stage that counts whether the part changes the document.
     private static func stages(of phase: Phase) -> [BSONDocument] {
         guard phase.parts.count > 1 else { return phase.pipeline }
         return phase.parts.flatMap { part in
@@ -67,7 +69,7 @@ package struct Preview: ~Copyable {
         }
     }
 
-    /// The next document; `nil` at the end.
+    /// Returns the next document; `nil` at the end.
     package mutating func next() throws -> Outcome? {
         if evaluation != nil { return try nextEvaluated() }
         guard let (found, isLarge) = try nextOutcome() else { return nil }
@@ -76,7 +78,7 @@ package struct Preview: ~Copyable {
         return outcome
     }
 
-    /// A document as it is, read by itself.
+    /// Reads a single document as it is.
     private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
         var cursor = collection.find(["_id": ["$eq": id]], options: ["limit": 1])
         return try cursor.nextDocument()
@@ -125,9 +127,9 @@ package struct Preview: ~Copyable {
 }
 
 extension BSONDocument {
-    /// A copy of the value at a path; `nil` when there is none.
+    /// Returns a copy of the value at a path; `nil` when there is none.
     ///
-    /// Of a path into elements, the whole list or dictionary.
+    /// For a path into elements, returns the whole list or dictionary.
     package func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
         guard case .found(let element, let place) = try path.untilElements.lookup(in: view) else { return nil }
         return try place.value(element)

@@ -3,22 +3,22 @@ package import Jobs
 package import Mongo
 package import Scanning
 
-/// The documents of a collection that a read looks at.
+/// The documents of a collection that a read covers.
 package enum ReadScope: Sendable {
-    /// All, in the order of the records: half the price of a scan of the `_id`s.
+    /// All documents, in the order of the records, which costs half as much as a scan of the `_id`s.
     case collection
-    /// Those of a part of a job, by the index on `_id`.
+    /// The documents of a part of a job, by the index on `_id`.
     case part(IDRange)
     /// A range of `_id`s, in their order.
     case span(IDSpan)
-    /// These alone; so many as fit into a command.
+    /// Only these `_id`s, as many as fit into a command.
     case ids([BSONValue])
 
-    /// The most documents of a reply.
+    /// The most documents in a reply.
     package static let batch = 2_000
 
-    /// The stages that lead to them.
-    /// - Parameters: as ``filter(where:quick:)`` takes them.
+    /// Returns the stages that select these documents.
+    /// - Parameters: the same as for ``filter(where:quick:)``.
     package func stages(where condition: Expression? = nil, quick: BSONDocument? = nil) -> [BSONDocument] {
         let filter = filter(where: condition, quick: quick)
         let match: [BSONDocument] = filter.isEmpty ? [] : [["$match": .object(filter)]]
@@ -26,10 +26,10 @@ package enum ReadScope: Sendable {
         return match
     }
 
-    /// What holds of them.
+    /// Returns a filter for these documents.
     /// - Parameters:
-    ///   - condition: what they have to be like.
-    ///   - quick: what holds of every document that is looked for, in the match language.
+    ///   - condition: a condition that they have to meet.
+    ///   - quick: a match-language condition that every wanted document meets.
     package func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
         var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
         var conditions = condition.map { [$0] } ?? []
@@ -43,7 +43,7 @@ package enum ReadScope: Sendable {
         return BSONDocument(filter)
     }
 
-    /// Whether it is for whoever works on all documents of a job, and not on some of them.
+    /// Whether it covers all documents of a job, and not only some of them.
     package var isWhole: Bool {
         switch self {
         case .collection, .part: true
@@ -51,38 +51,39 @@ package enum ReadScope: Sendable {
         }
     }
 
-    /// How many documents they are, by what costs least.
+    /// Returns the number of documents by the cheapest count: of a whole collection, the metadata's.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {
         if case .collection = self { return try collection.estimatedCount() }
         return try collection.countDocuments(filter())
     }
 
-    /// The options of a read with majority that tells the server's log what it is for.
+    /// Returns the options of a read with majority, with a comment that names its purpose in the server's log.
     package func options(_ comment: String, _ more: KeyValuePairs<String, BSONValue> = [:]) -> BSONDocument {
         var builder = BSONBuilder()
         if case .collection = self {} else { builder.append("hint", ["_id": 1]) }
         builder.append("comment", .string("shipshape \(comment)"))
         builder.append("readConcern", ["level": "majority"])
-        // The next documents are looked for while these are worked on.
+        // The server looks for the next documents while these are processed.
         builder.append("batchSize", .integer(Self.batch))
         for (name, value) in more { builder.append(name, value) }
         return builder.finish()
     }
 }
 
-/// A half-open range of `_id`s, over all BSON types in their order: behind `after`, up to and with `through`.
+/// A half-open range of `_id`s, over all BSON types in their order: after `after`, up to and including `through`.
 package struct IDSpan: Hashable, Sendable {
-    /// The last `_id` before the range; `nil` for a range from the first one on.
+    /// The last `_id` before the range; `nil` for a range from the first `_id` on.
     package let after: BSONValue?
-    /// The range's last `_id`.
+    /// The last `_id` of the range.
     package let through: BSONValue
 
+    /// Creates a range from its bounds.
     package init(after: BSONValue?, through: BSONValue) { (self.after, self.through) = (after, through) }
 
-    /// Whether a document's `_id` is in the range.
+    /// The condition that a document's `_id` is in the range.
     ///
-    /// Written with `$expr`: match-language comparisons see only values of the bound's own type. The server takes exact
-    /// index bounds from it.
+    /// It uses `$expr`, because match-language comparisons see only values of the bound's own type. The server derives
+    /// exact index bounds from it.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let end = Expression.call("$lte", id, .constant(through))

@@ -4,42 +4,42 @@ package import Concurrency
 package import Mongo
 import ServerSchema
 
-/// The numbers of one step.
+/// The counts of one step.
 package struct StepCount: Sendable {
-    /// The step in a line.
+    /// The step in one line of text.
     package var step: String
-    /// Documents that still lack the step, and that it can change.
+    /// The number of documents that still need the step and that it can change.
     package var needing: Int
-    /// Documents that it leaves alone, per reason.
+    /// The documents that the step skips, by reason.
     package var leftAlone: [LeftAlone]
 
-    /// The documents that a step leaves alone for one reason.
+    /// The documents that a step skips for one reason.
     package struct LeftAlone: Sendable {
-        /// Why.
+        /// The reason.
         package var reason: String
         /// Whether the operator has to see to them.
         package var isTrouble: Bool
-        /// How many.
+        /// The number of documents.
         package var count: Int
         /// The `_id`s of a few.
         package var samples: [BSONValue]
     }
 }
 
-/// Counts the documents that do not sync under a schema: those of a collection, or of a part of a job, whose runner answers
-/// for no others.
+/// Counts the documents that do not sync under a schema, of a collection or of a part of a job, whose runner is
+/// responsible for no others.
 package struct FailingCount: Sendable {
     private let schema: CompiledSchema
     private let namespace: Namespace
     private let scope: ReadScope
     private let stop: StopSignal
 
-    /// Takes the schema, and the documents that are read.
+    /// Creates a count of a schema's failing documents in a scope.
     package init(_ schema: CompiledSchema, _ namespace: Namespace, _ scope: ReadScope, stop: StopSignal) {
         (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
     }
 
-    /// Counts side by side on so many connections, each a part of the collection at a time.
+    /// Counts on several connections at once, each of which reads one part of the collection at a time.
     package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
         let collection = client.collection(namespace)
         guard case .collection = scope else {

@@ -2,21 +2,21 @@ import BSON
 import Evaluating
 import Jobs
 
-/// What steps find in a document as it is, evaluated by the client: no step waits for what another one writes.
+/// The findings of steps in a document as it is, evaluated by the client; no step depends on what another one writes.
 struct StepFinder: Sendable {
-    /// A step, and what is asked of a document for it.
+    /// A step, and the conditions that a document is checked for.
     private struct Question: Sendable {
         let isNeeded: CompiledExpression
         let reasons: [CompiledExpression]
-        /// Whether several of the reasons can hold, beside the need.
+        /// Whether several reasons can hold at once, and together with the need.
         let isAboutElements: Bool
     }
 
     private let questions: [Question]
-    /// Whether any step finds anything, which is less to ask, and false for most documents.
+    /// Whether any step finds anything: cheaper to evaluate, and false for most documents.
     private let isAnything: CompiledExpression
 
-    /// - Parameter steps: the steps of a job that look at a document all at once.
+    /// - Parameter steps: the steps of a job, each of which can be evaluated on the document as it is.
     init(_ steps: [CompiledStep]) {
         questions = steps.map { step in
             Question(
@@ -27,25 +27,26 @@ struct StepFinder: Sendable {
         isAnything = CompiledExpression(Self.isAnything(steps))
     }
 
-    /// Whether a step may find anything in a document.
+    /// Returns the condition that a step may find anything in a document.
     static func isAnything(_ steps: [CompiledStep]) -> Expression {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).leftAlone.map(\.when) })
     }
 
-    /// How many documents each step found something in: by step, and by 0 for the need and from 1 on for each reason.
+    /// The number of documents with each finding, by step: at 0 those that need the step, from 1 on those of each
+    /// reason.
     struct Found {
         var findings: [[Int]]
-        /// Documents that need a step.
+        /// The number of documents that need a step.
         var needing = 0
-        /// Documents that were looked at.
+        /// The number of documents that were evaluated.
         var documents = 0
     }
 
-    /// Nothing found yet.
+    /// The findings before the first document.
     var nothing: Found { Found(findings: questions.map { Array(repeating: 0, count: $0.reasons.count + 1) }) }
 
-    /// Adds what the steps find in a document.
-    /// - Throws: ``NotEvaluated`` where the server has to be asked; then nothing of the document is counted.
+    /// Adds the steps' findings in a document.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document; then nothing of it is counted.
     func add(_ document: borrowing BSONView, to found: inout Found) throws(NotEvaluated) {
         var codes: [(step: Int, code: Int)] = []
         if try isAnything.holds(for: document) {

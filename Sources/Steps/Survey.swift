@@ -5,41 +5,43 @@ package import Mongo
 
 /// Counts, in one pass over the collection, what each step finds now and would find after the job.
 ///
-/// The client counts by ``StepFinder`` where every step looks at a document as it is, else the server.
-///
-/// Where the client runs a step, the server counts the documents that need none, and ``Evaluation`` the others.
+/// If every step can be evaluated on the document as it is, the client counts with ``StepFinder``; otherwise the server
+/// counts. With client-side steps, the server counts the documents that need no step, and ``Evaluation`` the others.
 package struct Survey {
     /// The counts of all steps.
     package struct Result {
+        /// The counts of each step before the job.
         package var before: [StepCount]
+        /// The counts of each step after the job.
         package var after: [StepCount]
-        /// Documents that lack any of the steps.
+        /// The number of documents that need any of the steps.
         package var needing: Int
-        /// Documents that were looked at.
+        /// The number of documents that were surveyed.
         package var documents: Int
     }
 
-    /// Documents by what was found: `r0s1c2` counts those of finding 2 of step 1 in round 0.
+    /// The number of documents by finding: `r0s1c2` counts those with finding 2 of step 1 in pass 0 over the steps.
     private typealias Counts = [String: Int]
 
     let job: CompiledJob
     let collection: MongoCollection
-    /// The documents that are looked at.
+    /// The documents that are surveyed.
     private var scope: ReadScope
-    /// A filter for the part of the collection that one aggregation counts; `nil` for all of it.
+    /// A filter for the part of the collection that one aggregation counts; `nil` for the whole collection.
     private var part: BSONDocument?
-    /// Whether it is also told what the job would leave; else ``Result/after`` is ``Result/before``.
+    /// Whether to evaluate also what the job would leave; otherwise ``Result/after`` equals ``Result/before``.
     private let looksAhead: Bool
 
-    /// Looks at the documents of a job.
+    /// Creates a survey of a job's documents.
     package init(job: CompiledJob, collection: MongoCollection, looksAhead: Bool) {
         (self.job, self.collection, self.looksAhead) = (job, collection, looksAhead)
         scope = job.scope
     }
 
-    /// How many `_id`s of a kind are shown.
+    /// The most `_id`s that are shown for each finding.
     package static let samples = 5
 
+    /// Counts the documents of the survey's scope.
     package func run() throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
         var result = try result(looksAtOnce ? countsAtOnce() : countsInTurn())
@@ -47,7 +49,7 @@ package struct Survey {
         return try counted(result)
     }
 
-    /// Counts these documents alone.
+    /// Counts only these documents.
     package func run(over slices: [[BSONValue]]) throws -> Result {
         try .sum(
             slices.map { ids in
@@ -57,10 +59,11 @@ package struct Survey {
             })
     }
 
-    /// Counts side by side on so many connections, where each is to look at a part of the collection alone.
+    /// Counts on several connections at once, each of which reads parts of the collection.
     ///
-    /// Where what the server can ask first leaves few of them, the ranges of the index, twice the price of a scan, do not pay.
-    /// - Parameter isDense: whether it leaves most of them.
+    /// If ``quick`` leaves few documents, the survey uses one connection, because ranges of the index cost twice as
+    /// much as a scan.
+    /// - Parameter isDense: whether ``quick`` leaves most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
         guard case .collection = scope, looksAtOnce, quick == nil || isDense, concurrency > 1 else { return try run() }
@@ -78,7 +81,7 @@ package struct Survey {
                 }))
     }
 
-    /// The result with the number of documents, where not each was looked at.
+    /// Returns the result with the number of all documents, if not every document was read.
     private func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, looksAtOnce || quick != nil else { return result }
         var result = result
@@ -86,8 +89,8 @@ package struct Survey {
         return result
     }
 
-    /// What is told where no document is any step's concern; `nil` where one may be, or where the server cannot ask that
-    /// first.
+    /// Returns the counts if a cheap query shows that no step needs or skips any document; `nil` if a step may, or if
+    /// there is no such query.
     package func nothing() throws -> Result? {
         guard let quick, job.isServerSide else { return nil }
         let first: [BSONDocument] = [["$match": .object(quick)], ["$limit": 1], ["$project": ["_id": 1]]]
@@ -96,7 +99,7 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// How many documents need the job; of these alone, where they are named.
+    /// Returns how many documents need the job, or how many of `ids`, if given.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
@@ -111,25 +114,26 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// What holds of every document that the job is about, where the server can ask that first: a document that no step
-    /// is about as it is, none changes, and so none comes to be about it.
+    /// A cheap condition that every document meets that a step needs or skips; `nil` if there is none.
+    ///
+    /// It holds for the whole job, because a document that no step applies to as it is stays unchanged.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickConcern
     }
 
-    /// Whether the job needs what its only step finds.
+    /// Whether the job has a single step, whose need is that of the job.
     private var hasOneStep: Bool { job.steps.count == 1 }
 
     private var rounds: Range<Int> { 0..<(looksAhead || !job.isServerSide ? 2 : 1) }
 
-    /// The stages in front: without a client-side step the server counts every document.
+    /// The stages before the findings; without a client-side step the server counts every document.
     private var stages: [BSONDocument] {
         let matches = [part, quick].compactMap(\.self).map { ["$match": .object($0)] as BSONDocument }
         return matches + scope.stages(where: job.isServerSide ? nil : !job.whole.needs)
     }
 
-    /// The counts as a report has them, with a few `_id`s of each kind.
+    /// Returns the counts in the form of a report, with a few `_id`s for each finding.
     private func result(_ counts: Counts) throws(MongoError) -> Result {
         func count(_ name: String) -> Int { counts[name] ?? 0 }
         var before: [StepCount] = []
@@ -160,14 +164,14 @@ package struct Survey {
             before: before, after: after, needing: count(hasOneStep ? "r0s0c1" : "any"), documents: count("documents"))
     }
 
-    /// Whether every step finds in a document what it would find after the steps before it, so that all look at the
-    /// document as it is: several times cheaper than to carry it from step to step.
+    /// Whether every step finds in a document as it is what it would find after the steps before it; evaluating all
+    /// steps on the document as it is is several times cheaper than carrying it from step to step.
     private var looksAtOnce: Bool {
         // The parts of one step build on each other.
         rounds.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
-    /// Groups the documents by what all steps find in them, which is cheaper than a sum for each finding.
+    /// Groups the documents by the findings of all steps, which is cheaper than a sum for each finding.
     private func countsAtOnce() throws(MongoError) -> Counts {
         let steps = job.steps.map { $0.knowing(AlteredDocument(knownAt: "$altered")) }
         var findings: [Expression] = steps.map(\.finding)
@@ -175,7 +179,7 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // In most documents no step finds anything, which is told at a third of the price.
+        // In most documents no step finds anything, and finding that out costs a third.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
@@ -183,7 +187,7 @@ package struct Survey {
         while let document = try cursor.nextDocument() {
             guard let number = document["n"]?.integer, let found = document["_id"]?.document?.values else { continue }
             counts["documents", default: 0] += number
-            // A document needs the job where it needs a step: none waits for another's doing.
+            // A document needs the job if it needs a step, because no step waits for what another one writes.
             if found.prefix(job.steps.count).contains(where: { $0.integer == 1 }) {
                 counts["any", default: 0] += number
             }
@@ -200,12 +204,13 @@ package struct Survey {
         return counts
     }
 
-    /// The most documents of which the server is asked what the client could not tell.
+    /// The most documents that the server is asked about because the client could not evaluate them.
     private static let mostUntold = 10_000
 
-    /// What the client finds in the documents as it reads them, at the speed of a check; `nil` where the server has to
-    /// count: for it some documents alone are looked at, a collation compares texts, it is far away, or too many documents
-    /// hold what the client does not evaluate.
+    /// Returns the counts that the client finds while it reads the documents, at the speed of a check.
+    ///
+    /// `nil` if the server has to count: only some documents are surveyed, a collation compares texts, the server is
+    /// far away, or too many documents hold what the client does not evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, looksAtOnce, try collection.isNear, try !collection.hasCollation else {
             return nil
@@ -234,18 +239,18 @@ package struct Survey {
         return Dictionary(uniqueKeysWithValues: sums.map { ($0.name, $0.value.integer ?? 0) })
     }
 
-    /// The stage that asks once whether the server would give a document back otherwise.
+    /// The stage that evaluates once whether the server would alter a document.
     private var askingOnce: BSONDocument {
         ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
     }
 
-    /// Where the documents have the answer to whether the server would give them back otherwise.
+    /// The field that holds whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps, which read that answer.
+    /// The steps, which read ``alteredMark`` instead of evaluating it.
     private var known: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// What each step finds after the steps before it, beside the document.
+    /// The stages that store what each step finds after the steps before it, in addition to the document's fields.
     private var findingsInTurn: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [askingOnce]
@@ -256,7 +261,7 @@ package struct Survey {
                 if step.isAboutElements {
                     pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
                 }
-                // What the last step writes nothing looks at.
+                // No step looks at what the last one writes.
                 let isLast = round == rounds.last && index == job.steps.count - 1
                 if step.client == nil, !isLast { pipeline.append(step.stage) }
             }
@@ -291,21 +296,22 @@ package struct Survey {
         return try collection.aggregate(pipeline, options: options).documents().compactMap { $0["_id"] }
     }
 
-    /// A field that no document has, for the finding of each step in a round.
+    /// A field that no document has, for the findings of each step in one pass over the steps.
     private func mark(_ round: Int) -> String { "__shipshape_\(round)" }
 
     private var options: BSONDocument { scope.options("survey") }
 
+    /// The options of a survey that reads a whole collection.
     package static let options = ReadScope.collection.options("survey")
 }
 
 extension IDList {
-    /// The list in parts that a command takes each.
+    /// The list in slices that fit into one command each.
     package var slices: [[BSONValue]] { ids.commandSlices(count: 1_000) }
 }
 
 extension Survey.Result {
-    /// The counts of several sets of documents together.
+    /// Returns the sum of the counts of several sets of documents.
     static func sum(_ results: [Survey.Result]) -> Survey.Result {
         guard let first = results.first else { return Survey.Result(before: [], after: [], needing: 0, documents: 0) }
         return results.dropFirst().reduce(first) { $0.adding($1) }
@@ -337,12 +343,12 @@ extension StepCount {
 }
 
 extension CompiledStep {
-    /// Why a document is left alone, one that is locked too.
+    /// The reasons why a document is skipped, including that it is locked.
     package var reasons: [(reason: Reason, when: Expression)] {
         leftAlone + [(.locked, needs && !SyncLock.isFree)]
     }
 
-    /// Whether elements of one document can need the step while others are left alone, each for its reason.
+    /// Whether some elements of a document can need the step while others are skipped, each for its own reason.
     fileprivate var isAboutElements: Bool { step.target.leadsIntoElements }
 
     /// The numbers of all reasons that hold, from 2 on.
@@ -353,16 +359,16 @@ extension CompiledStep {
         return Expression(.array(of: codes))
     }
 
-    /// Why a document is left alone, in the order of ``reasons``.
+    /// The reasons why a document is skipped, in the order of ``reasons``.
     var reasonNames: [Reason] { leftAloneReasons + [.locked] }
 
-    /// The bytes that the step takes in a survey of both rounds: before the job, and after it.
+    /// The bytes that the step takes in a survey of both passes: before the job, and after it.
     var surveyByteCount: Int {
         let asked = [finding] + (isAboutElements ? [reasonCodes] : [])
         return 2 * asked.reduce(stage.bytes.count) { $0 + $1.bson.byteCount }
     }
 
-    /// What the step finds in a document, as a number: 0 nothing, 1 that it is needed, from 2 on why it is left alone.
+    /// The step's finding in a document as a number: 0 for nothing, 1 if it is needed, from 2 on why it is skipped.
     var finding: Expression {
         var branches: [BSONValue] = [["case": (needs && SyncLock.isFree).bson, "then": 1]]
         for (index, reason) in reasons.enumerated() {
@@ -373,7 +379,7 @@ extension CompiledStep {
 }
 
 extension Survey {
-    /// Adds the documents that need a step, as the server and the client together evaluate them.
+    /// Adds the documents that need a step, as the server and the client evaluate them together.
     func addEvaluated(to result: inout Result) throws {
         var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
         while let outcome = try evaluation.next() {

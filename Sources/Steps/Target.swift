@@ -5,17 +5,17 @@ import ServerSchema
 
 /// The collection that a job writes, as the server knows it.
 package struct Target {
-    /// Its UUID, which changes when it is dropped and created anew; `nil` where the server gives none.
+    /// The collection's UUID, which changes when it is dropped and created again; `nil` if the server reports none.
     package let uuid: BSONValue?
     /// Whether the server compares the UUID with every write.
     package let checksUUID: Bool
-    /// The average document's bytes; `nil` where they cannot be told.
+    /// The size of an average document in bytes; `nil` if it is unknown.
     package let averageSize: Int?
-    /// The validator that refuses writes; `nil` where nothing is refused.
+    /// The validator that refuses writes; `nil` if no write is refused.
     package let validator: RefusingValidator?
 
-    /// Looks the collection up.
-    /// - Throws: ``RunError`` when there is none of that name, or it is none that can be written so.
+    /// Finds the collection.
+    /// - Throws: ``RunError`` when there is none of that name, or it cannot be written by a job.
     package static func find(_ namespace: Namespace, on client: borrowing Client) throws -> Target {
         let infos = try client.listCollections(of: namespace.database)
         guard let info = infos.first(where: { $0.name == namespace.collection }) else {
@@ -39,7 +39,7 @@ package struct Target {
             validator: RefusingValidator(of: info))
     }
 
-    /// What became of a collection while somebody worked on it, and how to go on; `nil` where it is there as it was.
+    /// Returns what happened to a collection during a run, with the remedy; `nil` if it still exists under its UUID.
     package static func fate(
         of namespace: Namespace, _ uuid: BSONValue?, for job: String, on client: borrowing Client
     ) throws(MongoError) -> String? {
@@ -59,19 +59,19 @@ package struct Target {
     private static func averageSize(_ namespace: Namespace, on client: borrowing Client) -> Int? {
         var cursor = client.collection(namespace).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.avgObjSize"]]])
-        // Without the privilege for it the chunk's size goes by documents alone.
+        // Without the privilege for it, the chunk size depends on the number of documents alone.
         return (try? cursor.nextDocument())?["size"]?.integer
     }
 }
 
 /// A validator that refuses writes.
 package struct RefusingValidator {
-    /// The query that it lets pass.
+    /// The query that accepted documents match.
     package let condition: BSONDocument
-    /// Whether a document that does not fit already may be changed.
+    /// Whether a document that already does not fit may be changed.
     package let isModerate: Bool
 
-    /// - Returns: `nil` where the collection refuses nothing.
+    /// - Returns: `nil` if the collection refuses no writes.
     init?(of info: CollectionInfo) {
         let validation = info.validation
         guard validation.refuses else { return nil }

@@ -7,20 +7,21 @@ package import Running
 package import ServerSchema
 
 /// Follows the changes of every collection that a schema covers, judges each changed document, and keeps a ledger of
-/// those that do not sync.
+/// the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas that documents are judged by; what is not counted in a verdict is not among them.
+    /// The schemas that documents are judged by, without those that no verdict counts.
     let schemas: [CompiledSchema]
-    /// What the ledger's entries carry; `nil` where the schema names no app.
+    /// The app's id in the ledger's entries; `nil` if the schema names no app.
     let appID: String?
-    /// What tells the schema from another: the ledger is made anew for another one.
+    /// The digest of the schema and the options; if it changes, the ledger is built again.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal
     let events: @Sendable (WatchEvent) -> Void
 
-    /// Joins the parts; `events` is called on any of the watch's threads.
-    /// - Throws: ``RunError`` when the ledger, or the state, would be written where only the sync engine may.
+    /// Creates a watch; `events` is called on any of the watch's threads.
+    /// - Throws: ``WatchError`` when the ledger, or the state, is in a database of the sync engine, or the ledger is a
+    ///   collection of the schema.
     package init(
         _ schema: ServerSchema, options: WatchOptions, stop: StopSignal,
         events: @Sendable @escaping (WatchEvent) -> Void
@@ -39,91 +40,91 @@ package struct Watch: Sendable {
     }
 }
 
-/// How a watch goes about it.
+/// The options of a watch.
 package struct WatchOptions: Sendable {
-    /// The lease, the state database, and how failures are bridged.
+    /// The options for the lease, the state database and retries.
     package var run = RunOptions()
-    /// The collection that the watch keeps, and is the only one to write.
+    /// The ledger, which is the only collection that the watch writes, apart from its state.
     package var ledger = Namespace(database: "shipshape", collection: "unsynced_documents")
-    /// What is assumed about the app.
+    /// The assumptions about the app.
     package var assumptions = CheckOptions()
-    /// Whether documents that may stop syncing are recorded, too.
+    /// Whether documents that might not sync are recorded too.
     package var isStrict = false
     /// The count of unsynced documents at which sync stops.
     package var limit = 100_000
-    /// The share of the limit, in percent, from which on the watch warns.
+    /// The percentage of the limit from which on the watch warns.
     package var warnsAt = 80
-    /// Whether the watch ends once it has seen all that had happened when it began.
+    /// Whether the watch ends once it has judged everything that had happened when it began.
     package var endsWhenCaughtUp = false
-    /// How many threads read a collection that is read whole.
+    /// The number of threads that read a whole collection.
     package var threads = 2
 
-    /// The defaults.
+    /// Creates the default options.
     package init() {}
 
     /// The count from which on the watch warns.
     package var warningCount: Int { (limit * warnsAt + 99) / 100 }
 }
 
-/// Why a watch cannot be kept so.
+/// The reason why a watch cannot run.
 package struct WatchError: Error, CustomStringConvertible {
-    /// What, and how to mend it.
+    /// The text of the error: what is wrong, and how to fix it.
     package let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// What a watch says while it works.
+/// An event that a watch reports while it works.
 package enum WatchEvent: Sendable {
-    /// What every runner may say.
+    /// An event that any runner may report.
     case run(RunEvent)
-    /// A collection is read whole, for that reason.
+    /// A whole collection is being read, for this reason.
     case reading(Namespace, reason: String)
-    /// It was read: how many documents, and how many of them do not sync.
+    /// A whole collection was read: the number of documents, and how many of them do not sync.
     case wasRead(Namespace, documents: Int, failing: Int)
-    /// A collection is followed from where an earlier run was.
+    /// A collection is followed from where an earlier run stopped.
     case resumed(Namespace)
-    /// All that had happened when the watch began is judged.
+    /// Everything that had happened when the watch began is judged.
     case caughtUp
-    /// The ledger was counted anew.
+    /// The ledger was counted again.
     case counted(WatchCounts)
-    /// The count has come to the share of the limit that the operator wants to know of.
+    /// The count has reached the percentage of the limit at which the operator wants a warning.
     case warning(WatchCounts)
 }
 
-/// What a ledger holds at the moment.
+/// The number of entries in a ledger, and the state of the watch.
 package struct WatchCounts: Sendable, Hashable {
-    /// The ledger.
+    /// The ledger's collection.
     package var ledger: Namespace
-    /// The entries of each collection.
+    /// The number of entries of each collection.
     package var collections: [(namespace: Namespace, count: Int)]
     /// The count of unsynced documents at which sync stops.
     package var limit: Int
-    /// How many changes the watch has judged since it began.
+    /// The number of changes that the watch has judged since it began.
     package var changes: Int
-    /// How many seconds the ledger is behind the deployment.
+    /// The number of seconds that the ledger lags behind the deployment.
     package var lag: Int
 
-    /// All entries.
+    /// The number of all entries.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
-    /// Whether the two say the same.
+    /// Whether both have the same values.
     package static func == (left: WatchCounts, right: WatchCounts) -> Bool {
         left.ledger == right.ledger && left.changes == right.changes && left.lag == right.lag
             && left.limit == right.limit && left.collections.elementsEqual(right.collections, by: ==)
     }
 
-    /// Hashes the sums.
+    /// Hashes the total and the number of changes.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(total)
         hasher.combine(changes)
     }
 }
 
-/// How a watch ended.
+/// The outcome of a watch.
 package struct WatchOutcome: Sendable {
-    /// What the ledger held last.
+    /// The last counts of the ledger.
     package var counts: WatchCounts
-    /// Whether all that had happened when the watch began was judged.
+    /// Whether everything that had happened when the watch began was judged.
     package var isCaughtUp: Bool
 }

@@ -7,21 +7,22 @@ import Mongo
 import Running
 import Scanning
 
-/// The ledger that a watch keeps: the sync engine's own shape, with the place, the rule and the time beside it.
+/// The ledger that a watch keeps, in the sync engine's own form, with the path, the rule and the time in addition.
 ///
-/// An entry's `_id` tells its document, so that no document has two. Only who holds the watch's lease writes.
+/// An entry's `_id` identifies its document, so that no document has two entries. Only the runner that holds the
+/// watch's lease writes.
 struct WatchLedger {
     let namespace: Namespace
     let appID: String?
 
-    /// Refuses a place that only the sync engine may write.
+    /// Refuses a database that only the sync engine may write.
     static func check(_ namespace: Namespace) throws(WatchError) {
         guard namespace.database.hasPrefix(LedgerFinder.database) else { return }
         throw WatchError(
             "\(namespace) is the sync engine's own, and nothing but the engine may write there: name another database")
     }
 
-    /// Makes the collection and its index, where they are not there.
+    /// Creates the collection and its index, unless they exist.
     func create(under kernel: borrowing Kernel) throws {
         try kernel.retrying {
             do throws(MongoError) {
@@ -35,8 +36,8 @@ struct WatchLedger {
         }
     }
 
-    /// The entry of a document that does not sync.
-    /// - Parameter pass: the reading of the whole collection that found it; `nil` for a change.
+    /// Returns the entry of a document that does not sync.
+    /// - Parameter pass: the read of the whole collection that found the document; `nil` for a change.
     func entry(_ id: BSONValue, of collection: Namespace, _ violation: Violation?, pass: ObjectID?) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", key(id, of: collection))
@@ -61,16 +62,17 @@ struct WatchLedger {
     }
 }
 
-// MARK: writing
+// MARK: Writing
 
 extension WatchLedger {
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Records entries; one that is there keeps its time.
+    /// Records entries; an existing entry keeps its time.
     ///
-    /// The entries come out of the watch's own record, so that the server takes none once the lease has ended: an upsert
-    /// with the fence in its filter would make a second one.
-    /// - Returns: how many of them are new.
+    /// An aggregation over the watch's own record, with the fence in its filter, produces the entries, so that the
+    /// server accepts none once the lease has ended. An upsert with the fence in its filter would insert an entry
+    /// exactly then.
+    /// - Returns: how many of the entries are new.
     @discardableResult
     func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws -> Int {
         let known = try count(of: entries.compactMap { $0["_id"] }, under: kernel)
@@ -103,8 +105,8 @@ extension WatchLedger {
         return entries.count - known
     }
 
-    /// Takes away the entries of documents that sync, or are gone.
-    /// - Returns: how many there were.
+    /// Removes the entries of documents that sync or are gone.
+    /// - Returns: how many entries there were.
     func remove(_ ids: [BSONValue], of collection: Namespace, under kernel: inout Kernel) throws -> Int {
         let keys = ids.map { key($0, of: collection) }
         let known = try count(of: keys, under: kernel)
@@ -115,7 +117,7 @@ extension WatchLedger {
         return known
     }
 
-    /// How many of these keys have an entry.
+    /// Returns how many of these keys have an entry.
     private func count(of keys: [BSONValue], under kernel: borrowing Kernel) throws -> Int {
         try keys.commandSlices(count: 1_000).reduce(0) { sum, slice in
             sum + (try count(["_id": ["$in": .array(of: slice)]], under: kernel))
@@ -132,8 +134,8 @@ extension WatchLedger {
         return found.first?["n"]?.integer ?? 0
     }
 
-    /// Takes away the entries of a collection that a reading of it did not find.
-    /// - Returns: how many there were.
+    /// Removes the entries of a collection that a read of the whole collection did not find.
+    /// - Returns: how many entries there were.
     @discardableResult
     func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {
         var filter: BSONDocument = ["ns": Self.place(collection)]
@@ -143,7 +145,7 @@ extension WatchLedger {
         return known
     }
 
-    /// Takes away the entries of collections that are not watched.
+    /// Removes the entries of collections that are not watched.
     func remove(notOf collections: [Namespace], under kernel: inout Kernel) throws {
         try delete(["ns": ["$nin": .array(of: collections.map(Self.place))]], under: &kernel)
     }
@@ -157,7 +159,7 @@ extension WatchLedger {
         }
     }
 
-    /// The entries by collection.
+    /// Returns the number of entries by collection.
     func counts(under kernel: borrowing Kernel) throws -> [(namespace: Namespace, count: Int)] {
         let groups = try kernel.retrying {
             try kernel.client.collection(namespace).aggregate(

@@ -8,9 +8,9 @@ import Running
 import Scanning
 
 extension Watch {
-    /// Keeps the ledger until it is asked to stop, or has caught up where that is all that is wanted; blocks.
-    /// - Throws: ``RunError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` where it was asked
-    ///   to stop before the ledger was whole.
+    /// Keeps the ledger until a stop is requested, or until it has caught up if the watch ends then; blocks.
+    /// - Throws: ``RunError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` when a stop is
+    ///   requested before the ledger is complete.
     package func run(on pool: ClientPool) throws -> WatchOutcome {
         let name = "watch \(options.ledger)"
         let kernel = try Kernel.following(name, options.run, on: pool, stop: stop) { [events] in events(.run($0)) }
@@ -19,7 +19,7 @@ extension Watch {
     }
 }
 
-/// A watch at work.
+/// A running watch.
 struct WatchRun: ~Copyable, FollowingRun {
     let watch: Watch
     let ledger: WatchLedger
@@ -33,7 +33,7 @@ struct WatchRun: ~Copyable, FollowingRun {
     private var isUncounted = true
     private var hasWarned = false
 
-    /// How often the places are recorded, and how often the ledger is counted.
+    /// The time between two records of the places, and the least time between two counts of the ledger.
     private static let savePeriod = Duration.seconds(1)
     private static let countPeriod = Duration.seconds(5)
 
@@ -70,7 +70,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         return WatchOutcome(counts: try count(held), isCaughtUp: isCaughtUp)
     }
 
-    /// Refuses a server before 5.0, which knows no `$$NOW` in a delete: no entry could be taken away under the lease.
+    /// Refuses a server before 5.0, which has no `$$NOW` in a delete, so that entries cannot be removed under the
+    /// lease.
     private func checkServer() throws {
         guard try kernel.retrying({ try kernel.client.hello().maxWireVersion }) < ServerHello.wireVersionOf50 else {
             return
@@ -84,7 +85,8 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     func close() { for collection in collections { collection.feed?.close() } }
 
-    /// Continues where the run before was, and reads whole what it does not know or what lost its entries.
+    /// Resumes where the last run stopped, and reads whole collections that it does not know or whose entries were
+    /// changed.
     private mutating func start() throws {
         let record = try kernel.retrying { try kernel.store.ranges.document() }
         let state = WatchState(record, digest: watch.digest)
@@ -114,7 +116,7 @@ struct WatchRun: ~Copyable, FollowingRun {
             patience: watch.options.run.retryLimit)
     }
 
-    /// How many entries the ledger holds, by collection.
+    /// Returns how many entries the ledger holds, by collection.
     private func heldEntries() throws -> [Namespace: Int] {
         Self.byNamespace(try ledger.counts(under: kernel))
     }
@@ -123,8 +125,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads the collections whole whose entries another client has added or removed.
-    /// - Returns: the entries that the ledger holds then, by collection.
+    /// Reads whole collections if another client has added or removed their entries.
+    /// - Returns: the entries that the ledger then holds, by collection.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
         let held = Self.byNamespace(counts)
@@ -137,7 +139,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         return hasRead ? try ledger.counts(under: kernel) : counts
     }
 
-    /// Records where all collections are.
+    /// Records the places of all collections.
     private mutating func save() throws {
         try kernel.renew(setting: WatchState.changes(collections, digest: watch.digest))
         (isUnsaved, savedAt) = (false, .now)
@@ -159,10 +161,10 @@ struct WatchRun: ~Copyable, FollowingRun {
     }
 }
 
-// MARK: changes
+// MARK: Changes
 
 extension WatchRun {
-    /// Judges what has changed in a collection.
+    /// Judges the documents that changed in a collection.
     private mutating func take(_ index: Int) throws {
         guard let feed = collections[index].feed else { return }
         let batch: ChangeFeed.Batch?
@@ -196,7 +198,7 @@ extension WatchRun {
         isUnsaved = true
     }
 
-    /// Those of the changed documents that do not sync, as they are now.
+    /// Returns the changed documents that do not sync, as they are now.
     private static func judge(
         _ batch: ChangeFeed.Batch, _ schema: CompiledSchema, isStrict: Bool, on client: borrowing Client
     ) throws -> [FailingID] {
@@ -219,10 +221,10 @@ extension WatchRun {
     }
 }
 
-// MARK: reading a collection whole
+// MARK: Reading a whole collection
 
 extension WatchRun {
-    /// Reads a collection whole, while its changes are kept for afterwards.
+    /// Reads a whole collection, while a feed keeps its changes for afterwards.
     private mutating func read(_ index: Int, because reason: String) throws {
         let namespace = collections[index].namespace
         watch.events(.reading(namespace, reason: reason))
@@ -243,7 +245,7 @@ extension WatchRun {
             return try save()
         }
         let pass = ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
-        // Counts its own writes, because another client may change the ledger at any moment.
+        // This counts the watch's own writes, because another client may change the ledger at any moment.
         var own = try heldEntries()[namespace] ?? 0
         let found = FailingQueue(isStopped: { [stop = kernel.stop] in stop.isRaised })
         let scan = CollectionScan(collections[index].schema, on: kernel.pool, options: options(tellingOf: found))
@@ -281,9 +283,9 @@ extension WatchRun {
 }
 
 extension WatchedCollection {
-    /// Why the ledger cannot be relied on for the collection, as a clause; `nil` where it holds what the watch left
+    /// Returns why the ledger is unreliable for the collection, as a clause; `nil` if it holds what the watch left
     /// there.
-    /// - Parameter held: How many entries the ledger holds, by collection.
+    /// - Parameter held: how many entries the ledger holds, by collection.
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0
         guard let entries, entries != held else { return nil }

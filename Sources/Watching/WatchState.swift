@@ -4,14 +4,14 @@ import Jobs
 import Mongo
 import ServerSchema
 
-/// What a watch knows of its earlier runs, as its record in the state database has it.
+/// The state that a watch's earlier runs left in its record in the state database.
 struct WatchState {
-    /// Where to go on, by collection.
+    /// The place to resume from, by collection.
     private(set) var places: [Namespace: FeedPlace] = [:]
-    /// How many entries the watch left in the ledger, by collection; an earlier version did not record it.
+    /// The number of entries that the watch left in the ledger, by collection; an earlier version did not record it.
     private(set) var entries: [Namespace: Int] = [:]
 
-    /// Reads a record; nothing is known by another schema.
+    /// Reads a record; one that was written under another schema is ignored.
     init(_ record: BSONDocument?, digest: String) {
         guard let record, record["schema"]?.text == digest else { return }
         for entry in record["places"]?.document?.values.compactMap(\.document) ?? [] {
@@ -23,7 +23,7 @@ struct WatchState {
         }
     }
 
-    /// The changes that record where the collections are, and how many entries each has in the ledger.
+    /// Returns the changes that record the places of the collections, and how many entries each has in the ledger.
     static func changes(_ collections: [WatchedCollection], digest: String) -> BSONDocument {
         let entries = collections.compactMap { collection -> BSONValue? in
             guard let place = collection.place else { return nil }
@@ -33,7 +33,7 @@ struct WatchState {
         return ["schema": .string(digest), "places": ["$literal": .array(of: entries)]]
     }
 
-    /// What tells schemas, and how they are read, apart.
+    /// Returns a digest of the schema and of the options by which it is read.
     static func digest(of schema: ServerSchema, _ options: WatchOptions) -> String {
         let parts = schema.sources.flatMap { [$0.path, $0.text] } + schema.collections.map(\.namespace.description)
         let assumed = "\(options.isStrict) \(options.assumptions)"

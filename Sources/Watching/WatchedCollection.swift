@@ -4,15 +4,15 @@ import Concurrency
 import Following
 import Synchronization
 
-/// A collection that is watched, and how far.
+/// A watched collection, and how far the watch has come in it.
 struct WatchedCollection {
     let schema: CompiledSchema
     var feed: ChangeFeed?
-    /// Where a later run goes on; `nil` while the collection is not read.
+    /// The place where a later run resumes; `nil` until the watch follows the collection.
     var place: FeedPlace?
-    /// The time up to which all is judged.
+    /// The time up to which all changes are judged.
     var time = ClusterTime(rawValue: 0)
-    /// How many entries the watch has left in the ledger; `nil` while the collection is not read.
+    /// The number of entries that the watch has left in the ledger; `nil` until the collection is read or resumed.
     var entries: Int?
 
     init(schema: CompiledSchema) { self.schema = schema }
@@ -23,7 +23,7 @@ struct WatchedCollection {
 /// A document that does not sync.
 struct FailingID: Sendable {
     let id: BSONValue
-    /// The worst that is wrong with it.
+    /// The document's worst violation.
     let violation: Violation?
 
     init(id: BSONValue, _ violations: [Violation]) {
@@ -32,17 +32,17 @@ struct FailingID: Sendable {
     }
 }
 
-/// What the threads of a scan find, for the one that records it.
+/// The failing documents that the threads of a scan find, queued for the thread that records them.
 final class FailingQueue: Sendable {
     private let state = Mutex<(waiting: [FailingID], count: Int)>(([], 0))
     private let isStopped: @Sendable () -> Bool
 
-    /// What may wait before the scan does.
+    /// The most documents in the queue; while it is full, the scan waits.
     private static let most = 20_000
 
     init(isStopped: @Sendable @escaping () -> Bool) { self.isStopped = isStopped }
 
-    /// How many were found, each as often as it was met.
+    /// The number of failing documents found; a document counts each time it is found.
     var count: Int { state.withLock { $0.count } }
 
     func add(_ found: FailingID) {

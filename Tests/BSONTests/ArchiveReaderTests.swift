@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Archives are read block by block, and only whole ones are believed.
+/// Archives are read block by block, and only complete ones are accepted.
 @Suite struct ArchiveReaderTests {
     private static let person = Namespace(database: "app", collection: "person")
     private static let dog = Namespace(database: "other", collection: "dog")
@@ -36,7 +36,7 @@ import Testing
         #expect(try Reading(Self.archive(), wanted: []) == Reading([]))
     }
 
-    /// What is kept of each collection is all that grows with an archive, and gzip makes any size of a few bytes.
+    /// Only what is kept per collection grows with an archive, and a few gzipped bytes can hold a name of any length.
     @Test func aNameThatNoServerHasIsRefused() throws {
         let long = Namespace(database: "app", collection: String(repeating: "x", count: 2_000))
         let error = try #require(try Reading(ArchiveWriter([long]).bytes, wanted: [Self.person]).error)
@@ -46,7 +46,7 @@ import Testing
 
     @Test func theChecksumIsThatOfTheDefinition() throws {
         #expect(ArchiveWriter.checksum(Array("123456789".utf8)) == 0x995D_C9BB_DF19_39FA)
-        // Lengths around the words that the reader takes at once.
+        // Lengths around multiples of the words that the reader takes at once.
         for count in 0..<40 {
             let document: BSONDocument = ["b": .binary(subtype: 0, bytes: (0..<UInt8(count)).map { $0 &* 37 })]
             var writer = ArchiveWriter([Self.person])

@@ -16,14 +16,14 @@ struct DocumentGenerator {
         }
     }
 
-    /// A document of up to one element more than it has levels.
+    /// Returns a document with at most one element more than `levels`.
     mutating func document(levels: Int) -> BSONDocument {
         var builder = BSONBuilder()
         for _ in 0...below(levels + 1) { builder.append(pick(["", "a", "b", "ab", "é"]), value(levels: levels)) }
         return builder.finish()
     }
 
-    /// A value of any type; an object or array only while `levels` last.
+    /// Returns a value of any type, but an object or array only while `levels` is above 0.
     mutating func value(levels: Int) -> BSONValue {
         switch below(levels > 0 ? 24 : 19) {
         case 0: .double(pick(Self.doubles))
@@ -50,7 +50,7 @@ struct DocumentGenerator {
         }
     }
 
-    /// A number below `bound` (SplitMix64).
+    /// Returns a number from 0 up to, but without, `bound` (SplitMix64).
     mutating func below(_ bound: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
         var bits = state
@@ -63,7 +63,7 @@ struct DocumentGenerator {
 
     private mutating func text() -> String { pick(["", "a", "ab", "b", "a\u{0}", "a\u{0}b", "é", "\u{FFFF}", "𝄞"]) }
 
-    /// libbson cuts code at a NUL when it reads JSON.
+    /// A text without NUL, because libbson cuts code at a NUL when it reads JSON.
     private mutating func code() -> String { pick(["", "a", "ab", "é"]) }
 
     private mutating func bytes() -> [UInt8] { (0..<below(6)).map { _ in pick([0, 1, 0x7F, 0x80, 0xFF]) } }

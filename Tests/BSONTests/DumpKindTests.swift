@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// The content says what a source is, not its name.
+/// The kind of a source is detected by its content, not by its name.
 @Suite struct DumpKindTests {
     @Test func theFirstBytesTell() throws {
         let document: BSONDocument = ["_id": 1]
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// The lengths of such documents are the characters that JSON begins with.
+    /// As bytes, the lengths of these documents are the characters that JSON begins with.
     @Test(arguments: [0x20, 0x5B, 0x7B, 0x0A0A, 0xBF_BBEF]) func aDocumentOfAnyLengthIsBSON(_ length: Int) throws {
         let document: BSONDocument = ["b": .binary(subtype: 0, bytes: Array(repeating: 1, count: length - 13))]
         #expect(try kind(of: document.bytes) == .bson)

@@ -2,13 +2,13 @@ import BSON
 import SystemPackage
 import Testing
 
-/// What a reader gave of some bytes: the documents before its end or its error.
+/// The result of reading some bytes: the documents before the end or the error.
 struct Reading: Equatable {
     var documents: [BSONDocument] = []
     var error: DumpError?
 
-    /// Reads as the content says.
-    /// - Parameter wanted: the collections of an archive.
+    /// Reads the bytes in the form that their content shows.
+    /// - Parameter wanted: the collections to read from an archive.
     init(_ bytes: [UInt8], wanted: [Namespace] = [], bufferSize: Int = 1 << 12) throws {
         let file = try TemporaryFile(bytes)
         do throws(DumpError) {
@@ -37,7 +37,7 @@ struct Reading: Equatable {
     }
 }
 
-/// What a reader says that the content of some bytes is.
+/// Returns the kind of source that a reader detects in these bytes.
 func kind(of bytes: [UInt8], bufferSize: Int = 1 << 12) throws -> DumpKind {
     let file = try TemporaryFile(bytes)
     var input = try DumpInput(file.path, bufferSize: bufferSize)

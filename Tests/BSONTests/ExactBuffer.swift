@@ -1,6 +1,6 @@
 import BSON
 
-/// Bytes in a heap block of exactly their size, so that AddressSanitizer sees a read of the very next one.
+/// Bytes in a heap block of exactly their size, so that AddressSanitizer detects a read of the next byte.
 @safe final class ExactBuffer {
     private let memory: UnsafeMutableRawBufferPointer
 
@@ -11,7 +11,7 @@ import BSON
 
     deinit { unsafe memory.deallocate() }
 
-    /// The bytes, lent.
+    /// The bytes, borrowed.
     var span: RawSpan {
         @_lifetime(borrow self)
         get {

@@ -90,7 +90,7 @@ import Testing
             #expect(try BSONValue(extendedJSON: value.extendedJSON()) == value)
             let list: BSONDocument = ["list": [1, value]]
             let text = try list.extendedJSON()
-            // The name that is left over in memory may happen to be the right one.
+            // The name is left over in libbson's memory, and may happen to be the right one.
             let again = try? BSONDocument(extendedJSON: text)
             #expect(again == nil || again == list)
         }
@@ -108,6 +108,6 @@ import Testing
 }
 
 extension Decimal128 {
-    /// Whether the bits are those that the number's text stands for, not a coefficient that is too large.
+    /// Whether the number's own text gives the same bits again, as it does not for a coefficient that is too large.
     fileprivate var exponentIsPlain: Bool { Decimal128(description) == self }
 }

@@ -29,7 +29,7 @@ import Testing
         "tags": [["city": "no"]], "none": nil,
     ]
 
-    /// What stands at a path, copied so that it can be compared.
+    /// The result of a lookup at a path, with a copied value so that it can be compared.
     enum Answer: Equatable {
         case found(BSONValue, inDocumentOf: Int)
         case missing(Int)

@@ -1,11 +1,11 @@
 import BSON
 import Testing
 
-/// Whatever the bytes say, a walk ends with an error or with every value read; it never traps, and never reads a byte
-/// that is not the document's.
+/// Whatever the bytes are, a walk ends with an error or with every value read; it never traps, and never reads a byte
+/// outside the document.
 ///
-/// `scripts/test-sanitized address` runs this under AddressSanitizer. A thousand documents, each cut at every byte in two ways and
-/// with every byte changed in four; eight slices, so that the cores share them.
+/// `scripts/test-sanitized address` runs this under AddressSanitizer. Each of a thousand documents is cut at every byte
+/// in two ways, and every byte is changed in four ways. Eight slices let the cores share the work.
 @Suite struct HostileBytesTests {
     static let documents = 1000
     static let slices = 8
@@ -46,9 +46,9 @@ import Testing
             guard let json = try? document.extendedJSON(), let again = try? BSONDocument(extendedJSON: json) else {
                 continue
             }
-            // libbson reads a scope's own code as plain objects.
+            // libbson reads extended JSON inside a scope as plain objects.
             guard !json.contains("$scope") else { continue }
-            // Their order is compared, because numbers of equal text may have different bits.
+            // Documents are compared by order, because numbers with equal text may have different bits.
             #expect(BSONOrder.compare(.object(again), .object(document)) == .equal)
         }
         #expect(outcome.refused == 0)
@@ -60,16 +60,16 @@ import Testing
     }
 }
 
-/// What became of bytes that may be a document.
+/// The outcome of reading bytes that may be a document.
 private struct Outcome {
     var accepted = 0
     var refused = 0
 
-    /// Reads all that there is to read.
+    /// Reads everything that the bytes hold.
     mutating func read(_ buffer: ExactBuffer) {
         do {
             let view = try BSONView(buffer.span)
-            // Reading does not rely on validation: both must hold on their own.
+            // Reading must not rely on validation, so both run on their own.
             let isValid = (try? view.validate()) != nil
             _ = view.compare(to: view)
             if isValid { _ = try? view.extendedJSON(.relaxed) }
@@ -80,7 +80,7 @@ private struct Outcome {
         }
     }
 
-    /// Expects bytes whose own length field tells that they are cut.
+    /// Expects an error for bytes whose length field does not match their count.
     mutating func expectError(_ buffer: ExactBuffer) {
         do {
             _ = try BSONView(buffer.span)

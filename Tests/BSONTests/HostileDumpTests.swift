@@ -2,7 +2,7 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Whatever becomes of the bytes of a source: no crash, and no documents that go missing without a word.
+/// Damage to a source's bytes causes neither a crash nor documents that go missing without an error.
 @Suite struct HostileDumpTests {
     private static let person = Namespace(database: "app", collection: "person")
     private static let documents: [BSONDocument] = (0..<12).map { number in
@@ -19,7 +19,7 @@ import Testing
         try Reading(bytes, wanted: [Self.person], bufferSize: 64)
     }
 
-    /// Reads every prefix; gives the lengths of those that raised no error.
+    /// Reads every prefix, and returns the lengths of those that raised no error.
     private func silentCuts(_ bytes: [UInt8]) throws -> [Int] {
         #expect(try reading(bytes) == Reading(bytes, wanted: [Self.person]))
         #expect(try reading(bytes).documents == Self.documents)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func aSourceThatHasAnEndIsNeverCutInSilence() throws {
-        // Nothing at all is a file of no documents.
+        // An empty file is a valid file without documents.
         #expect(try silentCuts(Self.archive) == [0])
         #expect(try silentCuts(gzip(Self.archive)) == [0])
         #expect(try silentCuts(gzip(Self.bson)) == [0])
@@ -39,7 +39,7 @@ import Testing
         #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
     }
 
-    /// Documents alone have no end of their own: only a cut between two of them is not seen.
+    /// Plain documents have no end marker, so only a cut between two documents is not noticed.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
         let sizes = Self.documents.map(\.bytes.count)
         #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })
@@ -55,7 +55,7 @@ import Testing
     @Test func aFlippedBitOfGzipLosesNothingInSilence() throws { try flipEach(gzip(Self.bson)) }
 
     private func flipEach(_ bytes: [UInt8]) throws {
-        // Which bit is flipped goes round, so that each kind of place meets each bit.
+        // The flipped bit rotates with the position, so that each kind of byte gets each bit flipped.
         for index in bytes.indices {
             var flipped = bytes
             flipped[index] ^= 1 << (index % 8)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Without a checksum a flipped bit may be another value; it is never a crash.
+    /// Without a checksum, a flipped bit may give another value, but never a crash.
     @Test func aFlippedBitOfDocumentsAloneIsNoCrash() throws {
         for bytes in [Self.bson, try Self.json("\n", ("", "\n")), try Self.json(",", ("[", "]"))] {
             for index in bytes.indices {

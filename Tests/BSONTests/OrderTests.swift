@@ -1,9 +1,9 @@
 import BSON
 import Testing
 
-/// The cases with an odd answer were asked of mongod 6.0.5, with `$cmp` and in the order of an index.
+/// The expected results of the odd cases come from mongod 6.0.5: from `$cmp` and from the order of an index.
 @Suite struct OrderTests {
-    /// One of each type, in mongod's order.
+    /// One value of each type, in mongod's order.
     static let byType: [BSONValue] = [
         .minKey, .undefined, .null, .int(7), .string("s"), ["a": 1], [1], .binary(subtype: 0, bytes: []),
         .objectID(ObjectID(high: 0, low: 0)), false, .date(milliseconds: 0), .timestamp(0),
@@ -20,15 +20,15 @@ import Testing
         }
     }
 
-    /// Each row ascends strictly.
+    /// In each row, every value is greater than the one before it.
     static let ascending: [[BSONValue]] = [
-        // Numbers are one type; no rounding blurs them.
+        // Numbers of all types are compared by their exact values, without rounding.
         [.double(.nan), .double(-.infinity), .long(.min), .int(-1), .double(-0.5), .int(0), .double(0.5), .long(1)],
         [.long(1 << 53), .long(1 << 53 + 1), .double(0x1p53 + 2)],
         [.long(.max - 1), .long(.max), decimal("9223372036854775807.5"), .double(0x1p63), .double(.infinity)],
         [decimal("-Infinity"), .double(-.greatestFiniteMagnitude), decimal("-1E-6176"), .int(0)],
         [.double(.greatestFiniteMagnitude), decimal("1E+309"), decimal("9E+6144"), .double(.infinity)],
-        // A double stands between the two decimals of 34 digits that are nearest to it, and is neither.
+        // A double lies between the two decimals of 34 digits that are nearest to it, and equals neither.
         [
             decimal("0.1"), decimal("0.1000000000000000055511151231257827"), .double(0.1),
             decimal("0.1000000000000000055511151231257828"),
@@ -38,9 +38,9 @@ import Testing
             decimal("-0.1000000000000000055511151231257827"),
         ],
         [.int(0), .double(.leastNonzeroMagnitude), decimal("4.940656458412465441765687928682214E-324")],
-        // Text goes by its UTF-8 bytes: no locale, and a NUL counts.
+        // Text is ordered by its UTF-8 bytes, without a locale; a NUL counts.
         ["", "B", "a", "a\u{0}", "a\u{0}b", "ab", "z", "é", "\u{FFFF}", "𝄞"],
-        // Binary goes by length first, then subtype, then bytes.
+        // Binary data is ordered by length first, then subtype, then bytes.
         [binary(9, []), binary(0, [255]), binary(1, [0]), binary(0x80, [0]), binary(0, [0, 0])],
         [.date(milliseconds: .min), .date(milliseconds: -1), .date(milliseconds: 0), .date(milliseconds: .max)],
         [.timestamp(0), .timestamp(1 << 32), .timestamp(.max)],
@@ -48,7 +48,7 @@ import Testing
         [.regex(pattern: "a", options: "x"), .regex(pattern: "ab", options: ""), .regex(pattern: "ab", options: "i")],
         [.dbPointer("z", ObjectID(high: 9, low: 0)), .dbPointer("aa", ObjectID(high: 0, low: 0))],
         [.javascriptWithScope("a", ["z": 9]), .javascriptWithScope("b", [:]), .javascriptWithScope("b", ["a": 1])],
-        // Fields: the type, then the name, then the value; what ends first stands first.
+        // Fields are compared by type, then name, then value. A document that ends first comes first.
         [[:], ["b": 1], ["b": 1, "a": nil], ["b": 2], ["a": "x"], ["a": [:]]],
         [["z": nil], ["a": .int(.min)], ["b": .int(.min)]],
         // Elements of an array have no names.
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// The values of a row are all equal to each other.
+    /// In each row, all values equal each other.
     static let equals: [[BSONValue]] = [
         [.int(0), .long(0), .double(0), .double(-0.0), decimal("0"), decimal("-0E+6111"), decimal("0E-6176")],
         [.int(1), .long(1), .double(1), decimal("1"), decimal("1.000"), decimal("0.1E+1")],

@@ -1,6 +1,6 @@
 import BSON
 
-/// Writes the bytes of a document by hand: what the builder refuses to write.
+/// Writes the bytes of a document by hand, because the builder refuses to write invalid ones.
 func raw(_ body: [UInt8], length: Int? = nil) -> [UInt8] {
     int32(length ?? body.count + 5) + body + [0]
 }
@@ -16,12 +16,12 @@ func int32(_ value: Int) -> [UInt8] {
     return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
 }
 
-/// The error that a walk of one level meets, if any.
+/// Returns the error of a walk over one level, if any.
 func walkError(_ bytes: [UInt8]) -> BSONError? {
     errorOf { _ = try BSONDocument(bytes: bytes).elements() }
 }
 
-/// The error that a validation meets, if any.
+/// Returns the error of a validation, if any.
 func validationError(_ bytes: [UInt8]) -> BSONError? {
     errorOf {
         let document = try BSONDocument(bytes: bytes)
@@ -34,7 +34,7 @@ private func errorOf(_ body: () throws -> Void) -> BSONError? {
     return nil
 }
 
-/// An object nested `levels` deep, the outermost document not counted.
+/// Returns an object nested `levels` deep, the outermost document not counted.
 func nested(_ levels: Int) -> BSONDocument {
     (0..<levels).reduce(BSONDocument()) { inner, _ in ["n": .object(inner)] }
 }

@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A file of these bytes that is gone with its owner.
+/// A file with these bytes, which is removed together with this object.
 final class TemporaryFile: Sendable {
     let path: FilePath
 

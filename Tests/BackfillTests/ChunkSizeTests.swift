@@ -4,7 +4,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The arithmetic of a chunk's size.
+/// The rules by which a chunk's size changes.
 @Suite struct ChunkSizeTests {
     @Test(
         arguments: [
@@ -23,7 +23,7 @@ import Testing
         #expect(size.documents == 625)
     }
 
-    /// Time target over time, and never more than half as much again at once.
+    /// The size changes by the target time over the measured time, but grows by no more than half at once.
     @Test(arguments: [(250, 750), (400, 625), (500, 500), (625, 400), (1_000, 250), (2_000, 125), (1, 750)])
     func timeSteers(_ milliseconds: Int, _ expected: Int) {
         var size = size(500, cap: 10_000)
@@ -52,7 +52,7 @@ import Testing
         for _ in 0..<10 { size.learn(from: 500, time: .milliseconds(1)) }
         size.learn(from: 500, time: .milliseconds(2_501))
         #expect(size.documents == 50)
-        // What was measured before is dropped.
+        // Earlier measurements are dropped.
         for _ in 0..<10 { size.learn(from: 50, time: .milliseconds(50)) }
         #expect(size.documents == 50)
         size.learn(from: 50, time: .milliseconds(50))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// What a job keeps of a collection of any size: `Benchmarks/growth.md` has the figures.
+/// The size of a job's checkpoint and journal for a collection of any size; `Benchmarks/growth.md` has the figures.
 @Suite struct GrowthTests {
     private func checkpoint(chunks: Int) -> BSONDocument {
         var progress = Progress([:])
@@ -18,12 +18,12 @@ import Testing
     @Test func aCheckpointIsAsLargeAfterTenMillionChunksAsAfterTen() {
         let few = checkpoint(chunks: 10).bytes.count
         let many = checkpoint(chunks: 10_000_000).bytes.count
-        // Two sums that outgrew 32 bits, one of them twice in it: no more.
+        // Only two sums outgrow 32 bits, and one of them is stored twice.
         #expect(many - few <= 12)
         #expect(many < 1_024)
     }
 
-    /// The journal's bytes for each of 20,000 documents whose field becomes a text.
+    /// Returns the journal's bytes per document, for 20,000 documents whose field becomes a text.
     private func journaled(_ field: String) throws -> Int {
         var journal = ChunkJournal(touched: [field])
         for index in 0..<20_000 {
@@ -36,7 +36,8 @@ import Testing
     }
 
     @Test func theJournalOfARetypeTakesLessThanTheDocuments() throws {
-        // Of 20 values each has a group, and a document takes its _id; of one value each, a group of its own.
+        // A group for each of the 20 quantities, with an _id per document; serials differ, so each document has its own
+        // group.
         #expect(try journaled("quantity") < 40)
         #expect(try journaled("serial") < 200)
     }

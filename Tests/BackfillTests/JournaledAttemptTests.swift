@@ -5,7 +5,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// An attempt whose replies were lost, or came in part, tells only what is certain.
+/// An attempt whose replies were lost or incomplete reports only what is certain.
 @Suite struct JournaledAttemptTests {
     private func attempt(_ ids: ClosedRange<Int>) -> JournaledAttempt {
         JournaledAttempt(1, ids.map { DueDocument(id: .integer($0), change: nil, judgement: nil) })
@@ -15,7 +15,7 @@ import Testing
         MongoError(.server, code, message: "x", modified: modified, modifiedAtLeast: atLeast)
     }
 
-    /// The reply never came.
+    /// The error of a reply that never arrived.
     private let lost = MongoError(.stream, .hostUnreachable, message: "gone", labels: ["RetryableWriteError"])
 
     @Test func allThatIsAcknowledgedIsWhole() {
@@ -60,7 +60,7 @@ import Testing
         #expect(written.unsure == [1] && written.missed.isEmpty)
     }
 
-    /// The count fits the documents that look changed, and no other can have been changed by it.
+    /// The count matches the documents that look changed, and the write cannot have changed any other.
     @Test func aCountNamesTheMissedOnesWhereNothingElseIsPossible() {
         var attempt = attempt(1...3)
         attempt.wrote(2)

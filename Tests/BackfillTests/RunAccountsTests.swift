@@ -4,7 +4,7 @@ import Testing
 @testable import Backfill
 @testable import Jobs
 
-/// A run counts each document once, whatever failed and was tried again.
+/// A run counts each document once, even after failures and retries.
 @Suite struct RunTallyTests {
     @Test func aChunkCountsWithItsCheckpoint() {
         var tally = RunTally()
@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// The documents that a run makes unsyncable, each once.
+/// The documents that a run makes unsyncable, each counted once.
 @Suite struct UnsyncAccountTests {
     @Test func aWriteThatIsTriedAgainCountsOnce() {
         var account = UnsyncAccount()
@@ -60,7 +60,7 @@ import Testing
         #expect(account.harmed == 3)
     }
 
-    /// A user repaired the document meanwhile, and the job makes it unsyncable once more.
+    /// A user repaired the document in the meantime, and the job makes it unsyncable again.
     @Test func afterItsCheckpointADocumentCountsAgain() {
         var account = UnsyncAccount()
         account.begin(harming: [1])
@@ -74,7 +74,7 @@ import Testing
         account.begin(harming: [1, 2])
         account.skip(1)
         #expect(account.harmed == 1 && account.settle() == [1])
-        // One that no write was begun for was not counted.
+        // A document for which no write was begun was not counted.
         account.skip(9)
         #expect(account.harmed == 1)
     }
@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// The way back to the full size behind a chunk that took too long.
+/// The steps back to the full size after a chunk that took too long.
 @Suite struct ChunkPacingTests {
     private func limits(_ documents: Int, bytes: Int = 1 << 30) -> Job.Limits {
         var limits = Job.Limits()

@@ -4,7 +4,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The arithmetic of what a dry run foretells.
+/// The figures that a dry run predicts from what it measured.
 @Suite struct RunEstimateTests {
     private func estimate(_ change: (inout RunEstimate.Measured) -> Void = { _ in }) -> RunEstimate {
         var measured = RunEstimate.Measured(

@@ -5,7 +5,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// An undo asks its memory which documents it looks at, and what of them is the job's.
+/// An undo's memory knows which documents are still open, which ones the job wrote, and which fields the undo restored.
 @Suite struct UndoMemoryTests {
     private static func written(missed: [BSONValue] = [], unsure: [BSONValue] = []) -> JournalStore.Written {
         var written = JournalStore.Written()
@@ -64,7 +64,7 @@ import Testing
         #expect(try memory.isRestored(["a": "between"], of: 1, in: older))
         #expect(try !memory.isRestored(["a": "between"], of: 2, in: older))
         #expect(try !memory.isRestored(["b": "between"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
-        // A field that is as it was before the older entry need not have been given back.
+        // A field that has the value from before the older entry need not have been restored.
         #expect(try memory.isRestored(["b": "x"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
     }
 

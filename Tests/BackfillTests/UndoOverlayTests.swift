@@ -5,7 +5,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// What a dry run of undo keeps in mind of documents that it would have restored.
+/// The documents that a dry run of undo would have restored, as it remembers them.
 @Suite struct UndoOverlayTests {
     private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
         let part = try JournalPart([
@@ -29,7 +29,7 @@ import Testing
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
         overlay.restore(try .changed(1, "a", was: "first"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
-        // The oldest walk's own documents are not kept beyond their chunk.
+        // The oldest pass's own documents are not kept after their chunk.
         overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
     }
@@ -59,7 +59,7 @@ import Testing
 }
 
 extension Restoring {
-    /// A document of which a job changed one field to "new".
+    /// Returns a document in which a job changed one field to "new".
     static func changed(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {
         let after = JournalDigest(of: BSONDocument([(name, BSONValue.string("new"))]))
         let group = try JournalGroup([

@@ -4,7 +4,8 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// One wait for a majority, at the checkpoint, confirms a chunk whose writes one primary acknowledged in one term.
+/// If one primary acknowledged all writes of a chunk in one term, a single wait for a majority, at the checkpoint,
+/// confirms them.
 @Suite struct WriteDurabilityTests {
     private func reply(term: Int) -> BSONDocument { ["ok": 1, "opTime": ["ts": 1, "t": .integer(term)]] }
 
@@ -30,7 +31,7 @@ import Testing
         writes.add(journal(1), [reply(term: 3)])
         var isConfirmed = writes.isConfirmed(by: reply(term: 4))
         #expect(!isConfirmed && !writes.waitsEachTime)
-        // The chunk is repeated, all of it in the new term; the old journal is still to be confirmed.
+        // The whole chunk is repeated in the new term; the old journal is still unconfirmed.
         writes.begin()
         writes.add(journal(2), [reply(term: 4)])
         isConfirmed = writes.isConfirmed(by: reply(term: 4))
@@ -43,7 +44,7 @@ import Testing
         writes.add(["ok": 1])
         var isConfirmed = writes.isConfirmed(by: reply(term: 3))
         #expect(!isConfirmed && writes.waitsEachTime)
-        // From then on each write is with a majority before the next one is sent.
+        // From then on, each write waits for a majority before the next one is sent.
         writes.begin()
         writes.add(journal(1), [["ok": 1]])
         isConfirmed = writes.isConfirmed(by: ["ok": 1])

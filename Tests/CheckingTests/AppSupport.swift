@@ -12,7 +12,7 @@ extension CollectionSchema {
         self.init(namespace: namespace, root: .object(properties, required: required))
     }
 
-    /// The same schema with links to pets at these places.
+    /// Returns the same schema with links to pets at these paths.
     func linked(_ sources: SchemaPath...) -> CollectionSchema {
         var schema = self
         schema.relationships = sources.map {
@@ -23,13 +23,13 @@ extension CollectionSchema {
 }
 
 extension ServerSchema {
-    /// An app of these collections that syncs.
+    /// Makes an app of these collections that syncs.
     init(_ collections: CollectionSchema..., mode: SyncConfiguration.Mode = .flexible) {
         self.init(dialect: .appServices, collections: collections)
         sync = SyncConfiguration(mode: mode, location: SchemaNode.nowhere)
         isWhole = true
     }
 
-    /// The first collection's schema, compiled as a part of the app.
+    /// Returns the first collection's schema, compiled as a part of the app.
     func compiled() -> CompiledSchema { CompiledSchema(collections[0], of: self) }
 }

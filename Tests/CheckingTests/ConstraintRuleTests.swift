@@ -3,9 +3,9 @@ import Checking
 import ServerSchema
 import Testing
 
-/// The keywords beside types and fields, in the App Services dialect: possible failures.
+/// The keywords other than types and fields; in the App Services dialect they give possible failures.
 @Suite struct ConstraintRuleTests {
-    /// The schema of one field `f`, as text.
+    /// Returns the schema of one field `f`.
     private func schema(_ field: String, root: String = "") throws -> CompiledSchema {
         let text = """
             { "bsonType": "object", "properties": { "_id": { "bsonType": "int" }, "f": \(field) } \(root) }

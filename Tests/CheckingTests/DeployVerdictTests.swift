@@ -15,7 +15,7 @@ import Testing
         #expect(verdict.projected == ledger + certain)
         #expect(verdict.pessimistic == ledger + certain + possible)
         #expect(verdict.headroom == 99_999 - ledger)
-        // The two ways of the reference to say it are one.
+        // The reference states the rule in two ways, which must agree.
         #expect((certain > verdict.headroom) == (band >= .syncWillStop))
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Every code of a rule has an example in the tests: none can be added without one.
+/// Every rule code has an example in the tests, so that no code can be added without one.
 @Suite struct EveryCodeTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -13,14 +13,14 @@ import Testing
             .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
     }
 
-    /// The constants of files, by what they are called in Swift and in reports.
+    /// Returns the code constants of these files, with their names in Swift and in reports.
     private static func codes(in folder: String, files prefix: String) -> [(symbol: String, code: String)] {
         let pattern = /public static let (?<symbol>\w+)(: Self)? = (Self\(rawValue: )?"(?<code>[a-z-]+)"/
         return texts(in: folder) { $0.hasPrefix(prefix) }
             .flatMap { $0.matches(of: pattern).map { (String($0.symbol), String($0.code)) } }
     }
 
-    /// The rules of documents, in the same way.
+    /// The rules for documents, also with both names.
     private static let rules = texts(in: "Sources/Checking") { $0 == "Rule.swift" }.joined()
         .matches(of: /case (?<symbol>\w+) = "(?<code>[a-z-]+)"/)
         .map { (symbol: String($0.symbol), code: String($0.code)) }
@@ -30,7 +30,7 @@ import Testing
         #expect(codes.count > 55)
         let tests = (Self.texts(in: "Tests/CheckingTests") + Self.texts(in: "Tests/Integration")).joined()
         for (symbol, code) in codes {
-            // As a finding's first word, or as the constant.
+            // The code appears as a finding's first word, or as the constant.
             let isNamed = tests.contains("\"\(code) ") || tests.contains(".\(symbol)") || tests.contains("\"\(code)\"")
             #expect(isNamed, "no test produces \(code)")
         }
@@ -41,13 +41,13 @@ import Testing
         #expect(codes.count > 55)
         let tests = Self.texts(in: "Tests/ServerSchemaTests/Lint").joined()
         for (symbol, code) in codes {
-            // As a finding's first word, and as `code level`.
+            // The code appears as a finding's first word, followed by its level.
             let isNamed = ["error", "warning", "info"].contains { tests.contains("\(code) \($0)") }
             #expect(isNamed || tests.contains(".\(symbol)"), "no test produces \(code)")
         }
     }
 
-    /// The page that tells an operator what a code means.
+    /// The page `docs/reference/rules.md` explains each code to operators.
     @Test func everyCodeHasAnEntryInTheReference() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
         let sections = page.components(separatedBy: "\n## ")
@@ -68,7 +68,7 @@ import Testing
         try expect(remarks, in: "Remarks")
     }
 
-    /// What the sources cite as `semantics.md`.
+    /// The sections that source files cite as `semantics.md`.
     @Test func everySectionThatASourceFileCitesExists() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/reference/semantics.md"), encoding: .utf8)
         let headings = Set(page.matches(of: /(?m)^##+ (\d+(?:\.\d+)?)/).map { String($0.1) })
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// The page of promises names the tests that hold them.
+    /// The page `docs/safety.md` names the tests that prove each promise.
     @Test func everyTestThatThePageOfPromisesNamesExists() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/safety.md"), encoding: .utf8)
         let tests = Set(Self.texts(in: "Tests").joined().matches(of: /func (\w+)\(/).map { String($0.1) })

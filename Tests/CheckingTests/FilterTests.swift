@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// The form of the filters; that they find what they should is proved against a server.
+/// The form of the filters; other tests prove against a server that they find the right documents.
 @Suite struct FilterTests {
     private func filter(
         _ properties: KeyValuePairs<String, SchemaNode>, required: [String] = [], _ document: BSONDocument

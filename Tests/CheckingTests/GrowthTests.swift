@@ -5,12 +5,12 @@ import Testing
 
 @testable import Checking
 
-/// What a check keeps of a collection of any size: `Benchmarks/growth.md` has the figures.
+/// The memory that a check needs for a collection of any size; `Benchmarks/growth.md` has the figures.
 @Suite struct GrowthTests {
-    /// Every field but `_id` is a finding of its own.
+    /// In this schema, every field but `_id` is a finding of its own.
     private let closed = CompiledSchema([:]) { $0.additionalProperties = .forbidden }
 
-    /// A document with 100 fields of the 100,000 that there are.
+    /// Returns a document with 100 of the 100,000 possible fields.
     private func document(_ number: Int) -> BSONDocument {
         BSONDocument(
             [("_id", .integer(number))] + (0..<100).map { ("f\((number * 100 + $0) % 100_000)", BSONValue.int(1)) })
@@ -25,7 +25,7 @@ import Testing
         #expect(tally.counts.possible == 10_000)
         #expect(tally.groups.count == options.maximumGroupCount)
         #expect(tally.groups.allSatisfy { $0.samples.count <= options.sampleCount })
-        // Every finding is counted, with a group or without.
+        // Every finding is counted, whether a group has it or not.
         #expect(tally.groups.reduce(0) { $0 + $1.count } + tally.overflowCount == 1_000_000)
     }
 
@@ -66,7 +66,7 @@ import Testing
 
     @Test func theWaysInWhichDocumentsFailTogetherAreBounded() {
         var table = ContributionTable()
-        // So many groups each, that the groups reach their bound before the ways do.
+        // Each contribution has so many groups that the bound on groups is reached before the bound on contributions.
         for number in 0..<Int32(ContributionTable.maximumCount) {
             var contribution = Contribution(verdict: .certain)
             contribution.groups = Array(number..<number + 100)
@@ -86,7 +86,7 @@ import Testing
     }
 }
 
-/// Counts what it is told of.
+/// Counts the failing documents and their violations.
 private final class Told: Sendable {
     private let counts = Mutex((documents: 0, violations: 0))
 

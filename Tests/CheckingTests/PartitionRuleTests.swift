@@ -32,7 +32,7 @@ import Testing
     @Test func theAppsOwnSwitchGoesBeforeTheSchemas() throws {
         let required = schema(.string, .string, true)
         #expect(try required.findings(["_id": 1]) == ["partition-missing certain _partition: string / missing"])
-        // The schema's own rule stands whatever the partition allows.
+        // The schema's own rule applies, whatever the partition allows.
         let allowed = schema(.string, required: ["_partition"], .string, false)
         #expect(try allowed.findings(["_id": 1]) == ["required-missing certain _partition: string / missing"])
         #expect(

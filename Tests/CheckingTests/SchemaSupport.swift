@@ -5,7 +5,7 @@ import ServerSchema
 extension SchemaNode {
     static let nowhere = SourceLocation(file: "schema.json", line: 1, column: 1)
 
-    /// A value of one type.
+    /// Returns the schema of a value with one of these types.
     static func of(_ types: SchemaType..., default value: BSONValue? = nil) -> SchemaNode {
         var node = SchemaNode(location: nowhere)
         node.types = types
@@ -57,7 +57,7 @@ extension SchemaNode {
 }
 
 extension CompiledSchema {
-    /// Compiles a root of these properties, beside an `_id` of type int.
+    /// Compiles a root with these properties; an `_id` of type int is added if there is none.
     init(
         _ properties: KeyValuePairs<String, SchemaNode>, required: [String] = [],
         options: CheckOptions = CheckOptions(), change: (inout SchemaNode) -> Void = { _ in }
@@ -75,7 +75,7 @@ extension CompiledSchema {
         self.init(CollectionSchema(namespace: namespace, root: root), options: options)
     }
 
-    /// Every finding about a document, as `code level path: expected / found`.
+    /// Returns every finding about a document, as `code level path: expected / found`.
     func findings(_ document: BSONDocument) throws -> [String] {
         try violations(in: document.view, includingInfo: true).map {
             "\($0.rule) \($0.level) \($0.path): \($0.expected) / \($0.found)"

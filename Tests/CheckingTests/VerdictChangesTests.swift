@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// Each document judged by the active schema and by the new one.
+/// Each document is judged by the active schema and by the new one.
 @Suite struct VerdictChangesTests {
     private let old = CompiledSchema(["name": .of(.string), "n": .of(.double)])
     private let new = CompiledSchema(["name": .of(.string), "n": .of(.int)], required: ["name"])
@@ -78,7 +78,7 @@ import Testing
         #expect(merged.violationGroups == alone.violationGroups)
     }
 
-    /// A resync records again what fails already: newly failing is a column and never the sum.
+    /// A resync records documents again that already fail, so the projection is not just the newly failing ones.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func aNameWithANULIsNoShorterNameWithItsValue() throws {
-        // The document's bytes from the name on are those of the schema's name, its NUL included.
+        // From the name on, the document's bytes equal the schema's name, including its NUL.
         let schema = CompiledSchema(["_id": .of(.int), "a\0\u{2}": .of(.int), "abcdefg\0\u{2}": .of(.int)])
         for name in ["a", "abcdefg"] {
             let fields: [(String, BSONValue)] = [("_id", 1), (name, "x")]
@@ -54,7 +54,7 @@ import Testing
         for (index, name) in names.enumerated() {
             #expect(try findings([name]) == [])
             for other in [name + "x", "x" + name.dropFirst(), name.dropLast() + "x"] where !names.contains(other) {
-                // Behind those before it, the name itself is what is looked for.
+                // After the names before it in the schema, this name is the one that the checker expects next.
                 #expect(try findings(names.prefix(index) + [other]).map { $0.prefix(11) } == ["extra-field"])
             }
         }
@@ -67,7 +67,7 @@ import Testing
             var cut = Array(whole.bytes.prefix(length - 1)) + [0]
             cut[0] = UInt8(length)
             let document = try BSONDocument(bytes: cut)
-            // Cut between two elements, it is a smaller document.
+            // A cut between two elements gives a smaller, valid document.
             if length == 5 || length == 14 { continue }
             #expect(throws: BSONError.self) { try schema.check(document.view) }
         }

@@ -6,10 +6,10 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The classes of an app that has one of everything.
+/// The classes generated for an app that has one of everything.
 ///
-/// The files beside this one are what they are to be. After a change that is meant, write them anew, and read the difference:
-/// `shipshape models Tests/ClientModelsTests/Fixtures/app --language swift --out Tests/ClientModelsTests/Fixtures/swift --force`.
+/// `Fixtures` holds the expected files. After an intended change, write them again and read the difference: `shipshape
+/// models Tests/ClientModelsTests/Fixtures/app --language swift --out Tests/ClientModelsTests/Fixtures/swift --force`.
 @Suite struct ModelLanguageTests {
     private static let fixtures = FilePath(#filePath).removingLastComponent().appending("Fixtures")
 
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: SchemaError.self) {
             try classes(of: [("a", Self.embedding("int")), ("b", Self.embedding("int"))])
         }
-        // The same shape is one class.
+        // Objects of the same shape share one class.
         let same = Self.embedding("int").replacing("Holder", with: "Other")
         #expect(
             try classes(of: [("a", Self.embedding("int")), ("b", same)]).classes.map(\.name) == [
@@ -88,7 +88,7 @@ import Testing
         #expect(ModelLanguage.swift.files(of: all)[1].text.contains(#"_realmObjectName() -> String? { "item" }"#))
     }
 
-    /// A field's name is data: it ends no text and no comment.
+    /// A field's name is data, so it must not end a text or a comment.
     @Test(arguments: ModelLanguage.allCases)
     func aHostileNameStaysInsideItsText(_ language: ModelLanguage) throws {
         let text = #"""
@@ -105,8 +105,8 @@ import Testing
         if [.kotlin, .dart].contains(language) { #expect(file.text.contains("\\${x}")) }
     }
 
-    /// Node reads the schema of a generated class as it is written: a name that JavaScript gives a meaning keeps its
-    /// property.
+    /// Node reads the schema of a generated class as written, so a property keeps its name even if that name means
+    /// something in JavaScript.
     @Test(arguments: ["__proto__", "constructor", "toString", "hasOwnProperty"])
     func aPropertyMayHaveTheNameOfAnInheritedMember(_ name: String) async throws {
         let text =

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct ThreadTests {
     @Test(.timeLimit(.minutes(10))) func blockingWorkDoesNotBlockTheCooperativePool() async {
-        // Each waits for all the others, and they are more than the pool has threads: on it, they would wait for ever.
+        // Each task waits for all the others. There are more of them than the pool has threads, so on the pool they
+        // would wait for ever.
         let arrivals = Arrivals()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func theStackIsDeep() async {
-        // A kilobyte per level, several in a debug build.
+        // Each level takes a kilobyte, and several in a debug build.
         let depth = await onOwnedThread(name: "deep") { descend(1_500) }
         #expect(depth == 1_500)
     }
@@ -42,7 +43,7 @@ import Testing
 
 private struct Refused: Error {}
 
-/// Recurses with a kilobyte per level that the optimiser cannot drop.
+/// Recurses with a kilobyte per level, which the optimiser cannot drop.
 @inline(never)
 private func descend(_ depth: Int) -> Int {
     let filler = InlineArray<1_024, UInt8>(repeating: UInt8(truncatingIfNeeded: depth))

@@ -1,8 +1,8 @@
 package import BSON
 
 extension CaseGroup {
-    /// The schema in the words of App Services, as its text: some types of MongoDB's that no client has become types that
-    /// only App Services has.
+    /// The schema as text in App Services' dialect: some of MongoDB's types that no client has become types that only
+    /// App Services has.
     package var appServicesText: String? {
         guard var text = try? schema.extendedJSON() else { return nil }
         for (type, other) in [("timestamp", "uuid"), ("regex", "mixed"), ("minKey", "mixed"), ("symbol", "uuid")] {
@@ -12,7 +12,7 @@ extension CaseGroup {
         return text
     }
 
-    /// The documents in which no name repeats: the walk judges each of such fields, and a query sees the first.
+    /// The documents without repeated names: the checker judges each of such fields, but a query sees only the first.
     package var plainDocuments: [BSONDocument] { documents.filter(\.hasDistinctNames) }
 }
 

@@ -1,13 +1,13 @@
 package import BSON
 
-/// A schema and documents to judge by it.
+/// A schema and the documents to judge by it.
 package struct CaseGroup: Sendable {
     /// The value of `$jsonSchema`.
     package let schema: BSONDocument
-    /// The documents, whose `_id`s are different numbers.
+    /// The documents; their `_id`s are different numbers.
     package let documents: [BSONDocument]
 
-    /// Joins the two.
+    /// Makes a case of a schema and its documents.
     package init(schema: BSONDocument, documents: [BSONDocument]) {
         self.schema = schema
         self.documents = documents
@@ -26,7 +26,7 @@ package struct CaseGenerator: Sendable {
         self.documentCount = documentCount
     }
 
-    /// The next schema with its documents; a schema that is meant to be refused has only one.
+    /// Returns the next schema with its documents; a schema that is meant to be refused has only one.
     package mutating func next() -> CaseGroup {
         var schemas = SchemaGenerator(random: Randomness(seed: random.next()))
         let isBroken = random.percent(15)

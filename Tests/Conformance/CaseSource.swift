@@ -2,22 +2,24 @@ import BSON
 import ServerSchema
 import SystemPackage
 
-/// Where cases come from.
+/// A source of cases.
 package protocol CaseSource: Sendable {
-    /// Some more cases with what they expect, an answer per document; `nil` when there are none.
+    /// Returns some more cases, each with the expected answer for every document; `nil` at the end.
     mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
 }
 
-/// Random cases, which expect nothing.
+/// Random cases without expected answers.
 package struct GeneratedCases: CaseSource {
     private var generator: CaseGenerator
     private var rest: Int
 
+    /// Generates cases until they have at least `count` documents.
     package init(count: Int, seed: UInt64) {
         generator = CaseGenerator(seed: seed)
         rest = count
     }
 
+    /// Returns further cases with about 1,000 documents; `nil` after the last.
     package mutating func next() -> [(CaseGroup, [ConformanceAnswer])]? {
         guard rest > 0 else { return nil }
         var batch: [(CaseGroup, [ConformanceAnswer])] = []
@@ -32,14 +34,14 @@ package struct GeneratedCases: CaseSource {
     }
 }
 
-/// The cases of a file, one on a line.
+/// The cases of a file, one per line.
 package struct CaseFile: CaseSource {
     private let name: String
     private var lines: ArraySlice<ArraySlice<UInt8>>
     private var number = 0
     private let addsIDs: Bool
 
-    /// - Parameter addsIDs: whether documents without an `_id` get one, as mongod gives them.
+    /// - Parameter addsIDs: whether documents without an `_id` get one, as mongod would add it.
     package init(_ path: String, addsIDs: Bool = false) throws {
         self.addsIDs = addsIDs
         name = path == "-" ? "standard input" : path
@@ -54,6 +56,7 @@ package struct CaseFile: CaseSource {
         lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
     }
 
+    /// Returns further cases of the file; `nil` at its end.
     package mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]? {
         var batch: [(CaseGroup, [ConformanceAnswer])] = []
         while batch.count < 200, let line = lines.popFirst() {
@@ -102,7 +105,8 @@ struct ConformanceLine {
     }
 }
 
-/// Why a file of cases cannot be read.
+/// The reason why a file of cases cannot be read.
 package struct CaseError: Error, CustomStringConvertible {
+    /// The place and the reason.
     package let description: String
 }

@@ -2,30 +2,30 @@ package import BSON
 package import Checking
 import ServerSchema
 
-/// A schema, and a document to judge by it.
+/// A schema and a document to judge by it.
 package struct ConformanceCase: Sendable {
     /// The value of `$jsonSchema`.
     package var schema: BSONDocument
     /// The document.
     package var document: BSONDocument
 
-    /// Joins the two.
+    /// Makes a case of a schema and a document.
     package init(schema: BSONDocument, document: BSONDocument) {
         self.schema = schema
         self.document = document
     }
 }
 
-/// What is to be said of a case.
+/// The answer to a case.
 package enum ConformanceAnswer: Hashable, Sendable {
     /// Whether the document fits.
     case judged(Bool)
-    /// The schema is refused, for a reason in words.
+    /// The schema is refused; the value is the reason.
     case refused(String)
     /// No answer: mongod would not store the document, or a judgement failed.
     case none(String)
 
-    /// Whether both say the same: reasons may differ.
+    /// Whether both give the same verdict or both refuse the schema; the reasons may differ.
     package func agrees(with other: ConformanceAnswer) -> Bool {
         switch (self, other) {
         case (.judged(let left), .judged(let right)): left == right
@@ -36,6 +36,7 @@ package enum ConformanceAnswer: Hashable, Sendable {
 }
 
 extension ConformanceAnswer: CustomStringConvertible {
+    /// The answer in words.
     package var description: String {
         switch self {
         case .judged(let fits): fits ? "fits" : "does not fit"
@@ -45,9 +46,9 @@ extension ConformanceAnswer: CustomStringConvertible {
     }
 }
 
-/// A schema that is judged by, or the reason why it is refused.
+/// A schema to judge by, or the reason why it is refused.
 package struct JudgingSchema: Sendable {
-    /// The schema in the form that documents are checked against; `nil` when it is refused.
+    /// The schema in the form that the checker uses; `nil` if it is refused.
     package let compiled: CompiledSchema?
     private let refusal: String
 
@@ -63,12 +64,12 @@ package struct JudgingSchema: Sendable {
         }
     }
 
-    /// What the checker says of a document.
+    /// Returns the checker's answer for a document.
     package func answer(for document: BSONDocument) -> ConformanceAnswer {
         guard let compiled else { return .refused(refusal) }
         do throws(BSONError) {
             let fits = try compiled.check(document.view) == .fits
-            // The slower pass must say the same as the quick one.
+            // The slower pass must agree with the quick one.
             let violations = try compiled.violations(in: document.view, includingInfo: false)
             guard fits == violations.isEmpty else { return .none("the two passes differ: \(violations)") }
             return .judged(fits)

@@ -4,7 +4,7 @@ import BSON
 struct InstanceGenerator {
     var random: Randomness
 
-    /// A document for a schema, with an `_id`.
+    /// Returns a document for a schema, with an `_id`.
     mutating func document(for schema: BSONDocument, id: BSONValue) -> BSONDocument {
         let depth = 4
         var fields: [(String, BSONValue)]
@@ -38,7 +38,7 @@ struct InstanceGenerator {
         }
     }
 
-    /// A value of any type.
+    /// Returns a value of any type.
     mutating func anything(depth: Int) -> BSONValue {
         let type = random.pick(random.percent(75) ? SampleValues.commonTypes : SampleValues.types)
         if let scalar = SampleValues.scalar(of: type, using: &random) { return scalar }
@@ -80,7 +80,7 @@ struct InstanceGenerator {
         }
     }
 
-    /// The type that a schema without one speaks of.
+    /// Returns a type that the keywords of a schema suggest, if it names none.
     private mutating func guess(_ schema: BSONDocument) -> String {
         let hints: [(String, String)] = [
             ("properties", "object"), ("required", "object"), ("patternProperties", "object"),
@@ -171,7 +171,7 @@ struct InstanceGenerator {
         return .object(BSONDocument(fields))
     }
 
-    /// Adds a field; a name that is a path becomes objects, arrays of objects, or arrays, mostly.
+    /// Adds a field; a dotted name usually becomes nested objects, arrays of objects, or arrays.
     private mutating func append(_ name: String, _ value: BSONValue, to fields: inout [(String, BSONValue)]) {
         let components = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard components.count > 1, random.percent(85) else { return fields.append((name, value)) }

@@ -2,9 +2,10 @@
 package struct Randomness: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Starts the sequence of a seed.
+    /// Starts the sequence for a seed.
     package init(seed: UInt64) { state = seed }
 
+    /// Returns the next number.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
@@ -13,12 +14,12 @@ package struct Randomness: RandomNumberGenerator, Sendable {
         return word ^ (word >> 31)
     }
 
-    /// A number from 0 up to and without `bound`.
+    /// Returns a number from 0 up to, but without, `bound`.
     package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-    /// True with that probability in percent.
+    /// Returns true with this probability in percent.
     package mutating func percent(_ chance: Int) -> Bool { below(100) < chance }
 
-    /// One of the elements.
+    /// Returns one of the elements.
     package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

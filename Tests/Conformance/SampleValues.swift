@@ -1,6 +1,6 @@
 import BSON
 
-/// The values that documents and schemas are made of: of every type, and at the edges where types meet.
+/// The values that documents and schemas are made of: values of every type, and edge cases where types meet.
 enum SampleValues {
     static let integers: [BSONValue] = [
         0, 1, 2, 3, 4, 5, 7, 10, 12, 100, -1, -2, -3, .int(.max), .int(.min), .long(0), .long(1), .long(2), .long(3),
@@ -35,7 +35,7 @@ enum SampleValues {
         return number
     }
 
-    /// A value of a type, nested ones excepted; `nil` for `object` and `array`.
+    /// Returns a value of a type; `nil` for `object` and `array`.
     static func scalar(of type: String, using random: inout Randomness) -> BSONValue? {
         switch type {
         case "double": random.pick(doubles)
@@ -69,7 +69,7 @@ enum SampleValues {
         "dbPointer", "javascript", "symbol", "javascriptWithScope", "int", "timestamp", "long", "decimal", "minKey",
         "maxKey", "number",
     ]
-    /// The types that most documents are made of.
+    /// The types of most values in the documents.
     static let commonTypes = [
         "double", "string", "object", "array", "bool", "null", "int", "long", "decimal", "number",
     ]
@@ -87,7 +87,7 @@ enum SampleValues {
         .binary(subtype: 6, bytes: [algorithm] + .init(repeating: 9, count: 16) + [type, 1, 2, 3])
     }
 
-    /// Regular expressions, with a text that each matches.
+    /// Regular expressions, each with a text that it matches.
     static let patterns: [(text: String, match: String)] = [
         ("", ""), ("a", "xay"), ("^a", "ab"), ("b$", "ab"), ("^a.c$", "abc"), ("^.$", "é"), ("^..$", "ab"),
         ("\\d+", "a12"), ("^\\w+$", "ab_1"), ("\\s", "a b"), ("(?i)abc", "xABC"), ("^[a-z]{2,3}$", "abc"),
@@ -97,10 +97,10 @@ enum SampleValues {
         ("ab\\Z", "ab\n"), ("(?m)^b", "a\nb"), ("(?s)a.b", "a\nb"), ("(?x) a b ", "ab"), ("[[:alpha:]]1", "a1"),
         ("\\bfoo\\b", "foo"), ("^\\X$", "\u{301}"), ("a\\Rb", "a\nb"),
         ("^[\\k\\z]$", "k"), ("(*UTF8)(*UCP)^\\w+$", "é1"), ("^(?:a|b)*$", longText),
-        // The group that mongod puts around these has no end, and so it refuses them.
+        // mongod refuses these, because they leave the group that it puts around a pattern without an end.
         ("\\Qa", "a"), ("(?x)a #b", "a"),
     ]
 
-    /// The longest text but one on which mongod does not give up `(?:a|b)*`.
+    /// The second-longest text of this kind for which mongod does not give up on `(?:a|b)*`.
     private static let longText = String(repeating: "ab", count: 999)
 }

@@ -1,7 +1,7 @@
 import BSON
 
 extension SchemaGenerator {
-    /// Puts in something that mongod may refuse.
+    /// Inserts a defect that mongod may refuse.
     mutating func breakOne(_ keywords: inout [(String, BSONValue)]) {
         let wrongValues: [BSONValue] = [
             .null, 1, -1, 1.5, "x", true, [], [:], [1], ["a", "a"], ["x": 1], .double(.nan),

@@ -4,20 +4,20 @@ package import Mongo
 
 /// Asks a mongod for its own verdicts.
 ///
-/// Documents are stored and found with `$jsonSchema`; never through a validator, whose error messages make mongod 6.0.5
-/// abort for some schemas.
+/// Stores documents and finds them with `$jsonSchema`. It never uses a validator, because mongod 6.0.5 aborts on the
+/// error messages of some schemas.
 package struct Oracle: ~Copyable {
     private let client: Client
     private let namespace: Namespace
 
-    /// - Parameter namespace: a collection of its own, which ``finish()`` drops.
+    /// - Parameter namespace: a collection for this oracle alone; ``finish()`` drops it.
     package init(_ client: consuming Client, namespace: Namespace) {
         self.client = client
         self.namespace = namespace
     }
 
-    /// The verdicts on the documents of each group, in their order.
-    /// - Throws: ``MongoError`` when the deployment fails; a refused schema is an answer.
+    /// Returns the verdicts on the documents of each group, in their order.
+    /// - Throws: ``MongoError`` if the deployment fails; a refused schema is an answer.
     package func answers(for groups: [CaseGroup]) throws -> [[ConformanceAnswer]] {
         let numbers = groups.flatMap(\.documents).map(\.number)
         guard Set(numbers).count == numbers.count, !numbers.contains(where: \.isNaN) else {
@@ -26,7 +26,7 @@ package struct Oracle: ~Copyable {
         return try answersByNumber(for: groups)
     }
 
-    /// The verdict on a document with any `_id`, alone in the collection.
+    /// Returns the verdict on a document with any `_id`, stored alone in the collection.
     private func answer(for document: BSONDocument, by schema: BSONDocument) throws -> ConformanceAnswer {
         try clear()
         let command: BSONDocument = ["find": .string(namespace.collection), "filter": ["$jsonSchema": .object(schema)]]
@@ -58,7 +58,7 @@ package struct Oracle: ~Copyable {
         error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
     }
 
-    /// The verdicts on documents whose `_id`s are different numbers, all stored at once.
+    /// Returns the verdicts on documents whose `_id`s are different numbers, all stored at once.
     private func answersByNumber(for groups: [CaseGroup]) throws -> [[ConformanceAnswer]] {
         let stored = try store(groups.flatMap(\.documents))
         var answers: [[ConformanceAnswer]] = []
@@ -80,7 +80,8 @@ package struct Oracle: ~Copyable {
             }
             answers.append(verdicts)
         }
-        // A schema that nothing fits is looked for in the whole collection, whatever the bounds of `_id`.
+        // Empties the collection, because mongod scans all of it for a schema that nothing fits, even with bounds on
+        // `_id`.
         try clear()
         return answers
     }
@@ -96,7 +97,7 @@ package struct Oracle: ~Copyable {
         _ = try client.runCommand(["drop": .string(namespace.collection)], on: namespace.database)
     }
 
-    /// Stores documents, and gives the numbers of those that mongod takes.
+    /// Stores documents, and returns the numbers of those that mongod accepts.
     private func store(_ documents: [BSONDocument]) throws -> Set<Double> {
         var stored: Set<Double> = []
         var rest = documents[...]
@@ -110,7 +111,7 @@ package struct Oracle: ~Copyable {
                         "ordered": false, "writeConcern": ["w": 1, "j": false],
                     ], on: namespace.database)
             } catch {
-                // Some documents are refused; which, the next command tells.
+                // mongod refused some documents; the next command shows which.
                 guard error.domain == .server else { throw error }
             }
             stored.formUnion(try find(part, matching: [:]))
@@ -136,7 +137,7 @@ package struct Oracle: ~Copyable {
 }
 
 extension BSONDocument {
-    /// The `_id`, a number of any type.
+    /// The `_id` as a number, of whichever type; NaN if it is no number.
     fileprivate var number: Double {
         switch self["_id"] {
         case .int(let value)?: Double(value)

@@ -1,11 +1,11 @@
 import BSON
 import Conformance
 
-/// A case as a line of a file of cases.
+/// A case as one line of a case file.
 struct CaseLine {
     let text: String
 
-    /// - Throws: ``BSONError`` for what extended JSON cannot spell.
+    /// - Throws: ``BSONError`` for a value that extended JSON cannot express.
     init(_ schema: BSONDocument, _ document: BSONDocument, _ answer: ConformanceAnswer) throws(BSONError) {
         var line: [(String, BSONValue)] = [("schema", .object(schema)), ("document", .object(document))]
         switch answer {

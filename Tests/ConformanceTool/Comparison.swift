@@ -3,11 +3,11 @@ import Conformance
 import ConformanceOracle
 import Mongo
 
-/// Counts agreements, and prints disagreements whole.
+/// Counts agreements, and prints disagreements in full.
 struct Comparison: Sendable {
     private(set) var agreedCount = 0
     private(set) var disagreedCount = 0
-    /// Cases on which mongod gave no verdict: documents that it does not store, for instance.
+    /// Cases without a verdict from mongod, such as documents that it does not store.
     private(set) var unansweredCount = 0
     private(set) var fittingCount = 0
     private(set) var refusedCount = 0
@@ -22,7 +22,7 @@ struct Comparison: Sendable {
             return
         }
         let pool = try ClientPool.open(ConnectionOptions(uri: uri))
-        // A run empties its collection, which so must be its own.
+        // A run empties its collection, so it needs one of its own.
         let name = "cases_\(UInt64.random(in: 0 ... .max))"
         let oracle = Oracle(
             try pool.client(), namespace: Namespace(database: "shipshape_conformance", collection: name))

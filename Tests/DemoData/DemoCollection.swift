@@ -1,14 +1,14 @@
 public import BSON
 
-/// One collection of the demo app; every document follows from its index alone.
+/// A collection of the demo app; each document depends on its index alone.
 public struct DemoCollection: Sendable {
     enum Kind {
         case person, dog(people: Int), task, note
     }
 
-    /// Where it stands.
+    /// The database and name of the collection.
     public let namespace: Namespace
-    /// How many documents it holds.
+    /// The number of its documents.
     public let count: Int
     let kind: Kind
 
@@ -18,13 +18,13 @@ public struct DemoCollection: Sendable {
         self.kind = kind
     }
 
-    /// The document at an index below ``count``.
+    /// Returns the document at an index below ``count``.
     public func document(at index: Int) -> BSONDocument { recipe(at: index).document }
 
-    /// The `_id` of the document at an index.
+    /// Returns the `_id` of the document at an index.
     public func id(at index: Int) -> BSONValue { recipe(at: index).id }
 
-    /// What a check of the document at an index finds, infos aside.
+    /// Returns the findings of a check on the document at an index, without infos.
     public func flaws(at index: Int, against version: DemoVersion) -> [DemoFlaw] {
         recipe(at: index).flaws(against: version)
     }

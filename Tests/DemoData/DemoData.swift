@@ -2,7 +2,7 @@ public import BSON
 
 /// The demo app's data, the same on every machine and in every run.
 public enum DemoData {
-    /// How many documents the whole app holds.
+    /// The number of documents in the whole app.
     public static let documentCount = 200_000
 
     /// The app's internal id, as its ledger entries carry it.
@@ -14,7 +14,7 @@ public enum DemoData {
     /// The four collections at their full size.
     public static var collections: [DemoCollection] { collections(documents: documentCount) }
 
-    /// The four collections, together about this large.
+    /// Returns the four collections with about this many documents together.
     public static func collections(documents: Int) -> [DemoCollection] {
         let people = max(1, documents * 50 / 100)
         return [
@@ -25,9 +25,9 @@ public enum DemoData {
         ]
     }
 
-    /// What the ledger of unsynced documents holds: most documents that fail under v1, and a few stale entries.
+    /// Returns the ledger of unsynced documents: most of the documents that fail under v1, and a few stale entries.
     ///
-    /// An entry is stale when its document fits by now, or is gone.
+    /// An entry is stale if its document fits by now, or is gone.
     public static func ledger(documents: Int = documentCount) -> [BSONDocument] {
         let fitting = max(1, documents / 20_000)
         var entries: [(Namespace, BSONValue)] = []
@@ -39,7 +39,7 @@ public enum DemoData {
                     found.1.append(index)
                 }
             }
-            // Every fifth was written since the service last looked.
+            // Every fifth document was written after the service last updated the ledger.
             let recorded = failing.enumerated().filter { $0.offset % 5 != 4 }.map(\.element)
             let gone = collection.count..<collection.count + fitting / 2
             for index in recorded + fine + gone { entries.append((collection.namespace, collection.id(at: index))) }

@@ -1,6 +1,6 @@
 import BSON
 
-/// `app.Dog`: an `_id` of type long, a few of them written as int, which is the same to Sync, and links to people.
+/// `app.Dog`: an `_id` of type long, which a few documents have as int (the same to Sync), and links to people.
 struct DemoDog: DemoRecipe {
     private let index: Int
     private let people: Int

@@ -1,4 +1,4 @@
-/// The two schemas of the demo app: the active one, and the one that is to be deployed.
+/// The two schemas of the demo app: the active one, and the next one to deploy.
 public enum DemoVersion: String, Sendable, CaseIterable {
     /// The active schema.
     case v1
@@ -6,24 +6,24 @@ public enum DemoVersion: String, Sendable, CaseIterable {
     case v2
 }
 
-/// A finding that a check of one document must give.
+/// A finding that a check of one document must report.
 public struct DemoFlaw: Hashable, Sendable {
-    /// How sure the rule is.
+    /// The certainty of a finding.
     public enum Level: String, Sendable {
         /// The document stops syncing.
         case certain
-        /// Nobody documents whether it does.
+        /// It is not documented whether the document stops syncing.
         case possible
     }
 
     /// The rule's code.
     public let rule: String
-    /// The path; an array's index is written `[]`, a dictionary's key `{}`.
+    /// The path; an array index is written as `[]`, a dictionary key as `{}`.
     public let path: String
-    /// How sure the rule is.
+    /// The certainty of the finding.
     public let level: Level
 
-    /// Names a finding.
+    /// Makes a finding.
     public init(_ rule: String, _ path: String, _ level: Level = .certain) {
         self.rule = rule
         self.path = path
@@ -32,9 +32,9 @@ public struct DemoFlaw: Hashable, Sendable {
 }
 
 extension Presence {
-    /// The finding that a required field gives when it stands so.
+    /// Returns the finding for a required field in this state; `nil` if it is present.
     ///
-    /// - Parameter embedded: whether the field stands in an embedded object.
+    /// - Parameter embedded: whether the field is in an embedded object.
     func flaw(_ path: String, embedded: Bool = false) -> DemoFlaw? {
         let prefix = embedded ? "embedded-" : ""
         return switch self {

@@ -1,6 +1,6 @@
 import BSON
 
-/// `app.Note`: `_id`s of three types, which its schema lists, and nothing wrong.
+/// `app.Note`: `_id`s of three types, which its schema lists; all documents are valid.
 struct DemoNote: DemoRecipe {
     let index: Int
 

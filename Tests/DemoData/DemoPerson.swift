@@ -26,7 +26,7 @@ struct DemoPerson: DemoRecipe {
         let draw = random.below(1000)
         ageType = draw < 6 ? .text : draw < 8 ? .long : .int
         lastName = random.presence(missing: 2, null: 2)
-        // A document of the old web form has neither of the two.
+        // Documents of the old web form have neither of the two fields.
         let isOld = random.chance(125)
         email = isOld ? .missing : random.presence(missing: 5, null: 25)
         yearsSinceBirth = isOld ? .missing : .present

@@ -1,17 +1,17 @@
 import BSON
 
-/// Everything that is decided about one document: what it holds and what is wrong with it come from the same draw.
+/// All decisions about one document: its content and its flaws come from the same random numbers.
 protocol DemoRecipe {
     /// The document's `_id`.
     var id: BSONValue { get }
     /// The document.
     var document: BSONDocument { get }
-    /// What a check finds under a schema.
+    /// Returns the findings of a check under a schema.
     func flaws(against version: DemoVersion) -> [DemoFlaw]
 }
 
 extension BSONBuilder {
-    /// Appends a field as it stands in the document.
+    /// Appends a field if it is present or null.
     mutating func append(_ name: String, _ presence: Presence, _ value: @autoclosure () -> BSONValue) {
         switch presence {
         case .present: append(name, value())
@@ -22,18 +22,18 @@ extension BSONBuilder {
 }
 
 extension BSONValue {
-    /// A decimal number of cents.
+    /// Returns a decimal amount from a number of cents.
     static func cents(_ amount: Int) -> BSONValue {
         .decimal(Decimal128(high: UInt64(6176 - 2) << 49, low: UInt64(amount)))
     }
 
-    /// The ObjectId of the document that was made `index` minutes after a fixed day.
+    /// Returns the ObjectId of a document created `index` minutes after a fixed day.
     static func objectID(at index: Int, of collection: UInt32) -> BSONValue {
         let seconds = UInt64(1_577_836_800 + index * 60)
         return .objectID(
             ObjectID(high: seconds << 32 | 0x5EA5_1DE0 | UInt64(collection), low: 0x7C00_0000 | UInt32(index)))
     }
 
-    /// A day after 1940 in UTC.
+    /// Returns a day after 1940 in UTC.
     static func day(_ number: Int) -> BSONValue { .date(milliseconds: -946_771_200_000 + Int64(number) * 86_400_000) }
 }

@@ -2,20 +2,20 @@ import BSON
 
 /// A way in which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json`, checked with `--strict`.
 ///
-/// The first thirteen are certain for Sync; of the constraints, the others, nobody documents whether they are.
+/// The first thirteen are certain for Sync; for the others, which break constraints, this is not documented.
 public enum FlatFlaw: Int, CaseIterable, Sendable {
     case customerMissing, statusNull, addressMissing, cityMissing, cityNull
     case totalText, quantityText, placedText, paidNumber, serialText, addressText, tagsText, tagNumber
     case customerTooLong, customerTooShort, statusUnknown, emailMalformed, quantityTooLarge, totalNaN, tooManyTags
 
-    /// The flaw of the document at an index, `nil` for nine of ten; each flaw is equally frequent.
+    /// Returns the flaw of the document at an index, `nil` for nine out of ten; all flaws are equally frequent.
     public static func ofDocument(at index: Int) -> FlatFlaw? {
         let (tens, rest) = index.quotientAndRemainder(dividingBy: 10)
-        // Spread, so that no period of ten is seen by those who read in batches.
+        // Spread over the positions, so that reading in batches does not meet a period of ten.
         return rest == (tens &* 7) % 10 ? allCases[tens % allCases.count] : nil
     }
 
-    /// What stands in the place of a field's value; `nil` where the field is missing.
+    /// Returns the value that replaces a field's value; `nil` if the field is missing.
     func value(of name: String, for value: BSONValue) -> BSONValue? {
         switch (self, name) {
         case (.customerMissing, "customer"), (.addressMissing, "address"): nil

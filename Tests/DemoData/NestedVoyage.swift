@@ -1,9 +1,9 @@
 public import BSON
 
-/// Documents of about 2 KiB with lists of objects that hold lists, dictionaries and links, for measuring; all of them
-/// fit `Benchmarks/nested`.
+/// Documents of about 2 KiB for measuring, with links, dictionaries, and lists of objects that contain lists; all of
+/// them fit `Benchmarks/nested`.
 public enum NestedVoyage {
-    /// The document at an index; the same for the same index.
+    /// Returns the document at an index, always the same.
     public static func document(at index: Int) -> BSONDocument {
         var random = SplitMix64(collection: 8, index: index)
         let departed = 27_000 + random.below(2_000)

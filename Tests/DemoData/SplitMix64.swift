@@ -1,10 +1,10 @@
-/// A small generator whose numbers are the same on every machine: the standard library's is not to be seeded.
+/// A small generator that gives the same numbers on every machine; the standard library's cannot be seeded.
 ///
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 struct SplitMix64 {
     private var state: UInt64
 
-    /// The generator of one document: neighbours share nothing.
+    /// Makes the generator for one document; those of neighbouring documents are independent.
     init(collection: UInt64, index: Int) {
         state = collection &* 0xD1B5_4A32_D192_ED03 &+ UInt64(index) &* 0x8CB9_2BA7_2F3D_8DD7
         state = next()
@@ -18,23 +18,23 @@ struct SplitMix64 {
         return z ^ (z >> 31)
     }
 
-    /// A number from 0 up to, but without, `bound`.
+    /// Returns a number from 0 up to, but without, `bound`.
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// True so many times in a thousand.
+    /// Returns true with this probability per thousand.
     mutating func chance(_ perMille: Int) -> Bool { below(1000) < perMille }
 
-    /// One of these.
+    /// Returns one of the choices.
     mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
 
-    /// How a field stands in a document: missing or null so many times in a thousand.
+    /// Returns the state of a field, which is missing or null with these probabilities per thousand.
     mutating func presence(missing: Int, null: Int) -> Presence {
         let draw = below(1000)
         return draw < missing ? .missing : draw < missing + null ? .null : .present
     }
 }
 
-/// How a field stands in a document.
+/// The state of a field in a document.
 enum Presence {
     case present, missing, null
 }

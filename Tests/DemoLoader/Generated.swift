@@ -3,7 +3,7 @@ import BSON
 import Mongo
 import SystemPackage
 
-/// Where generated documents go, and how many.
+/// The destination and number of generated documents.
 struct Generated: ParsableArguments {
     @Option(help: "The connection string of the deployment.")
     var uri: String?

@@ -36,7 +36,7 @@ struct Load: AsyncParsableCommand {
         try await load(ledger.count, into: DemoData.ledgerNamespace, of: pool) { ledger[$0] }
     }
 
-    /// Makes sure that the collections are empty: those that hold documents may be somebody's.
+    /// Makes sure that the collections are empty, because documents in them may belong to a user.
     private func prepare(_ namespaces: [Namespace], in pool: ClientPool) async throws {
         let replaces = replace
         let filled = try await pool.withClient { client throws(MongoError) in
@@ -54,7 +54,7 @@ struct Load: AsyncParsableCommand {
         }
     }
 
-    /// Inserts the documents on a thread of our own, and says how many.
+    /// Inserts the documents on a thread of its own, and prints their number.
     private func load(
         _ count: Int, into namespace: Namespace, of pool: ClientPool,
         _ document: @Sendable @escaping (Int) -> BSONDocument

@@ -10,7 +10,7 @@ public struct ArchiveWriter {
     private static let terminator = [UInt8](repeating: 0xFF, count: 4)
 
     /// Writes the prelude.
-    /// - Parameter types: what is no plain collection, such as `timeseries`.
+    /// - Parameter types: the types of collections that are not plain ones, such as `timeseries`.
     public init(_ collections: [Namespace], types: [Namespace: String] = [:]) {
         bytes = [0x6D, 0xE2, 0x99, 0x81]
         let header: BSONDocument = [
@@ -49,7 +49,7 @@ public struct ArchiveWriter {
         return header.bytes
     }
 
-    /// CRC-64 with ECMA-182's polynomial bit by bit, as the definition has it.
+    /// Computes CRC-64 with ECMA-182's polynomial bit by bit, as it is defined.
     public static func checksum(_ bytes: [UInt8]) -> UInt64 {
         ~bytes.reduce(UInt64.max) { crc, byte in
             (0..<8).reduce(crc ^ UInt64(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xC96C_5795_D787_0F42 : crc >> 1 }
@@ -58,7 +58,7 @@ public struct ArchiveWriter {
 }
 
 extension ArchiveWriter {
-    /// An archive of whole collections whose blocks take turns.
+    /// Returns an archive of whole collections whose blocks alternate.
     public static func interleaved(
         _ collections: [(Namespace, [BSONDocument])], block size: Int = 100, types: [Namespace: String] = [:]
     ) -> [UInt8] {

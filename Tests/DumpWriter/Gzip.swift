@@ -1,6 +1,6 @@
 import CZlib
 
-/// Compresses as gzip does, into one member.
+/// Compresses bytes into a single gzip member.
 public func gzip(_ bytes: [UInt8]) -> [UInt8] {
     var stream = unsafe z_stream()
     let size = unsafe Int32(MemoryLayout<z_stream>.size)

@@ -3,7 +3,7 @@ import Evaluating
 import Jobs
 import Testing
 
-/// What an expression is for a document, by example; `EvaluatorConformanceTests` asks the server.
+/// The values of expressions for documents, by example; `EvaluatorConformanceTests` compares them with the server.
 @Suite struct CompiledExpressionTests {
     private func value(_ expression: BSONValue, _ document: BSONDocument) throws(NotEvaluated) -> BSONValue? {
         try CompiledExpression(Expression(expression)).value(for: document.view)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func conditionsAreAskedInTheirOrderUpToTheFirstThatDecides() throws {
-        // The second would end in an error.
+        // The second condition would cause an error.
         let guarded: BSONValue = [
             "$and": [["$eq": [["$type": "$a"], "string"]], ["$gt": [["$strLenBytes": "$a"], 2]]]
         ]

@@ -5,16 +5,16 @@ import Testing
 
 @testable import ShipshapeCLI
 
-/// libFuzzer, which keeps the inputs that reach code that no input has reached before, and goes on from those.
+/// libFuzzer, which keeps the inputs that reach new code, and continues from those.
 ///
-/// `scripts/fuzz --coverage` builds and runs it; a kind for each run.
+/// `scripts/fuzz --coverage` builds and runs it, once for each kind.
 @Suite struct CoverageFuzzing {
     private static let environment = ProcessInfo.processInfo.environment
-    /// What libFuzzer's function reads its inputs as: it can capture nothing.
+    /// The kind of the inputs, kept here because libFuzzer's function cannot capture anything.
     private static let kind = Mutex<FuzzKind?>(nil)
 
-    /// Writes what libFuzzer begins with: a folder of seeds for each kind, the words of mutations as its dictionary, and
-    /// the names of the kinds.
+    /// Writes the files that libFuzzer starts with: a folder of seeds for each kind, the words of mutations as its
+    /// dictionary, and the names of the kinds.
     @Test func writesSeeds() throws {
         let home = URL(fileURLWithPath: try #require(Self.environment["SHIPSHAPE_FUZZ_SEEDS"]))
         let folder = try FuzzFolder()
@@ -35,7 +35,7 @@ import Testing
         try Data(names.joined().utf8).write(to: home.appendingPathComponent("kinds.tsv"))
     }
 
-    /// Ends the process, as libFuzzer does; `scripts/fuzz` removes the folder.
+    /// Ends the process, as libFuzzer does, so `scripts/fuzz` removes the folder.
     @Test func runs() async throws {
         let folder = try FuzzFolder()
         let name = Self.environment["SHIPSHAPE_FUZZ_KIND"]
@@ -43,7 +43,7 @@ import Testing
         try #require(kind != nil, "SHIPSHAPE_FUZZ_KIND names no kind")
         Self.kind.withLock { $0 = kind }
         let arguments = (Self.environment["SHIPSHAPE_FUZZ_ARGUMENTS"] ?? "").split(separator: "\n").map(String.init)
-        // As large a stack as the program's own threads have.
+        // The stack is as large as those of the program's own threads.
         let thread = Thread { Self.drive(["fuzz"] + arguments) }
         thread.stackSize = 8 << 20
         thread.start()
@@ -69,7 +69,7 @@ import Testing
     }
 }
 
-/// `LLVMFuzzerRunDriver`, of libclang_rt.fuzzer_no_main: the library without a `main` of its own.
+/// The driver `LLVMFuzzerRunDriver` from libclang_rt.fuzzer_no_main, which is libFuzzer without a `main` of its own.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runLibFuzzer(
     _ count: UnsafeMutablePointer<CInt>,

@@ -21,7 +21,7 @@ extension FuzzKind {
          "name": {"bsonType": "string"}, "tags": {"bsonType": "array", "items": {"bsonType": "int"}, "uniqueItems": true}}}
         """
 
-    /// Every kind of file that the program reads, and every text of a flag that has a form of its own.
+    /// Returns every kind of file that the program reads, and every flag value that has a form of its own.
     static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
         let base = try ServerSchema.read(text: small, namespace: namespace)
         return schemas(base) + folders(folder) + jobs(base) + dumps(folder) + (try values(base)) + flags(base)
@@ -37,7 +37,7 @@ extension FuzzKind {
         ]
     }
 
-    /// Reads a schema, and judges the documents behind the first zero by it.
+    /// Reads a schema, and judges the documents after the first zero byte by it.
     private static func judge(_ bytes: [UInt8]) throws {
         let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
         let schema = try ServerSchema.read(text: String(decoding: parts[0], as: UTF8.self), namespace: namespace)
@@ -52,7 +52,7 @@ extension FuzzKind {
         _ = tally.counts
     }
 
-    /// Whatever a schema is used for.
+    /// Uses a schema in every way that the program does.
     private static func use(_ schema: ServerSchema, _ base: ServerSchema) throws {
         _ = SchemaLint.findings(in: schema)
         for collection in schema.collections {
@@ -69,7 +69,7 @@ extension FuzzKind {
         }
     }
 
-    /// Apps of each generation, of which one file is another.
+    /// Returns apps of each generation in which one file is replaced by the input.
     private static func folders(_ folder: FuzzFolder) -> [FuzzKind] {
         func app(_ name: String, _ fixture: String) -> FuzzKind {
             let home = Corpus.root.appendingPathComponent("Tests/ServerSchemaTests/Fixtures/\(fixture)")
@@ -78,7 +78,7 @@ extension FuzzKind {
                 guard let data = try? Data(contentsOf: home.appendingPathComponent(name)) else { return nil }
                 return (name, Array(data))
             }
-            // The first byte says which file the others stand for.
+            // The first byte chooses the file that the other bytes replace.
             return FuzzKind(name, files.enumerated().map { [UInt8($0)] + $1.1 }) { bytes in
                 guard let index = bytes.first else { return }
                 var changed = files
@@ -256,7 +256,7 @@ extension FuzzKind {
                 "connection string",
                 texts: ["mongodb://ada:pw@a:1,b:2/db?tls=true&w=majority", "mongodb://%2Ftmp%2Fs.sock"]
             ) { text in
-                // The other scheme asks the DNS.
+                // The other scheme makes a DNS query.
                 guard !text.contains("+srv") else { return }
                 let uri = try MongoURI.parse(text)
                 _ = uri.redacted

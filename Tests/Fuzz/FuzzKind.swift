@@ -2,12 +2,12 @@ import BSON
 import Conformance
 import Foundation
 
-/// One kind of input: what it grows from, and what reads it.
+/// One kind of input, with its seeds and its reader.
 struct FuzzKind: Sendable {
     let name: String
-    /// Good inputs.
+    /// Valid inputs.
     let seeds: [[UInt8]]
-    /// Reads an input; throws what the program would refuse it with.
+    /// Reads an input; throws the error with which the program would refuse it.
     let read: @Sendable ([UInt8]) throws -> Void
 
     init(_ name: String, _ seeds: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
@@ -19,19 +19,19 @@ struct FuzzKind: Sendable {
         self.init(name, seeds.map { Array($0.utf8) }) { try read(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// The name as that of a file.
+    /// The name as it appears in file names.
     var fileName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "-" }) }
 
-    /// Inputs that were too much once, from `Regressions`.
+    /// Inputs from `Regressions` that once made the program fail.
     var regressions: [[UInt8]] { Corpus.files("Tests/Fuzz/Regressions/\(fileName)", "") }
 }
 
-/// What inputs grow from: files of the repository, and cases of the conformance tests.
+/// The inputs to start from: files of the repository, and cases of the conformance tests.
 enum Corpus {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The files below a folder whose names end so.
+    /// Returns the files below a folder whose names have this ending.
     static func files(_ folder: String, _ ending: String) -> [[UInt8]] {
         let base = root.appendingPathComponent(folder)
         let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
@@ -51,7 +51,7 @@ enum Corpus {
     static let validators =
         files("Tests/PlanningTests/Fixtures/validator", ".json")
         + cases.compactMap { try? "{\"$jsonSchema\": \($0.schema.extendedJSON())}" }.map { Array($0.utf8) }
-    /// A schema and documents, as ``FuzzKind`` reads them together: the schema's text, a zero, the documents.
+    /// Each a schema with documents in the form that ``FuzzKind`` reads: the schema's text, a zero byte, the documents.
     static let judgements = cases.flatMap { group in
         [try? "{\"$jsonSchema\": \(group.schema.extendedJSON())}", group.appServicesText].compactMap(\.self).map {
             text in
@@ -62,7 +62,7 @@ enum Corpus {
     static let documents = cases.flatMap(\.documents)
 }
 
-/// A folder that is emptied for each input.
+/// A temporary folder for the files that inputs are written to.
 struct FuzzFolder: Sendable {
     let path: String
 
@@ -73,7 +73,7 @@ struct FuzzFolder: Sendable {
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Writes one file, and gives its path.
+    /// Writes one file, and returns its path.
     func file(_ bytes: [UInt8], _ name: String) throws -> String {
         let place = URL(fileURLWithPath: path).appendingPathComponent(name)
         try FileManager.default.createDirectory(
@@ -82,7 +82,7 @@ struct FuzzFolder: Sendable {
         return place.path
     }
 
-    /// A folder of its own with these files, for as long as `body` takes.
+    /// Makes a folder with these files, which exists until `body` returns.
     func with(_ files: [(name: String, bytes: [UInt8])], _ body: (String) throws -> Void) throws {
         let folder = "\(path)/\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

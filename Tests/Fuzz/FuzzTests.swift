@@ -5,17 +5,18 @@ import Testing
 
 @testable import ShipshapeCLI
 
-/// Inputs that are changed at random: none ends the program, keeps it for 10 seconds of processor time, takes more than 300
-/// MB, or is an internal error.
+/// Inputs that are changed at random must not crash the program, take 10 seconds of processor time or more than 300 MB,
+/// or cause an internal error.
 ///
-/// A few hundred belong to every run of the tests; `scripts/fuzz` asks for as many as one likes.
+/// A few hundred inputs belong to every run of the tests; `scripts/fuzz` runs as many as requested.
 @Suite struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let inputs = environment["SHIPSHAPE_FUZZ_INPUTS"].flatMap { Int($0) } ?? 300
     private static let first = environment["SHIPSHAPE_FUZZ_FIRST"].flatMap { Int($0) } ?? 0
     private static let seed = environment["SHIPSHAPE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
 
-    /// Files of `Regressions`, each of which ended, held up or filled the program once; in folders by kind.
+    /// Files of `Regressions`, in folders by kind, each of which once crashed the program, hung it or filled its
+    /// memory.
     @Test func whatWasTooMuchOnceIsNoMore() throws {
         let folder = try FuzzFolder()
         defer { folder.remove() }
@@ -37,7 +38,7 @@ import Testing
         let meter = Meter()
         for number in Self.first..<Self.first + Self.inputs {
             let kind = kinds[number % kinds.count]
-            // Each input has a seed of its own, so that one can be had again without those before it.
+            // Each input has a seed of its own, so that it can be repeated without those before it.
             var random = Randomness(seed: Self.seed &* 1_000_003 &+ UInt64(number))
             let origin = random.pick(kind.seeds)
             var mutation = Mutation(random: random)
@@ -48,12 +49,12 @@ import Testing
         print(
             "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most \(worst.kilobytes >> 10) MiB and "
                 + "\((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
-        // Changes that leave nothing to refuse, or nothing that is read, would show nothing.
+        // If nothing were refused, or everything, the changes would test nothing.
         if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(meter.refused)) }
     }
 }
 
-/// Reads inputs, and looks at what each takes.
+/// Reads inputs, and measures the time and memory that each takes.
 private final class Meter {
     private static let megabytes =
         ProcessInfo.processInfo.environment["SHIPSHAPE_FUZZ_MEGABYTES"].flatMap { Int($0) } ?? 300
@@ -76,7 +77,7 @@ private final class Meter {
     }
 }
 
-/// Ends the process when one input takes too long: nothing else could.
+/// Ends the process if one input takes too long, because nothing else can interrupt it.
 private final class Watch: Sendable {
     private struct State {
         var name = ""
@@ -98,7 +99,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// Keeps the input where it can be found after a crash.
+    /// Starts the clock for an input, and saves it to a file where it can be found after a crash.
     func begin(_ name: String, _ bytes: [UInt8]) {
         if let file { try? Data(bytes).write(to: URL(fileURLWithPath: file)) }
         if let file { try? Data("\(name)\n".utf8).write(to: URL(fileURLWithPath: file + ".name")) }
@@ -112,7 +113,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// Not the wall's: other programs run on the machine.
+    /// The process's time instead of wall time, because other programs run on the machine.
     private static var processorTime: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -120,12 +121,12 @@ private final class Watch: Sendable {
     }
 }
 
-/// The most memory that the process has held at once.
+/// The peak memory of the process.
 private enum Memory {
-    /// Begins anew.
+    /// Resets the peak.
     static func forgetPeak() { try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
 
-    /// In KiB.
+    /// The peak in KiB.
     static var peak: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

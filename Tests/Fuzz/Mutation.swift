@@ -2,10 +2,10 @@ import Conformance
 
 /// Changes bytes as an attacker or an accident would.
 struct Mutation {
-    /// No input grows beyond this.
+    /// The largest size of an input in bytes.
     private static let mostBytes = 200_000
 
-    /// Words that mean something to one of the readers.
+    /// Words that have a meaning for one of the readers.
     static let words: [String] = [
         "{", "}", "[", "]", "\"", "'", ":", ",", "\\", "\n", "\r\n", "\t", "- ", "&a ", "*a", "!!str ", "? ", "| ",
         "> ", "---\n",
@@ -23,8 +23,8 @@ struct Mutation {
 
     var random: Randomness
 
-    /// The bytes with a few changes.
-    /// - Parameter others: what pieces may be taken from.
+    /// Returns the bytes with a few changes.
+    /// - Parameter others: inputs from which pieces may be taken.
     mutating func mutate(_ seed: [UInt8], with others: [[UInt8]]) -> [UInt8] {
         var bytes = seed
         for _ in 0..<(1 + random.below(random.percent(20) ? 24 : 5)) {
@@ -62,7 +62,7 @@ struct Mutation {
         return start..<min(bytes.count, start + random.below(1 << random.below(14)))
     }
 
-    /// Writes another number over the next one: as digits, or as the four bytes of a length.
+    /// Overwrites the next number, either as digits or as the four bytes of a length.
     private mutating func number(_ bytes: inout [UInt8], from place: Int) {
         if random.percent(50), place + 4 <= bytes.count {
             let value = random.pick([Int32.max, .min, -1, 0, 4, 5, 16 << 20, Int32(bytes.count)])

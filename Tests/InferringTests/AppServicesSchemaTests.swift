@@ -3,7 +3,7 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// An App Services schema says one type per path, or `mixed`, and requires what is never missing or null.
+/// An App Services schema has one type per path, or `mixed`, and requires the fields that are never missing or null.
 @Suite struct AppServicesSchemaTests {
     private func schema(of values: [BSONValue]) throws -> BSONDocument? {
         try Case.inference(of: Case.documents(values)).property("x")
@@ -73,7 +73,7 @@ import Testing
                 "title": "Thing_x", "bsonType": "object", "required": ["b"],
                 "properties": ["a": ["bsonType": "string"], "b": ["bsonType": "int"]],
             ])
-        // Clients cannot promise an embedded object, though every document has it.
+        // Clients cannot guarantee an embedded object, even if every document has it.
         #expect(inference.required == ["_id"])
         let empty = try schema(of: [.object([:])])
         #expect(empty == ["bsonType": "object", "additionalProperties": ["bsonType": "mixed"]])

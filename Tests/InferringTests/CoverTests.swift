@@ -4,7 +4,7 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// The schema refuses no more of the documents than the cover allows, and less of what is said as the cover grows.
+/// The schema refuses no more documents than the cover allows, and a lower cover accepts nothing more.
 @Suite struct CoverTests {
     /// Documents with gaps and odd types of many frequencies, which overlap.
     private static let documents = Case.documents(4_000) { index in
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func theHeldOutHalfBoundsWhatWasNotSeen() throws {
-        // Every document has a field of a type that no other has: nothing can be said of the next one.
+        // Every document has a field with a type that no other has, so that nothing can be said about the next one.
         let odd = Case.documents(400) { index in [("f\(index)", "a"), ("v\(index % 20)", index % 40 < 20 ? 1 : "s")] }
         let same = Case.documents(400) { _ in [("x", "a")] }
         let known = try Case.outcome(try Case.inference(of: same), on: same)

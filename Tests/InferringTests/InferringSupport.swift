@@ -3,11 +3,11 @@ import Checking
 import Inferring
 import ServerSchema
 
-/// Small inferences over documents in memory.
+/// Helpers for small inferences over documents in memory.
 enum Case {
     static let namespace = Namespace(database: "app", collection: "Thing")
 
-    /// Options of a dialect.
+    /// Returns options for a dialect.
     static func options(_ dialect: Dialect = .appServices, cover: Double = 1, enums: Bool = false) -> InferOptions {
         var options = InferOptions()
         options.dialect = dialect
@@ -28,7 +28,7 @@ enum Case {
         try Inference(survey(documents, options), of: namespace, options: options)
     }
 
-    /// Checks documents by the schema that was made of them.
+    /// Checks documents by the schema that was inferred from them.
     static func outcome(
         _ inference: Inference, on documents: some Sequence<BSONDocument>
     ) throws -> Outcome {
@@ -37,15 +37,15 @@ enum Case {
         return Outcome(tally, of: inference)
     }
 
-    /// Documents numbered from 0, whose other fields the closure gives.
+    /// Returns documents numbered from 0, with the other fields from the closure.
     static func documents(_ count: Int, _ fields: (Int) -> [(String, BSONValue)]) -> [BSONDocument] {
         (0..<count).map { BSONDocument([("_id", .integer($0))] + fields($0)) }
     }
 
-    /// An object whose names are computed.
+    /// Returns an object with computed names.
     static func object(_ elements: [(String, BSONValue)]) -> BSONValue { .object(BSONDocument(elements)) }
 
-    /// Documents with one field.
+    /// Returns documents with one field.
     static func documents(_ values: [BSONValue]) -> [BSONDocument] { documents(values.count) { [("x", values[$0])] } }
 }
 
@@ -53,13 +53,13 @@ extension Inference {
     /// The schema as JSON, for comparisons.
     var json: String { get throws { try schema.extendedJSON(.relaxed) } }
 
-    /// The schema of a field of the documents.
+    /// Returns the schema of a field of the documents.
     func property(_ name: String) -> BSONDocument? {
         let root = schema["$jsonSchema"]?.document ?? schema
         return root["properties"]?.document?[name]?.document
     }
 
-    /// What is written for a field's type.
+    /// Returns the `bsonType` of a field.
     func type(_ name: String) -> BSONValue? { property(name)?["bsonType"] }
 
     /// The fields that documents must have.
@@ -68,6 +68,6 @@ extension Inference {
         return root["required"]?.document?.values.compactMap(\.text) ?? []
     }
 
-    /// What was found at a path.
+    /// Returns the summary of a path.
     func summary(_ path: String) -> PathSummary? { paths.first { "\($0.path)" == path } }
 }

@@ -3,7 +3,7 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// A `$jsonSchema` lists all types of a path, null among them, and requires what is never missing.
+/// A `$jsonSchema` lists all types of a path, including null, and requires the fields that are never missing.
 @Suite struct JSONSchemaTests {
     private func schema(of values: [BSONValue]) throws -> BSONDocument? {
         try Case.inference(of: Case.documents(values), Case.options(.jsonSchema)).property("x")

@@ -3,9 +3,9 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// What is counted depends on the documents alone, and needs bounded memory.
+/// The counts depend on the documents alone, and need bounded memory.
 @Suite struct PathTreeTests {
-    /// Documents of many shapes, some of them with more keys than are told apart.
+    /// Documents of many shapes, some of them with more keys than are kept apart.
     private static let documents = Case.documents(600) { index in
         var fields: [(String, BSONValue)] = [("a", index % 3 == 0 ? "s" : .integer(index))]
         if index % 4 == 0 { fields.append(("b", ["c": [1, "x", ["d": .integer(index)]], "e": .null])) }
@@ -52,7 +52,7 @@ import Testing
 
     @Test func theOrderOfFieldsAndDocumentsDoesNotMatter() throws {
         let turned = try Self.documents.reversed().map { document in
-            // Of two fields of a name the first is the one that counts, so these keep their order.
+            // The first of two fields with the same name counts, so these keep their order.
             let elements = try document.elements()
             let repeated = elements.filter { $0.name == "a" }
             return BSONDocument((elements.filter { $0.name != "a" }.reversed() + repeated).map { ($0.name, $0.value) })

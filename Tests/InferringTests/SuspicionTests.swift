@@ -2,7 +2,7 @@ import BSON
 import Inferring
 import Testing
 
-/// What looks like a mistake is named.
+/// Data that looks like a mistake is reported.
 @Suite struct SuspicionTests {
     private func suspicions(_ values: [BSONValue]) throws -> [Suspicion] {
         try #require(Case.inference(of: Case.documents(values)).summary("x")).suspicions

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Jobs
 
-/// The list of operators against a server: what is said to be known is, and what is said to come later is not.
+/// The list of operators, compared with a server: each is known from the stated version on, and not before.
 @Suite struct ExpressionServerTests {
-    /// mongod's InvalidPipelineOperator, and what it says within a projection.
+    /// mongod's InvalidPipelineOperator, and the code of the same error within a projection.
     private static let unknown: Set = [MongoError.Code(rawValue: 168), MongoError.Code(rawValue: 31_325)]
 
     @Test func operatorsAreKnownFromTheVersionThatIsStated() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Two clones build the same program: the lock file is no part of the repository.
+/// Two clones build the same program, though the lock file is not part of the repository.
 @Suite struct PackageManifestTests {
     @Test func everyDependencyHasOneVersion() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// One walk that validates and checks says what the two of them say one after the other.
+/// Validating and checking in one pass finds the same as the two passes one after the other.
 @Suite struct ValidatingWalkTests {
     private enum Judgement: Hashable {
         case verdict(Verdict)
@@ -25,7 +25,8 @@ import Testing
         }
     }
 
-    /// - Returns: what was found by the two walks.
+    /// Expects the same result from one pass and from two.
+    /// - Returns: the result of the two passes.
     private static func expectSame(_ bytes: [UInt8], _ schema: CompiledSchema) -> Judgement? {
         guard let document = try? BSONDocument(bytes: bytes) else { return nil }
         let two = Judgement { () throws(BSONError) in

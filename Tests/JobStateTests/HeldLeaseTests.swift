@@ -4,7 +4,7 @@ import Testing
 
 @testable import JobState
 
-/// How long a lease lasts, by the clock of who holds it alone.
+/// The time that is left of a lease, measured only by its holder's clock.
 @Suite struct HeldLeaseTests {
     private let now = ContinuousClock.now
 
@@ -17,13 +17,13 @@ import Testing
         #expect(HeldLease(lease: lease(60), askedAt: now - .seconds(31)).isHalfOver)
     }
 
-    /// A write takes a quarter of the lease at most, and ten seconds at most: with less left none may begin.
+    /// A write takes at most a quarter of the lease and at most ten seconds, so none may begin when less is left.
     @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
     func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)
     }
 
-    /// Between two attempts at a write the lease may be renewed, but the write carries the fence of the first.
+    /// The lease may be renewed between two attempts at a write, but the write carries the fence of the first.
     @Test func aRenewalBetweenTwoAttemptsMovesNoFence() {
         var held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
         held.extend(lease(60, token: 1), askedAt: now)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import JobState
 
-/// A runner is told dead only where that is certain.
+/// A runner counts as dead only if that is certain.
 @Suite struct RunnerIdentityTests {
     private let own = RunnerIdentity.current()
 
@@ -41,7 +41,7 @@ import Testing
         #expect(own.knowsDead(try other("processStart", .integer(own.processStart - 1))))
     }
 
-    /// An identity that could not tell its start: the process may be it.
+    /// An identity without a known start time may belong to the running process.
     @Test func anUnknownStartProvesNothing() throws {
         #expect(!own.knowsDead(try other("processStart", 0)))
     }

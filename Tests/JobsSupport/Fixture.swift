@@ -1,8 +1,8 @@
 import Foundation
 
-/// Errors and files of tests.
+/// Helpers for errors and files in tests.
 package enum Fixture {
-    /// The error's text; `nil` when there is none.
+    /// Returns the text of the error that `body` throws; `nil` if it throws none.
     package static func failure<R>(_ body: () throws -> R) -> String? {
         do {
             _ = try body()
@@ -12,7 +12,7 @@ package enum Fixture {
         }
     }
 
-    /// Lends the path of a file of these bytes.
+    /// Writes a temporary file with these bytes, and passes its path to `body`.
     package static func withFile<R>(_ bytes: [UInt8], _ body: (String) throws -> R) throws -> R {
         let file = FileManager.default.temporaryDirectory.appending(path: "shipshape-\(UUID().uuidString).yml")
         try Data(bytes).write(to: file)

@@ -3,24 +3,25 @@ package import Checking
 import Foundation
 import ServerSchema
 
-/// `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors read.
+/// The schemas `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors read.
 package enum JobSchema {
-    /// A mapping of a job file: where it stands, and the keys that the schema allows there.
+    /// A mapping in a job file, with the keys that the schema allows in it.
     package struct Place {
+        /// The name of the mapping.
         package var name: String
-        /// The keys that the schema allows there.
+        /// The keys that the schema allows in it.
         package var keys: [String]
-        /// The text of a job whose mapping there has only a key that nobody knows.
+        /// The text of a job in which this mapping has only an unknown key.
         package var jobWithUnknownKey: String
     }
 
-    /// The schema of jobs, or the one of partner jobs.
+    /// Reads the schema of jobs, or that of partner jobs.
     package static func document(of kind: String = "job") throws -> BSONDocument {
         try BSONDocument(
             extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/\(kind).schema.json", encoding: .utf8))
     }
 
-    /// The mappings whose keys are the format's own.
+    /// Returns the mappings whose keys are the format's own.
     package static func places() throws -> [Place] {
         let job = try document()
         let head = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\n"
@@ -50,10 +51,10 @@ package enum JobSchema {
         return places
     }
 
-    /// Far from every key, so that no other is proposed in its place.
+    /// A key unlike all others, so that no other one is suggested in its place.
     private static let unknown = "qqqqqqqqqq"
 
-    /// The properties of a schema, or of one that is found below it by the names of properties.
+    /// Returns the properties of a schema, or of a nested schema at a path of property names.
     private static func keys(of schema: BSONDocument, _ path: String...) -> [String] {
         var schema = schema
         for name in path { schema = schema["properties"]?.document?[name]?.document ?? [:] }
@@ -63,7 +64,7 @@ package enum JobSchema {
         return ((try? schema["properties"]?.document?.elements()) ?? []).map(\.name)
     }
 
-    /// The schema as the checker reads it: MongoDB's dialect refuses the words that only tell people something.
+    /// Compiles the schema for the checker, without annotations, because MongoDB's dialect refuses some of them.
     package static func compiled(_ kind: String = "job") throws -> CompiledSchema {
         let schema = try CollectionSchema(
             jsonSchema: stripped(try inlined(try document(of: kind))),
@@ -71,7 +72,7 @@ package enum JobSchema {
         return CompiledSchema(schema)
     }
 
-    /// The schema with its definitions in the place of what refers to them.
+    /// Returns the schema with its definitions in place of the references in its properties.
     package static func inlined(_ schema: BSONDocument) throws -> BSONDocument {
         let definitions = try schema["definitions"]?.document?.elements() ?? []
         let properties = try schema["properties"]?.document?.elements() ?? []

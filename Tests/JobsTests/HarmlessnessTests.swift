@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// What is proven harmless from the schema alone, and beside each rule what is not.
+/// Steps that the schema alone proves to make no document unsyncable, and for each rule steps that it does not.
 @Suite struct HarmlessnessTests {
     private static let schema = SchemaNode.object(
         [
@@ -20,14 +20,14 @@ import Testing
             "place": .object(["type": .of(.string), "coordinates": coordinates], required: ["type"]),
         ], required: ["key", "keyToo"])
 
-    /// Takes any value; its `properties` are not judged.
+    /// A schema that accepts any value and does not judge its `properties`.
     private static var anyWithX: SchemaNode {
         var node = SchemaNode.object(["x": .of(.int)])
         node.types = [.mixed]
         return node
     }
 
-    /// A dictionary of anything.
+    /// A schema for a dictionary of any values.
     private static var anyValues: SchemaNode {
         var node = SchemaNode.of(.object)
         node.hasAdditionalProperties = true
@@ -86,7 +86,7 @@ import Testing
         #expect(isHarmless(step) == expected)
     }
 
-    /// What is written to a key is judged by more than the field's own schema.
+    /// A value that is written to a key is judged by more than the field's own schema.
     @Test(arguments: [
         ("key", false), ("text", true), ("_partition", false), ("owner", false), ("open", false), ("open.city", false),
         ("openToo.city", true), ("list", false), ("listToo", true),

@@ -84,7 +84,7 @@ import Testing
         }.joined()
     }
 
-    /// An incident has 100,000 documents, and `check --failures` writes 350 bytes for each.
+    /// An incident may concern 100,000 documents, and `check --failures` writes 350 bytes for each.
     @Test func aListOfAnIncidentIsReadWhateverItsFileTakes() throws {
         let blocks = (0..<101).map { failures($0 * 1_000..<$0 * 1_000 + 1_000) }
         #expect(blocks.reduce(0) { $0 + $1.utf8.count } > 32 << 20)

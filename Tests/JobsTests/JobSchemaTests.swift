@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// The JSON Schema for editors says what the parser says.
+/// The JSON Schema for editors agrees with the parser.
 @Suite struct JobSchemaTests {
     @Test func eachExampleFitsIt() throws {
         let schema = try JobSchema.compiled()
@@ -49,7 +49,7 @@ import Testing
         return "{\"job\": \"a\", \"collection\": \"b.c\", \"steps\": [" + step + "], \"limits\": {" + limit + "}}"
     }
 
-    /// Steps that say too little, or two things that do not go together.
+    /// Steps with too few keys, or with two keys that exclude each other.
     private static let steps: [String] = [
         #"{"default": {"field": "d"}}"#, #"{"default": {"field": "d", "value": 1, "generate": "uuid"}}"#,
         #"{"split": {"field": "d", "into": ["e", "f"]}}"#,

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Jobs
 
-/// The table of limits, and what the documentation says of them.
+/// The table of limits, compared with the documentation.
 @Suite struct LimitTableTests {
-    /// A limit's definition in `jobs/job.schema.json`.
+    /// Returns a limit's definition in `jobs/job.schema.json`.
     private func definition(of name: String) throws -> BSONDocument? {
         var schema = try JobSchema.document()["properties"]?.document?["limits"]?.document
         for key in name.split(separator: ".") {
             var properties = schema?["properties"]?.document
-            // A group that can be off has its members in one of the forms.
+            // If a group can be switched off, one of its forms has the members.
             for form in schema?["anyOf"]?.document?.values ?? [] where properties == nil {
                 properties = form.document?["properties"]?.document
             }

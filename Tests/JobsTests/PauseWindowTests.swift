@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: [(4, 23, true), (5, 5, true), (5, 6, false), (5, 23, false), (6, 5, false), (0, 5, false)])
     func theDayIsThatOnWhichTheWindowStarts(_ day: Int, _ hour: Int, _ expected: Bool) throws {
-        // Friday's window lasts into Saturday; Sunday's, which is none, does not last into Monday.
+        // Friday's window lasts into Saturday; Sunday has no window that could last into Monday.
         #expect(try isOn("Mon-Fri 22:00-06:00 UTC", Self.monday + (day * 24 + hour) * Self.hour) == expected)
     }
 

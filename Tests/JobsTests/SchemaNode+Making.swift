@@ -3,14 +3,14 @@ import ServerSchema
 extension SchemaNode {
     static let nowhere = SourceLocation(file: "schema.json", line: 1, column: 1)
 
-    /// A value of these types.
+    /// Returns the schema of a value with one of these types.
     static func of(_ types: SchemaType...) -> SchemaNode {
         var node = SchemaNode(location: nowhere)
         node.types = types
         return node
     }
 
-    /// An object of these fields, which takes further ones unless it says otherwise.
+    /// Returns the schema of an object with these fields, which allows others by default.
     static func object(
         _ properties: KeyValuePairs<String, SchemaNode>, required: [String] = [],
         further: AdditionalProperties = .allowed

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// A step is fitted to the schemas before it runs.
+/// Each step is fitted to the schemas before it runs.
 @Suite struct StepFittingTests {
     private static let next = SchemaNode.object([
         "email": .of(.string), "age": .of(.long), "score": .of(.double), "price": .of(.decimal), "any": .of(.mixed),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-/// What a step of a job file cannot say, with line and column.
+/// The errors in steps of a job file, with line and column.
 @Suite struct StepRefusalTests {
     @Test(arguments: keys + paths + order) func isRefused(_ refusal: JobRefusal) {
         let error = Fixture.failure { try StepOrder.check(JobFile.parse(refusal.text, path: "j.yml").steps) }

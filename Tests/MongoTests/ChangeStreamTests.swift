@@ -3,11 +3,11 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Changes arrive in their order, and a stream goes on where another was.
+/// Changes arrive in order, and a stream resumes where another one ended.
 @Suite struct ChangeStreamTests {
     private static let options: BSONDocument = ["maxAwaitTimeMS": 50]
 
-    /// The `_id`s of so many events, and where the stream is then.
+    /// Returns the `_id`s of `count` events, and the stream's resume token after them.
     private static func ids(
         _ collection: MongoCollection, _ count: Int, options: BSONDocument
     ) throws -> ([BSONValue], ResumeToken?) {

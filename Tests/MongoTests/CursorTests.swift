@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// From MongoDB 8.0 on a deployment may have a time limit for reads that state none.
+    /// From MongoDB 8.0 on, a deployment may have a default time limit for reads that state none.
     @Test func aReadWithoutATimeLimitSaysSo() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 20)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// A server may have much of its oplog to read before it comes to the place.
+    /// A server may have to read much of its oplog before it reaches the starting point.
     @Test func theOpeningOfAChangeStreamSaysSoToo() async throws {
         try await Mongod.shared.withDatabase { database in
             let namespace = database.namespace("a")

@@ -129,7 +129,7 @@ import Testing
             let command = try await #require(throws: MongoError.self) { try await database.run(["nonsense": 1]) }
             #expect(command.code == .commandNotFound)
             let option = try await #require(throws: MongoError.self) { try await database.run(["find": "a", "zz": 1]) }
-            // MongoDB 4.4 says so as of a text that it cannot parse.
+            // MongoDB 4.4 reports this as a text that it cannot parse.
             #expect([.unknownOption, .failedToParse].contains(option.code))
         }
     }

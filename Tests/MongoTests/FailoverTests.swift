@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Against servers of their own: what happens here would disturb every other test.
+/// These tests use servers of their own, because they would disturb every other test.
 @Suite struct FailoverTests {
     @Test func afterAStepDownTheDeploymentIsFoundAgain() async throws {
         let mongod = try await Mongod.start()

@@ -21,7 +21,7 @@ import Testing
         #expect(MongoError(.server, .badValue, message: message).message == shown)
     }
 
-    /// What an operator met in a document; the texts are those of mongod 6.0.
+    /// Errors of expressions that quote a document's value; the texts are those of mongod 6.0.
     @Test(arguments: [
         ("unknown time unit value: SECRET", "unknown time unit value: …"),
         (
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// A value may look like the words around it, and the ledger's reasons are cut in the same way.
+    /// A value may look like the words around it; the ledger's reasons are cut in the same way.
     @Test(arguments: [
         (
             "Failed to parse number 'SECRET :: caused by :: SECRET' in $convert",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Partners
 
-/// What is known of pairs that changed and are not seen to yet.
+/// The pairs that clients changed and that are not carried over yet.
 @Suite struct DirtyPairsTests {
     private let key = IDKey(1)
 

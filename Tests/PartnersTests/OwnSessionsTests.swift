@@ -4,7 +4,7 @@ import Testing
 
 @testable import Partners
 
-/// The sessions by which a mirror knows its own writes.
+/// The sessions by which a mirror recognises its own writes.
 @Suite struct OwnSessionsTests {
     private func session(_ number: Int) -> BSONDocument { ["id": .integer(number)] }
     private func time(_ seconds: UInt64) -> ClusterTime { ClusterTime(rawValue: seconds << 32) }
@@ -18,7 +18,7 @@ import Testing
         #expect(OwnSessions(sessions.value).sessions == [session(1), session(2)])
     }
 
-    /// No transaction of a run commits once another one has the lease, so that later changes cannot be its own.
+    /// No transaction of a run commits once another run has the lease, so later changes cannot be its own.
     @Test func aSessionIsForgottenOnceNoStreamTellsOfItsTime() {
         var sessions = OwnSessions(nil)
         sessions.begin(session(1), at: time(10))
@@ -27,7 +27,7 @@ import Testing
         #expect(sessions.ids == [1, 2])
         sessions.forget(before: time(21))
         #expect(sessions.ids == [2])
-        // The one that may still write is never forgotten.
+        // The session that may still write is never forgotten.
         sessions.forget(before: time(1_000))
         #expect(sessions.ids == [2])
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Partners
 
-/// The ready partner jobs, and the JSON Schema for editors, which says what the parser says.
+/// The ready partner jobs and their JSON Schema for editors, which agrees with the parser.
 @Suite struct PartnerSchemaTests {
     private static var examples: [String] {
         let folder = "\(ReadyJobs.folder)/partners"
@@ -37,7 +37,7 @@ import Testing
         #expect(Set(try properties.elements().map(\.name)) == Set(PartnerJob.keys))
     }
 
-    /// A step is what it is in a job, without what no partner takes.
+    /// The steps are those of a job, without the steps and keys that partners do not support.
     @Test func itsStepsAndLimitsAreThoseOfAJob() throws {
         let job = try #require(try JobSchema.document()["properties"]?.document)
         let partner = try #require(

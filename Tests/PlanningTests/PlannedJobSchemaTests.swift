@@ -9,7 +9,7 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// What `plan` writes is valid by the schema that editors read.
+/// Every job that `plan` writes is valid by the schema that editors read.
 @Suite struct PlannedJobSchemaTests {
     private static let fixtures =
         "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/PlanningTests/Fixtures"

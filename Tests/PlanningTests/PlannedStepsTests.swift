@@ -5,9 +5,9 @@ import Testing
 
 @testable import Planning
 
-/// Every planned job is one that a run takes.
+/// Every planned job can be run.
 @Suite struct PlannedStepsTests {
-    /// The plan for one collection, each of whose jobs has been compiled as for a run.
+    /// Returns the plan for one collection, after compiling each of its jobs as for a run.
     private func plan(
         _ old: String, _ new: String, renames: [String] = [], isValidator: Bool = false
     ) throws -> CollectionPlan {

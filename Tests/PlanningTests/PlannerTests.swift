@@ -6,9 +6,9 @@ import Testing
 
 @testable import Planning
 
-/// What is planned for each kind of change, told from two schemas alone.
+/// The steps planned for each kind of change, known from two schemas alone.
 @Suite struct PlannerTests {
-    /// A plan for one collection of an app, from the `properties` and `required` of two schemas.
+    /// Returns a plan for one collection of an app, from the `properties` and `required` of two schemas.
     private func plan(
         _ old: String, _ new: String, options: PlanOptions = PlanOptions()
     ) throws -> CollectionPlan {
@@ -25,7 +25,7 @@ import Testing
 
     private static let id = "\"_id\": { \"bsonType\": \"objectId\" }"
 
-    /// A schema of one field `x`.
+    /// Returns a schema of one field `x`.
     private static func field(_ schema: String, required: Bool = false) -> String {
         "\"required\": [\"_id\"\(required ? ", \"x\"" : "")], \"properties\": { \(id), \"x\": \(schema) }"
     }
@@ -171,7 +171,7 @@ import Testing
         #expect(plan.remarks[0].remarks[0].contains(words))
     }
 
-    /// One of listed values is never a part of another text.
+    /// A field with listed values is never one part of a split text.
     @Test func aRenameIsNamedBesideAFieldOfListedValues() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let listed = "{ \"bsonType\": \"string\", \"enum\": [\"open\", \"done\"] }"
@@ -183,7 +183,7 @@ import Testing
         #expect(entries.compactMap(\.hint).contains { $0.contains("--rename app.Person.name=fullName") })
     }
 
-    /// Which of two fields it is the schemas do not tell.
+    /// The schemas do not show which of the two new fields would be the renamed one.
     @Test func aSplitIsProposedWithTheRenamesThatItMayBe() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"name\": \(text) }"
@@ -219,9 +219,9 @@ import Testing
         #expect(plan.unplanned == 1)
     }
 
-    // MARK: what no job can hold
+    // MARK: Changes that a job cannot hold
 
-    /// Every job can be read back: else the command would end with an internal error.
+    /// Checks that every job can be read back; otherwise, the command would end with an internal error.
     private func check(_ plan: CollectionPlan, from old: String, to new: String) throws {
         let planner = Planner(from: try Self.schema(old), to: try Self.schema(new))
         for job in plan.jobs { try planner.check(job) }
@@ -277,7 +277,7 @@ import Testing
         #expect(plan.entries.contains { $0.remarks.contains { $0.contains("the database is the server's own") } })
     }
 
-    // MARK: growth
+    // MARK: Growth
 
     @Test func aJobIsCheckedByTheFieldsThatItNamesAlone() throws {
         let names = (0..<2_000).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
@@ -314,7 +314,7 @@ import Testing
         #expect(narrow.relationships.map(\.source) == [SchemaPath([.field("o"), .field("p7")])])
     }
 
-    /// The suggestion named all fields that go, at each that comes.
+    /// A suggestion once named all removed fields, for each added one.
     @Test func suggestionsDoNotNameEveryField() throws {
         func properties(_ prefix: String) -> String {
             let names = (0..<40).map { "\"\(prefix)\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Privileges
 
-/// What a user may do is told as the server would decide.
+/// A user's privileges are judged as the server would judge them.
 @Suite struct UserPrivilegesTests {
     private func user(_ resource: BSONValue, _ actions: BSONValue = ["find"]) throws -> UserPrivileges {
         let info: BSONValue = [

@@ -22,7 +22,7 @@ import Testing
         return BackfillMatrix(report, showsValues: false)
     }
 
-    /// A job that left nothing, in a database of its own.
+    /// Returns the report of a job without remaining documents, in a database of its own.
     private func done(in database: String, note: String) -> BackfillReport {
         var report = BackfillReport.fixture(.done)
         (report.before, report.after) = ([], [])
@@ -101,7 +101,7 @@ import Testing
         ] {
             #expect(text().contains(line + "\n"), "\(text())")
         }
-        // What nobody has looked at is not known to be nothing.
+        // Documents in a database that was not reached must not be reported as zero.
         report.entries.append(entry("t4", .notReached(wasDone: false)))
         #expect(!text().contains("remaining_documents"))
     }

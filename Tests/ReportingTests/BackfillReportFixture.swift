@@ -7,7 +7,7 @@ import Checking
 @testable import Steps
 
 extension BackfillReport {
-    /// A job of two steps: one that leaves documents alone, and one that is done.
+    /// Returns the report of a job with two steps, both of which skipped documents.
     static func fixture(_ outcome: Outcome) -> BackfillReport {
         let id = BSONValue.objectID(ObjectID(high: 0x507f_1f77_bcf8_6cd7, low: 0x9943_9011))
         let parent = StepCount.LeftAlone(
@@ -33,7 +33,7 @@ extension BackfillReport {
         return report
     }
 
-    /// The same as a dry run, with two documents before and after.
+    /// The same report as a dry run, with two documents before and after.
     static var dryRun: BackfillReport {
         var report = fixture(.dryRun)
         report.unsyncable = (before: 18_523, after: 2)
@@ -47,7 +47,7 @@ extension BackfillReport {
 }
 
 extension BackfillPlan {
-    /// What stands before the same job.
+    /// Returns the plan that is shown before the same job.
     static func fixture(needing: Int = 1_790, resumesAfter: Int? = nil) -> BackfillPlan {
         let report = BackfillReport.fixture(.done)
         return BackfillPlan(

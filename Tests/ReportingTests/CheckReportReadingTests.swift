@@ -3,7 +3,7 @@ import Checking
 import Reporting
 import Testing
 
-/// What a report says of the way in which documents were read.
+/// The statements of a report about how its documents were read.
 @Suite struct CheckReportReadingTests {
     private func report(_ change: (inout CheckReport.Collection.Reading) -> Void) -> CheckReport {
         var counts = DocumentCounts()

@@ -64,7 +64,7 @@ import Testing
         #expect(try headline(100_000, 23) == "Sync itself has stopped: the limit of 100,000 is reached.")
     }
 
-    /// Only where the documents, the limit and the change are safe.
+    /// A deploy is safe only if the documents, the limit and the change are all safe.
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!CheckReportText(report).text.contains("Safe to deploy"))

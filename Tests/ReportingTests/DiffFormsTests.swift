@@ -13,7 +13,7 @@ import Testing
             lines[0].hasPrefix(
                 "::error file=v2.json,line=2,col=49,title=property-type-changed n::app.Person: n: string → int "
                     + "(server: breaking, clients: breaking)%0ASync is terminated"))
-        // What is gone is shown at the object that lost it.
+        // A removed property is shown at the object that lost it.
         #expect(lines[1].hasPrefix("::error file=v2.json,line=1,col=1,title=property-removed age::"))
         #expect(lines[1].contains("%0AIf it is a rename: --rename app.Person.age=years"))
         #expect(lines[2].hasPrefix("::notice file=v2.json,line=2,"))
@@ -56,7 +56,7 @@ import Testing
                 """)
     }
 
-    /// Reads XML, and gives its elements with their attributes and texts.
+    /// Parses XML, and collects its elements with their attributes and texts.
     private final class Elements: NSObject, XMLParserDelegate {
         private(set) var elements: [(name: String, attributes: [String: String], text: String)] = []
 
@@ -116,7 +116,7 @@ import Testing
         #expect(full.contains("<span>Breaking: 2 of 4 changes"))
         #expect(full.contains("<span>0 of 4,100,000 documents hold this field</span>"))
         #expect(full.contains("<code>--rename app.Person.age=years</code>"))
-        // The body is well formed, though the head is HTML's own.
+        // The body is well-formed XML, although the head is plain HTML.
         let body = full.split(separator: "<body>")[1].split(separator: "</body>")[0]
         _ = try Elements.read("<b>\(body)</b>")
     }

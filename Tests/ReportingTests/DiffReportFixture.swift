@@ -2,7 +2,7 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Reports of schema changes for the tests of their forms.
+/// Reports of schema changes, for the tests of report forms.
 enum DiffFixture {
     private static let people = Namespace(database: "app", collection: "Person")
 
@@ -12,7 +12,8 @@ enum DiffFixture {
         return try ServerSchema.read(text: text, file: file, namespace: people)
     }
 
-    /// A breaking change of type, a removal and an addition that look like a rename, and an additive change.
+    /// Returns a report with a breaking type change, a removal and an addition that look like a rename, and an additive
+    /// change.
     static func report(weighed: Bool = false) throws -> DiffReport {
         let old = try schema("v1.json", #""age": {"bsonType": "int"}, "n": {"bsonType": "string"}"#)
         let new = try schema(
@@ -33,7 +34,7 @@ enum DiffFixture {
         return report
     }
 
-    /// A change of names and places that every form has to escape.
+    /// Returns a report with names and paths that every form has to escape.
     static func nasty() throws -> DiffReport {
         let name = #"a|b<c>&\"d%,:`e\r\n"#
         let old = try schema("dir,a:b%/v1.json", "\"x\": {\"bsonType\": \"int\"}")

@@ -6,9 +6,9 @@ import Testing
 @testable import Jobs
 @testable import Running
 
-/// How a job is shown, to people and to machines.
+/// The state of a job as it is shown to people and to machines.
 @Suite struct JobStatusTests {
-    /// A job in the middle of a round.
+    /// A job in the middle of a pass.
     private var running: JobStatus {
         var status = JobStatus(job: "person-v2", now: ServerTime(milliseconds: 1_795_300_000_000))
         status.namespace = Namespace(database: "app", collection: "Person")

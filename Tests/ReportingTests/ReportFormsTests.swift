@@ -9,7 +9,7 @@ import Testing
 
 @testable import Reporting
 
-/// What every form says of one report.
+/// Every form shows the same content of a report.
 @Suite struct ReportFormsTests {
     private func failing(_ policy: FailurePolicy = FailurePolicy()) throws -> Report {
         CheckResult(try .fixture(), policy: policy).report
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Where a build server counts failures, it counts what makes the command end with 1.
+    /// A build server must count exactly the findings that make the command exit with 1.
     @Test func onlyWhatFailsTheRunIsAFailure() throws {
         func failures(_ policy: FailurePolicy) throws -> (jUnit: Int, gitHub: Int) {
             let report = try failing(policy)
@@ -37,10 +37,10 @@ import Testing
                 GitHubAnnotations(report).text.split(separator: "\n").count { $0.hasPrefix("::error ") }
             )
         }
-        // The documents, the limit and one group.
+        // The failures are the documents, the limit and one group.
         #expect(try failures(FailurePolicy()) == (3, 3))
         #expect(try failures(FailurePolicy(includesPossible: true)) == (4, 4))
-        // The limit fails whatever counts otherwise.
+        // The limit is a failure, whatever else counts as one.
         #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
     }
 
@@ -58,12 +58,12 @@ import Testing
         let gauge = try #require(try failing().gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
         let passed = HTMLGauge(gauge, number: 0)
-        // 100,005 with a twentieth behind it.
+        // The scale ends a twentieth above 100,005.
         #expect(passed.isPassed && passed.limitPercent == "95.2")
         var below = gauge
         below.amounts[0].value = 10
         #expect(!HTMLGauge(below, number: 0).isPassed)
-        // What is there can be seen, and what is not takes no room.
+        // An amount above zero is always visible, and an amount of zero takes no room.
         #expect(HTMLGauge(below, number: 0).amounts.map(\.extent) == ["4", "10", "4"])
         below.amounts[0].value = 0
         #expect(HTMLGauge(below, number: 0).amounts[0].isDrawn == false)
@@ -109,7 +109,7 @@ import Testing
         #expect(records[6]["band"] == "sync_will_stop")
     }
 
-    /// Names and values that documents and schemas may hold.
+    /// Names and values that documents and schemas may contain.
     @Test(arguments: [
         "</script><script>x</script>", "{{headline}}", "a|b", "\u{1B}[2J", "\u{202E}x", "::error::x", "`x`", "<!--",
         "]]>", "&amp;",
@@ -126,7 +126,7 @@ import Testing
         let markdown = MarkdownReport(report).text
         #expect(!markdown.contains("\u{1B}") && !markdown.contains("\u{202E}"))
         let rows = markdown.split(separator: "\n").filter { $0.hasPrefix("| `app.Person`") }
-        // A bar in a name is escaped: the row has as many cells as its head.
+        // A bar in a name is escaped, so that the row has as many cells as its head.
         #expect(rows.count == 2 && rows.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 8 })
         for line in GitHubAnnotations(report).text.split(separator: "\n") {
             #expect(
@@ -136,7 +136,7 @@ import Testing
     }
 }
 
-/// The rate of a run, and its waits.
+/// The rate of a run and its waits, over time.
 @Suite struct RunTimelineTests {
     @Test func aLongRunHasLongerStretches() {
         var timeline = RunTimeline()

@@ -3,7 +3,7 @@ import TextTable
 
 @testable import Reporting
 
-/// Texts at a terminal stay within its columns, save what is copied as it stands: a command, a name.
+/// Text on a terminal stays within its columns, except for commands and names, which are copied as they are.
 @Suite struct WidthTests {
     private func long(_ text: String, _ width: Int) -> [Substring] {
         text.split(separator: "\n").filter { line in
@@ -15,7 +15,7 @@ import TextTable
         #expect(long(try CheckReportText(.fixture(), width: width).text, width) == [])
     }
 
-    /// Also where a verdict is coloured, and where a word is longer than the terminal is wide.
+    /// This also holds if a verdict is coloured, or if a word is longer than the terminal is wide.
     @Test(arguments: [20, 50, 80, 120]) func aLongLineGoesOnBelowWithAllItsWords(_ width: Int) {
         let sentence = String(repeating: "one two-three four ", count: 9)
         let name = String(repeating: "x", count: 130)
@@ -44,7 +44,7 @@ import TextTable
             rows: (1...3).map { row in [Report.Cell("row \(row)")] + (1...6).map { Report.Cell("\($0)") } })
         let lines = TextTable.lines(of: table, width: width)
         #expect(lines.allSatisfy { $0.count <= width })
-        // A name and two lines for each row, or a row each below the head.
+        // The table has either a name and two lines for each row, or a head and one line for each row.
         #expect(lines.count == (width == 50 ? 9 : 4), "\(lines)")
     }
 }

@@ -5,11 +5,11 @@ import Testing
 @testable import Jobs
 @testable import Running
 
-/// At what value each brake holds, and at what value it lets go.
+/// The value at which each throttle rule holds, and the value at which it lets go.
 @Suite struct ThrottleRulesTests {
     private let start = ContinuousClock.now
 
-    /// What the brakes say of one reading after another, a second apart.
+    /// Returns the holds of the rules for a series of readings, a second apart.
     private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[Hold]] {
         var arithmetic = ThrottleRules()
         return readings.enumerated().map { index, values in
@@ -46,7 +46,8 @@ import Testing
     }
 
     @Test func flowControlHoldsWhileWritersWaitForIt() {
-        // The server's sum, in microseconds: 0.5, 1, 0.9, 0.5 seconds in a second, and then another server's.
+        // The server's sums in microseconds: 0.5, 1, 0.9 and 0.5 seconds per second, and then the sum of another
+        // server.
         let sums = [5_000_000, 5_500_000, 6_500_000, 7_400_000, 7_900_000, 12]
         #expect(holds(\.flowControlWait, sums) == [false, false, true, true, false, false])
     }
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test func ticketsThatNobodyWaitsForHoldNothing() {
-        // From 7.0 on the server itself moves their number.
+        // From 7.0 on, the server itself adjusts the number of tickets.
         var reading = ServerMetrics()
         (reading.ticketsInUse, reading.ticketQueue) = (1, 0)
         #expect(run([reading])[0].isEmpty)
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test func theFullCacheLetsGoAboveWhatTheServerKeepsFilled() {
-        // WiredTiger keeps 80% filled: a brake that waits for less would never let go.
+        // WiredTiger keeps 80% filled, so a rule that waits for less would never let go.
         #expect(holds(\.cacheUsed, [0.94, 0.95, 0.9, 0.85, 0.8]) == [false, true, true, false, false])
     }
 
@@ -97,7 +98,7 @@ import Testing
             let holds = rules.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
             #expect(holds.map(\.reason) == (isHeld ? [.oplog] : []))
         }
-        // Where the size cannot be read, the window alone decides.
+        // If the size cannot be read, the window alone decides.
         reading.oplogSize = nil
         #expect(run([reading])[0].map(\.reason) == [.oplog])
     }

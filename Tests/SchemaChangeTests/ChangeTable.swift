@@ -4,10 +4,10 @@ import Testing
 
 @testable import SchemaChange
 
-/// A row of the reference's table of changes: a pair of apps that differ in one way, and what that is.
+/// A row of the reference's table of changes: two apps that differ in one way, and the verdicts on that change.
 struct ChangeRow: CustomTestStringConvertible {
     let kind: ChangeKind
-    /// The row of the quick reference on "Update Your Schema" that it belongs to.
+    /// The row of the quick reference on "Update Your Schema" that belongs to this change.
     let quickReference: String?
     let server: SchemaChange.Verdict
     let client: SchemaChange.Verdict
@@ -34,7 +34,7 @@ private let pets = Namespace(database: "app", collection: "Pet")
 private let toPet = #"{"bsonType": "objectId"}"#
 private let nullable = #"{"bsonType": ["string", "null"]}"#
 
-/// Types and collections.
+/// Changes of types and collections.
 private let typeRows: [ChangeRow] = [
     ChangeRow(
         .typeAdded, additive, additive, quickReference: "Add an object type", from: apps(type("")),
@@ -53,7 +53,7 @@ private let typeRows: [ChangeRow] = [
         renames: ["app.Person=app.Pet"], says: "app.Person is moved to app.Pet"),
 ]
 
-/// Properties come, go, and are called something else.
+/// Properties that are added, removed or renamed.
 private let propertyRows: [ChangeRow] = [
     ChangeRow(
         .requiredAdded, additive, additive, quickReference: "Add a required property", from: app(type("")),
@@ -92,7 +92,7 @@ private let propertyRows: [ChangeRow] = [
         to: app(x(string)), says: "x loses its default"),
 ]
 
-/// Values take another type.
+/// Values whose type changes.
 private let typeName = "Change property type but keep the name"
 private let valueRows: [ChangeRow] = [
     ChangeRow(
@@ -150,7 +150,7 @@ private let valueRows: [ChangeRow] = [
         says: "_id: int → long"),
 ]
 
-/// Links between collections.
+/// Changes of links between collections.
 private let linkRows: [ChangeRow] = [
     ChangeRow(
         .embeddingChanged, breaking, breaking, from: app(x(embedded("Pet", ""))), to: app(x(toPet)).linking("x", pets),
@@ -170,7 +170,7 @@ private let linkRows: [ChangeRow] = [
         to: app(x(toPet)).linking("x", people), says: "x links to app.Person instead of app.Pet"),
 ]
 
-/// What is demanded beside types and fields.
+/// Changes of constraints other than types and fields.
 private let constraintRows: [ChangeRow] = [
     ChangeRow(
         .constraintTightened, additive, additive, from: app(x(string)),
@@ -191,7 +191,7 @@ private let constraintRows: [ChangeRow] = [
         says: "x: no further fields instead of any further fields"),
 ]
 
-/// How the app syncs.
+/// Changes in how the app syncs.
 private let syncRows: [ChangeRow] = [
     ChangeRow(
         .partitionKeyChanged, breaking, breaking, from: app(x(string)).syncing(.partition(key("x"))),
@@ -245,7 +245,7 @@ let quickReference: [(row: String, server: SchemaChange.Verdict, client: SchemaC
 
 // MARK: Making apps
 
-/// An app of the types, the first one in `app.Person`, others in collections of their titles.
+/// Makes an app of these types: the first one in `app.Person`, the others in collections named after their titles.
 private func apps(_ types: String...) -> ServerSchema {
     var schema = app(types[0])
     for text in types.dropFirst() { schema.collections += app(text, pets).collections }
@@ -257,7 +257,7 @@ private func key(_ field: String, _ type: SchemaType = .string) -> SyncConfigura
 }
 
 extension ServerSchema {
-    /// The same with a link from a field, or from its elements.
+    /// Returns the same schema with a link from a field, or from its elements.
     func linking(_ source: String, _ target: Namespace, isList: Bool = false) -> ServerSchema {
         var schema = self
         let steps = source.split(separator: ".").map { $0 == "[]" ? SchemaPath.Step.elements : .field(String($0)) }
@@ -269,7 +269,7 @@ extension ServerSchema {
         return schema
     }
 
-    /// The same with sync.
+    /// Returns the same schema with a sync configuration.
     fileprivate func syncing(
         _ mode: SyncConfiguration.Mode, _ change: (inout SyncConfiguration) -> Void = { _ in }
     ) -> ServerSchema {

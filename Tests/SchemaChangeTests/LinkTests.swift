@@ -3,7 +3,7 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Links of collections of keys, whose entry names the field alone (`pets`) or its elements (`pets.[]`).
+/// Links of collections of keys; their entry names either the field alone (`pets`) or its elements (`pets.[]`).
 @Suite struct LinkTests {
     private let pets = Namespace(database: "app", collection: "Pet")
 

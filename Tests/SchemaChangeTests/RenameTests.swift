@@ -6,7 +6,7 @@ import Testing
 @Suite struct RenameTests {
     private static let crm = Namespace(database: "crm", collection: "Person")
 
-    /// The changes under stated renames, each as `code path ← older path`.
+    /// Returns the changes under stated renames, each as `code path ← older path`.
     private func changes(_ old: ServerSchema, _ new: ServerSchema, _ renames: String...) throws -> [String] {
         try SchemaDiff.changes(from: old, to: new, renames: renames.map { try Rename($0) }).map { change in
             let from = change.old.map { " ← \($0.namespace.map { "\($0) " } ?? "")\($0.path)" } ?? ""
@@ -114,9 +114,9 @@ import Testing
     }
 }
 
-/// A schema of one collection, as JSON.
+/// Reads a schema of one collection from JSON.
 func app(_ text: String, _ namespace: Namespace = people) -> ServerSchema {
-    // The texts are the tests' own.
+    // The texts come from the tests themselves, so they are valid.
     // swift-format-ignore: NeverUseForceTry
     ServerSchema(dialect: .appServices, collections: [try! schema(text, of: namespace)])
 }

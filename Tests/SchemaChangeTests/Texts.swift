@@ -9,7 +9,7 @@ func schema(_ text: String, file: String = "s", of namespace: Namespace = people
     try ServerSchema.read(text: text, file: file, namespace: namespace).collections[0]
 }
 
-/// A schema of these properties beside `_id`, as JSON.
+/// Returns a schema with these properties and an `_id`, as JSON.
 func type(_ properties: String, required: String = "", title: String? = "Person") -> String {
     let title = title.map { #""title": "\#($0)", "# } ?? ""
     let id = properties.contains(#""_id""#) ? "" : #""_id": {"bsonType": "objectId"}"#
@@ -17,12 +17,12 @@ func type(_ properties: String, required: String = "", title: String? = "Person"
     return #"{\#(title)"required": [\#(required)], "properties": {\#(all)}}"#
 }
 
-/// A property `x` of this schema beside `_id`, as JSON.
+/// Returns a schema with a property `x` and an `_id`, as JSON.
 func x(_ node: String, required: Bool = false) -> String {
     type(#""x": \#(node)"#, required: required ? #""x""# : "")
 }
 
-/// The changes between two schemas, each as `code path: server client, description`.
+/// Returns the changes between two schemas, each as `code path: server client, description`.
 func changes(_ old: String, _ new: String) throws -> [String] {
     SchemaDiff.changes(from: try schema(old), to: try schema(new)).map(\.row)
 }

@@ -1,7 +1,7 @@
 import Foundation
 import ServerSchema
 
-/// An app folder that lives as long as the value, made of texts.
+/// An app folder made of texts, which exists as long as this object.
 final class AppFolder {
     let path: String
 
@@ -22,7 +22,7 @@ final class AppFolder {
 
     func readForLint() throws(SchemaError) -> ServerSchema { try ServerSchema.readForLint(at: path) }
 
-    /// The error of reading it, with paths below the folder.
+    /// Returns the error of reading the folder, with relative paths.
     func failure() -> String? {
         do throws(SchemaError) {
             _ = try read()

@@ -7,7 +7,7 @@ import Testing
         try ServerSchema.read(text: text, file: "s", namespace: pets)
     }
 
-    /// The root's one property `x`, described by `text`, beside `_id`.
+    /// Returns the property `x`, described by `text`, of a root that otherwise has only an `_id`.
     private func property(_ text: String) throws -> SchemaNode {
         let root = try read(#"{"properties": {"_id": {"bsonType": "string"}, "x": \#(text)}}"#).collections[0].root
         return try #require(root.property("x"))
@@ -181,7 +181,7 @@ import Testing
         #expect(try property(text).defaultValue == value)
     }
 
-    /// As an export that came through a shell or a driver spells them.
+    /// The numbers are written as in an export that passed through a shell or a driver.
     @Test func numbersOfExtendedJSONAreNumbers() throws {
         let node = try property(
             #"""
@@ -198,13 +198,13 @@ import Testing
         #expect(list.constraints.minItems == 1 && list.constraints.maxItems == 2)
     }
 
-    /// App Services does not document them, and so what it takes there is not known.
+    /// App Services does not document these keywords, so it is not known which values it accepts.
     @Test func whatIsNotEvaluatedMayHoldAnything() throws {
         let node = try property(#"{"bsonType": "int", "format": 1, "const": null, "enum": [], "$ref": {}}"#)
         #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])
     }
 
-    /// Whatever one damaged byte makes of a schema, reading it gives a schema or an error.
+    /// Reading a schema with one damaged byte gives a schema or an error.
     @Test func damagedFilesNeverTrap() throws {
         let text = Array(
             #"""

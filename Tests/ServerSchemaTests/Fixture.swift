@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import SystemPackage
 
-/// The folders of example exports beside this file.
+/// The folders of example exports next to this file.
 enum Fixture {
     static let folder = FilePath(#filePath).removingLastComponent().appending("Fixtures").string
 
@@ -10,7 +10,7 @@ enum Fixture {
         try ServerSchema.read(at: "\(folder)/\(name)", namespace: namespace)
     }
 
-    /// The error of reading a fixture, its paths cut to the part below the fixtures.
+    /// Returns the error of reading a fixture, with paths relative to the fixtures.
     static func failure(_ name: String, namespace: Namespace? = nil) -> String? {
         do throws(SchemaError) {
             _ = try read(name, namespace: namespace)

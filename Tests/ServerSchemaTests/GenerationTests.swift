@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Whole exports of each generation, with all that surrounds the schemas in them.
+/// Complete exports of each generation, including everything else that surrounds the schemas.
 @Suite struct GenerationTests {
     private func namespaces(_ schema: ServerSchema) -> [String] { schema.collections.map(\.namespace.description) }
 
@@ -94,7 +94,7 @@ import Testing
         #expect(namespaces(try Fixture.read(path)) == expected)
     }
 
-    /// Two clusters may hold collections of one name; the one that syncs counts.
+    /// Two clusters may have collections of the same name; the one that syncs counts.
     @Test func ofTwoDataSourcesTheSyncedOneCounts() throws {
         func pet(_ title: String) -> String { #"{"title": "\#(title)", "properties": {"_id": {"bsonType": "int"}}}"# }
         var files = [
@@ -131,7 +131,7 @@ import Testing
                 == #"tracker-app: there is no schema of tracker.Usre here (did you mean "tracker.User"?)"#)
     }
 
-    /// The Admin API wraps a schema with its place.
+    /// The Admin API wraps a schema in an object that names its collection.
     @Test func aSchemaObjectOfTheAdminAPI() throws {
         let folder = try AppFolder([
             "pet.json": """
@@ -146,7 +146,7 @@ import Testing
         #expect(schema.collections[0].root.title == "Pet")
     }
 
-    /// They would be written into jobs, commands and reports.
+    /// Such names would end up in jobs, commands and reports.
     @Test(arguments: [
         ("a/b", "c"), ("a\\u001b[2J", "c"), ("a\\nb", "c"), ("a.b", "c"), ("a", "c\\u0000d"),
         ("a\\u0000", "c"),

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// What is known of the collections that were not asked for.
+/// The other collections of an app, which were not asked for.
 @Suite struct NeighbourTests {
     private let people = Namespace(database: "shop", collection: "Person")
 

@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-/// Places as reports show them can be read again.
+/// Paths can be read again in the form in which reports show them.
 @Suite struct SchemaPathTests {
     @Test(arguments: [
         SchemaPath(), SchemaPath([.field("a")]), SchemaPath([.field("a"), .field("b")]),

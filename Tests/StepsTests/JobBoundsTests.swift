@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// What a job may name, and how much it may hold.
+/// The collections that a job may name, and the size that it may have.
 @Suite struct JobBoundsTests {
     private static func refusal(_ text: String) -> String? {
         Fixture.failure { try JobFile.parse(text, path: "j.yml") }

@@ -4,7 +4,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// What is lost by a step is said before the start.
+/// The data that a step loses is reported before the start.
 @Suite struct StepLossTests {
     @Test(
         arguments: [

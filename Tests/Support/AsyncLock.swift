@@ -1,4 +1,4 @@
-/// A value that is made when it is first asked for, once, however many ask.
+/// A value that is made once, when the first task asks for it, even if several tasks ask at the same time.
 actor AsyncOnce<Value: Sendable> {
     private let make: @Sendable () async throws -> Value
     private var task: Task<Value, any Error>?
@@ -14,7 +14,7 @@ actor AsyncOnce<Value: Sendable> {
     }
 }
 
-/// Lets one task at a time into a stretch of code that awaits.
+/// A lock for code that awaits, which lets one task in at a time.
 actor AsyncLock {
     private var isHeld = false
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -2,26 +2,26 @@ import Concurrency
 import Glibc
 import Synchronization
 
-/// A TCP proxy before a server that does to its connections what a bad network does.
+/// A TCP proxy for a server that disturbs its connections like a bad network.
 package final class BadLink: Sendable {
-    /// What happens to what goes through.
+    /// The disturbances of a connection.
     package struct Faults: Sendable {
-        /// A connection is cut after so many bytes of both directions, at random; `nil` for never.
+        /// A random limit of bytes in both directions together, after which a connection is cut; `nil` for never.
         package var cutAfter: ClosedRange<Int>?
-        /// How long each piece is held back.
+        /// The delay of each piece.
         package var delay: Duration
-        /// The most that a piece has.
+        /// The largest size of a piece in bytes.
         package var pieceSize: Int
 
-        /// Joins them.
+        /// Makes a set of faults.
         package init(cutAfter: ClosedRange<Int>? = nil, delay: Duration = .zero, pieceSize: Int = 65_536) {
             (self.cutAfter, self.delay, self.pieceSize) = (cutAfter, delay, pieceSize)
         }
     }
 
-    /// What happened so far.
+    /// The counts of connections so far.
     package struct Tally: Sendable {
-        /// Connections that were taken.
+        /// Connections that were accepted.
         package var connections = 0
         /// Connections that were cut.
         package var cuts = 0
@@ -31,20 +31,20 @@ package final class BadLink: Sendable {
     private let faults: Faults
     private let state = Mutex(Tally())
 
-    /// Begins to listen, until the process ends or ``close()``.
+    /// Begins to listen, until the process ends or ``close()`` is called.
     /// - Parameter host: the server, as `127.0.0.1:port`.
     package init(before host: String, _ faults: Faults) throws {
         (relay, self.faults) = (try Relay(before: host), faults)
         relay.start { [self] in take($0) }
     }
 
-    /// Where it listens, as a connection string names it.
+    /// The address on which it listens, as in a connection string.
     package var host: String { relay.host }
 
-    /// Takes no more connections.
+    /// Stops accepting connections.
     package func close() { relay.close() }
 
-    /// What happened so far.
+    /// The counts so far.
     package var tally: Tally { state.withLock { $0 } }
 
     private func take(_ connection: RelayedConnection) {
@@ -58,13 +58,13 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// What a connection may still carry.
+    /// The number of bytes that a connection may still carry.
     private final class Room: Sendable {
         private let bytes: Mutex<Int?>
 
         init(_ bytes: Int?) { self.bytes = Mutex(bytes) }
 
-        /// Whether so many more bytes go through.
+        /// Takes up bytes, and returns whether they may go through.
         func take(_ count: Int) -> Bool {
             bytes.withLock { left in
                 left = left.map { $0 - count }

@@ -1,14 +1,14 @@
 package import BSON
 
-/// A failure that a server makes on purpose: its `failCommand` fail point.
+/// A failure that a server causes on purpose: its `failCommand` fail point.
 package struct FailPoint: Sendable {
-    /// How often it fails.
+    /// How often the commands fail.
     package enum Mode: Sendable {
-        /// Until it is taken back.
+        /// Until the fail point is removed.
         case always
-        /// That many times.
+        /// This many times.
         case times(Int)
-        /// From then on, after that many that pass.
+        /// Always, after this many commands have passed.
         case skip(Int)
         /// Each time with this probability.
         case probability(Double)
@@ -16,21 +16,21 @@ package struct FailPoint: Sendable {
 
     /// The commands that fail.
     package var commands: [String]
-    /// How often.
+    /// How often the commands fail.
     package var mode: Mode = .always
-    /// The error of the reply; `nil` for none.
+    /// The error code of the reply; `nil` for none.
     package var errorCode: Int?
     /// The labels of the error.
     package var errorLabels: [String] = []
     /// Whether the connection breaks instead of a reply.
     package var closesConnection = false
-    /// How long the reply waits.
+    /// The time for which the command is blocked.
     package var blockTime: Duration?
-    /// The write concern error that the reply of `ok: 1` holds.
+    /// The write concern error in a reply of `ok: 1`.
     package var writeConcernError: BSONDocument?
-    /// The one collection that it concerns, as "database.collection"; `nil` for all.
+    /// The only collection that it applies to, as "database.collection"; `nil` for all.
     package var namespace: String?
-    /// The one client that it concerns; `nil` for all, which is not for a shared server.
+    /// The only client that it applies to; `nil` for all, which must not be used on a shared server.
     package var appName: String?
 
     /// Makes a fail point that does nothing yet.
@@ -40,7 +40,7 @@ package struct FailPoint: Sendable {
         self.mode = mode
     }
 
-    /// Commands fail with that code.
+    /// Makes commands fail with this code.
     package static func error(
         _ code: Int, _ commands: String..., appName: String? = nil, mode: Mode = .always
     ) -> FailPoint {
@@ -83,7 +83,7 @@ package struct FailPoint: Sendable {
 }
 
 extension Mongod {
-    /// Runs `body` while the server fails; one such body at a time, because a server has one `failCommand`.
+    /// Runs `body` while the server fails; only one such body runs at a time, because a server has one `failCommand`.
     package func failing<R>(_ point: FailPoint, during body: () async throws -> R) async throws -> R {
         try await lock.withLock {
             try await admin(point.command)
@@ -102,22 +102,22 @@ extension Mongod {
         try await admin(["configureFailPoint": "failCommand", "mode": "off"])
     }
 
-    /// Waits until a client is in the midst of a command, such as one that a fail point blocks.
+    /// Waits until a client is running a command, such as one that a fail point blocks.
     package func waitForCommand(_ command: String, of appName: String) async throws {
         try await waitUntil("\(appName) is in the midst of a \(command)") {
             try await isAnyUnderWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
         }
     }
 
-    /// Waits until a client, which is stopped, has no command under way.
+    /// Waits until a client that was stopped has no command running.
     package func waitForNoCommand(of appName: String) async throws {
         try await waitUntil("\(appName) is idle") {
             try await !isAnyUnderWay(["appName": .string(appName), "active": true, "command.hello": ["$exists": false]])
         }
     }
 
-    /// Ends a client's commands of that name, such as those that a fail point blocks.
-    /// - Returns: how many there were.
+    /// Ends a client's commands of this name, such as those that a fail point blocks.
+    /// - Returns: the number of these commands.
     package func killCommands(_ command: String, of appName: String) async throws -> Int {
         let commands = try await underWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
         for id in commands.compactMap({ $0["opid"] }) { try await admin(["killOp": 1, "op": id]) }
@@ -135,11 +135,11 @@ extension Mongod {
         return reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Makes the primary give up its office for some seconds, and waits until it has it again.
+    /// Makes the primary step down for some seconds, and waits until it is primary again.
     ///
-    /// Not for a shared server: every test that runs beside this one would see it.
+    /// It must not be used on a shared server, because every other test that runs at the same time would notice it.
     package func stepDown() async throws {
-        // It gives up when the locks that it needs are not free within that time.
+        // The command fails if the locks that it needs are not free within this time.
         try await admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 0, "force": true])
         try await waitForPrimary()
     }

@@ -3,22 +3,22 @@ import Glibc
 import Mongo
 import Synchronization
 
-/// A replica set of three members, each of which can be the primary; it ends with the last reference to it, or with the
-/// process.
+/// A replica set of three members, each of which can be the primary; it is stopped with the last reference to it, or
+/// with the process.
 package final class FailoverSet: Sendable {
     private struct Member {
         let host: String
         let command: [String]
-        /// The first one owns the data's folder; behind it are those that went on after a kill.
+        /// The member's processes; the first one owns the data's folder, and the others were started after a kill.
         var processes: [WatchedProcess]
-        /// The clock of its processes; `nil` for the machine's.
+        /// The clock of the member's processes; `nil` for the machine's.
         let clock: FakeClock?
     }
 
-    /// The deployment, by all its members.
+    /// The deployment, with all its members in the connection string.
     package let mongod: Mongod
     private let members: Mutex<[Member]>
-    /// Each member by itself.
+    /// A connection to each member alone.
     private let direct: [Mongod]
 
     private init(_ mongod: Mongod, _ members: [Member]) {
@@ -33,8 +33,8 @@ package final class FailoverSet: Sendable {
         for member in members { member.processes.reversed().forEach { $0.stop() } }
     }
 
-    /// Starts it, and waits until it has a primary.
-    /// - Parameter offsets: how much later it is by the clock of each member, such as `4s`; of none that is not named.
+    /// Starts the set, and waits until it has a primary.
+    /// - Parameter offsets: how far each member's clock is ahead, such as `4s`; the others have the machine's clock.
     package static func start(offsets: [String] = []) async throws -> FailoverSet {
         var members: [Member] = []
         do {
@@ -65,23 +65,23 @@ package final class FailoverSet: Sendable {
         }
     }
 
-    /// The host of the primary, once there is one.
+    /// Waits for a primary, and returns its host.
     private func primary() async throws -> String {
         var host: String?
         try await waitUntil("the set has a primary") {
-            // None may answer just now.
+            // There may be no answer at the moment.
             host = try? await mongod.admin(["hello": 1])["primary"]?.text
             return host != nil
         }
         return host ?? ""
     }
 
-    /// How often there was an election, by the members' own count.
+    /// Returns the term, which counts the elections.
     package func term() async throws -> Int {
         try await mongod.admin(["replSetGetStatus": 1])["term"]?.integer ?? 0
     }
 
-    /// Waits until every member is the primary or follows it, so that the next one may go.
+    /// Waits until every member is the primary or follows it, so that the next primary may be stopped.
     package func settle() async throws {
         try await waitUntil("all members are there") {
             let status = try? await mongod.admin(["replSetGetStatus": 1])
@@ -90,7 +90,7 @@ package final class FailoverSet: Sendable {
         }
     }
 
-    /// How many documents the open cursors over a collection have returned, by the cursor.
+    /// Returns how many documents each open cursor over a collection has returned.
     package func returned(from namespace: Namespace) async -> [Int64: Int] {
         var returned: [Int64: Int] = [:]
         for member in direct {
@@ -111,7 +111,7 @@ package final class FailoverSet: Sendable {
         return returned
     }
 
-    /// Kills the primary as `kill -9` does, and lets it go on as a member of the set.
+    /// Kills the primary as `kill -9` does, and starts it again as a member of the set.
     package func killPrimary() async throws {
         let host = try await primary()
         guard let port = host.split(separator: ":").last.flatMap({ UInt16($0) }).map(LocalPort.init(number:)),
@@ -126,9 +126,9 @@ package final class FailoverSet: Sendable {
         _ = try await primary()
     }
 
-    /// Makes the primary give up its office, and waits until another one has it.
+    /// Makes the primary step down, and waits until the set has a primary.
     package func stepDown() async throws {
-        // It answers with a closed connection, or gives up only once its locks are free.
+        // The reply is ignored: the connection may be closed, and the server steps down only once its locks are free.
         _ = try? await mongod.admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 2, "force": true])
         _ = try await primary()
     }

@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
 
-/// The clock of a process that does not go by the machine's: Debian's libfaketime keeps it.
+/// A clock for a process, kept by Debian's libfaketime, that differs from the machine's.
 package final class FakeClock: Sendable {
-    /// Where the library lies; `nil` where it is not installed.
+    /// The path of the library; `nil` if it is not installed.
     package static let library: String? = {
         let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"]
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }.first(where: FileManager.default.fileExists)
     }()
 
-    /// The name of the lock and the memory that the library's processes share.
+    /// The name of the lock and of the memory that the library's processes share.
     ///
-    /// It makes this itself where it is missing, but by the process's number and without ever taking it away: a later
-    /// process of that number then ends with 1 before it has begun. And it moves the environment to name it there,
-    /// beside which Swift finds the arguments.
+    /// Without it, the library makes both itself, named after the process ID, and never removes them: a later process
+    /// with that ID then exits with 1 before it has begun. The library would also move the environment to store the
+    /// name, but Swift finds the arguments next to the environment.
     private let shared = "/shipshape-\(UUID().uuidString)"
 
     /// Makes a clock.
@@ -26,7 +26,7 @@ package final class FakeClock: Sendable {
         close(memory)
     }
 
-    /// Makes a clock that lasts as long as `body`.
+    /// Makes a clock that exists until `body` returns.
     package static func lend(_ body: (FakeClock) async throws -> Void) async throws {
         let clock = try FakeClock()
         try await body(clock)
@@ -38,7 +38,8 @@ package final class FakeClock: Sendable {
         unsafe shm_unlink(shared)
     }
 
-    /// The variables with which it is so much later, such as `-5h`; what measures how long something takes is as ever.
+    /// Returns the environment variables that move the clock by an offset such as `4s` or `-5h`, but not the monotonic
+    /// clock.
     package func variables(_ offset: String) -> [String: String] {
         [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME": offset.hasPrefix("-") ? offset : "+\(offset)",

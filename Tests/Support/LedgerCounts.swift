@@ -1,15 +1,15 @@
 import BSON
 
-/// What a ledger shows, what it should show, and the highest sum ever seen of the two.
+/// The documents that a ledger shows and those that it should show, with the highest sum of the two so far.
 struct LedgerCounts: Sendable {
     private var shown: Set<BSONValue> = []
-    /// The documents that changes made unsyncable, as they are now.
+    /// The documents that changes made unsyncable, in their current form.
     private var failing: [BSONValue: BSONDocument] = [:]
     private var unseen = 0
-    /// The most documents that were shown, or should have been, at one time.
+    /// The largest number of documents that were shown, or should have been, at one time.
     private(set) var highest = 0
 
-    /// A document changed.
+    /// Records that a document changed.
     mutating func changed(_ id: BSONValue, to document: BSONDocument?, fails: Bool) {
         let failed = failing[id] != nil
         failing[id] = fails ? document : nil
@@ -17,8 +17,8 @@ struct LedgerCounts: Sendable {
         measure()
     }
 
-    /// The ledger shows a document from now on.
-    /// - Returns: whether it did not before.
+    /// Records that the ledger shows a document from now on.
+    /// - Returns: whether it did not show it before.
     mutating func show(_ id: BSONValue) -> Bool {
         guard shown.insert(id).inserted else { return false }
         if failing[id] != nil { unseen -= 1 }
@@ -26,8 +26,8 @@ struct LedgerCounts: Sendable {
         return true
     }
 
-    /// The ledger shows a document no more.
-    /// - Returns: whether it did before.
+    /// Records that the ledger no longer shows a document.
+    /// - Returns: whether it showed it before.
     mutating func forget(_ id: BSONValue) -> Bool {
         guard shown.remove(id) != nil else { return false }
         if failing[id] != nil { unseen += 1 }
@@ -35,7 +35,7 @@ struct LedgerCounts: Sendable {
         return true
     }
 
-    /// Another schema judges.
+    /// Judges the failing documents again, by another schema.
     mutating func judgeAnew(_ fails: (BSONDocument) throws -> Bool) rethrows {
         failing = try failing.filter { try fails($0.value) }
         unseen = failing.keys.count { !shown.contains($0) }

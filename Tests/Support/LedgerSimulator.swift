@@ -4,21 +4,21 @@ import Foundation
 import Mongo
 import Synchronization
 
-/// A sync engine's ledger of unsynced documents, as late as asked.
+/// A sync engine's ledger of unsynced documents, with a chosen delay.
 ///
 /// It follows the changes of a collection, judges each document by the active schema with the real checker, and writes
-/// the ledger that much later. Meanwhile it knows what the ledger does not show yet, and keeps the highest count ever
-/// seen: entries of the ledger and documents that changes made unsyncable, each document once.
+/// the ledger after the delay. Until then it knows what the ledger does not show yet. It keeps the highest count so
+/// far: entries of the ledger and documents that changes made unsyncable, each document counted once.
 package final class LedgerSimulator: Sendable {
-    /// How it behaves.
+    /// The behaviour of the ledger.
     package struct Behaviour: Sendable {
-        /// How long after a change the ledger shows it; up to a second more, because the server's times are whole
+        /// The time after a change until the ledger shows it; up to a second more, because the server's times are whole
         /// seconds.
         package var lag: Duration
-        /// Whether the entry of a document that was repaired, or is gone, is removed; else it stays.
+        /// Whether the entry of a document is removed after the document was repaired or deleted; otherwise it stays.
         package var removesEntries: Bool
 
-        /// Joins the two.
+        /// Makes a behaviour.
         package init(lag: Duration, removesEntries: Bool = false) {
             self.lag = lag
             self.removesEntries = removesEntries
@@ -32,9 +32,9 @@ package final class LedgerSimulator: Sendable {
         var isStopped = false
         /// Changes that the ledger does not show yet.
         var waiting = 0
-        /// When the ledger has to show the first of them.
+        /// The time at which the ledger has to show the first of them.
         var due: Date?
-        /// How far the stream is.
+        /// The time up to which the stream was read.
         var time: ClusterTime?
     }
 
@@ -77,16 +77,16 @@ package final class LedgerSimulator: Sendable {
         }
     }
 
-    /// The highest count ever seen.
+    /// The highest count so far.
     package var highest: Int { state.withLock { $0.counts.highest } }
 
     /// Makes another schema the active one.
     package func deploy(_ schema: CompiledSchema) throws { try state.withLock { try $0.deploy(schema) } }
 
-    /// Waits until the ledger shows all that has changed so far.
+    /// Waits until the ledger shows all changes so far.
     package func catchUp() async throws { try await wait { $0.waiting == 0 } }
 
-    /// Waits until the ledger is no later than its lag: on a loaded machine, the simulator itself may be late.
+    /// Waits until the ledger is no later than its lag; on a loaded machine, the simulator itself may be late.
     package func keepUp() async throws { try await wait { $0.due.map { $0 > .now } ?? true } }
 
     /// Waits until the simulator has read all changes so far, and a condition holds.
@@ -126,7 +126,7 @@ extension LedgerSimulator {
                         $0.note(changes)
                     }
                 }
-                // A burst is taken in before the ledger moves, which is what being late means.
+                // A burst of changes is read before the ledger is written, because that is how a ledger lags.
                 let time = stream.resumeToken?.time
                 state.withLock { $0.time = time ?? $0.time }
                 if change == nil || changes.count % 256 == 0 { try write(&changes, client) }
@@ -144,7 +144,7 @@ extension LedgerSimulator {
         return Change(id: id, document: event["fullDocument"]?.document, due: Date(timeIntervalSince1970: due))
     }
 
-    /// Writes what is due.
+    /// Writes the entries that are due.
     private func write(_ changes: inout [Change], _ client: borrowing Client) throws {
         let due = changes.prefix { $0.due <= .now }
         guard !due.isEmpty else { return }
@@ -164,7 +164,7 @@ extension LedgerSimulator {
                     "deletes": [["q": ["documentId": ["$in": .array(of: removed)]], "limit": 0]],
                 ], on: ledger.database)
         }
-        // Last, as one that was repaired and fails again is in both lists.
+        // Entries are inserted last, because a document that was repaired and fails again is in both lists.
         if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         changes.removeFirst(due.count)
         state.withLock { $0.note(changes) }
@@ -180,7 +180,7 @@ extension LedgerSimulator.State {
         (waiting, due) = (changes.count, changes.first?.due)
     }
 
-    /// What becomes of the ledger: the entries to add, and those to remove.
+    /// Returns the changes of the ledger: the entries to add, and those to remove.
     mutating func settle(
         _ changes: [(id: BSONValue, document: BSONDocument?)], removesEntries: Bool
     ) throws -> (added: [BSONValue], removed: [BSONValue]) {

@@ -1,14 +1,14 @@
 import Mongo
 
 extension Mongod {
-    /// The one deployment that all tests of a process share: `SHIPSHAPE_TEST_URI`, or a replica set that we start.
+    /// The deployment that all tests of a process share: `SHIPSHAPE_TEST_URI`, or a replica set that we start.
     package static var shared: Mongod { get async throws { try await sharedInstance.value } }
 
-    /// The one deployment with logins that all tests of a process share.
+    /// The deployment with logins that all tests of a process share.
     package static var withAuthentication: Mongod { get async throws { try await authenticatedInstance.value } }
 
-    /// The path of the server's program.
-    /// - Throws: what to do when there is none.
+    /// Returns the path of the server's program.
+    /// - Throws: an error that says what to do if there is none.
     package static func executable() throws -> String {
         if let given = environmentVariable("SHIPSHAPE_MONGOD") {
             guard isExecutable(given) else { throw TestSupportError("SHIPSHAPE_MONGOD=\(given) cannot be run") }
@@ -22,7 +22,7 @@ extension Mongod {
         return found
     }
 
-    /// Where `scripts/setup` puts what it downloads.
+    /// The folder to which `scripts/setup` downloads.
     private static var cacheFolder: String {
         if let own = environmentVariable("SHIPSHAPE_CACHE") { return own }
         let base = environmentVariable("XDG_CACHE_HOME") ?? (environmentVariable("HOME") ?? "") + "/.cache"

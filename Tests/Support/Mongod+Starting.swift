@@ -2,8 +2,8 @@ import BSON
 import Mongo
 
 extension Mongod {
-    /// Starts a server of its own, which ends with the last reference to it, or with the process.
-    /// - Parameter more: further arguments of mongod; the last one of a name counts.
+    /// Starts a server for the caller alone, which is stopped with the last reference to it, or with the process.
+    /// - Parameter more: further arguments of mongod; the last value of a repeated one counts.
     package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {
         let (process, host, _) = try await startProcess(kind, more)
         do {
@@ -14,15 +14,15 @@ extension Mongod {
         }
     }
 
-    /// How a server is started that is not to be started as it is, of its command and its folder.
+    /// Changes the command that starts a server, whose data is in the folder.
     typealias Wrapping = (_ command: [String], _ folder: String) -> [String]
 
-    /// Starts a server that listens and belongs to no set yet, by a command that starts it again.
+    /// Starts a server that listens but belongs to no set yet, and also returns the command that starts it again.
     static func startProcess(
         _ kind: Kind, _ more: [String], by wrapping: Wrapping = { command, _ in command }
     ) async throws -> (WatchedProcess, host: String, command: [String]) {
         var lastError: (any Error)?
-        for _ in 0..<3 {  // somebody may take the port between our look and mongod's
+        for _ in 0..<3 {  // another program may take the port before mongod does
             do { return try await startOnce(kind, more, wrapping) } catch { lastError = error }
         }
         throw lastError ?? TestSupportError("no mongod")
@@ -54,7 +54,7 @@ extension Mongod {
             "--setParameter", "enableTestCommands=1",
             "--setParameter", "diagnosticDataCollectionEnabled=false",
         ]
-        // Nobody is to wait for the oplog's window when the tests of an hour have filled it.
+        // The oplog is large enough that no test waits for its window, even after an hour of tests.
         for (name, value) in [("--wiredTigerCacheSizeGB", "0.5"), ("--oplogSize", "4096")] where !more.contains(name) {
             arguments += [name, value]
         }
@@ -62,7 +62,8 @@ extension Mongod {
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
-            // The fewest that mongod takes: each of thousands of logins works through them on both sides.
+            // The fewest iterations that mongod allows, because each of thousands of logins computes them on both
+            // sides.
             for name in ["scramIterationCount", "scramSHA256IterationCount"] {
                 arguments += ["--setParameter", "\(name)=5000"]
             }
@@ -89,13 +90,13 @@ extension Mongod {
             uri: "mongodb://admin:admin-password@\(host)/?replicaSet=\(setName)", host: host, process: process)
     }
 
-    /// Has writes wait for a majority, as they do from 5.0 on: what a test wrote is read so at once.
+    /// Makes writes wait for a majority, as is the default from 5.0 on, so that a test reads its writes at once.
     private func writeToMajority() async throws {
         guard try await admin(["buildInfo": 1])["version"]?.text?.hasPrefix("4.") == true else { return }
         try await admin(["setDefaultRWConcern": 1, "defaultWriteConcern": ["w": "majority"]])
     }
 
-    /// Waits until the server takes writes.
+    /// Waits until the server accepts writes.
     package func waitForPrimary() async throws {
         let pool = try sharedPool()
         try await waitUntil("\(host) becomes primary") {
@@ -111,7 +112,7 @@ extension Mongod {
     private static func log(_ folder: String) -> String { "\(folder)/output" }
 }
 
-/// Asks again and again until `condition` holds, for three minutes at most, which nothing takes on a machine that is busy.
+/// Polls until `condition` holds, for ten minutes at most, which nothing needs even on a busy machine.
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
     let start = ContinuousClock.now
     while try await !condition() {

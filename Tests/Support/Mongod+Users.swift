@@ -2,7 +2,7 @@ package import BSON
 import Mongo
 
 extension Mongod {
-    /// Makes a user with a role of exactly these privileges, and gives the connection string of it.
+    /// Creates a user with a role of exactly these privileges, and returns the user's connection string.
     /// - Parameter privileges: such as `["resource": ["db": "app", "collection": ""], "actions": ["find"]]`.
     package func addUser(_ name: String, privileges: [BSONValue]) async throws -> String {
         let role = "\(name)-role"
@@ -10,7 +10,7 @@ extension Mongod {
         return try await addUser(name, roles: [.string(role)])
     }
 
-    /// Makes a user with roles, and gives the connection string of it.
+    /// Creates a user with roles, and returns the user's connection string.
     package func addUser(_ name: String, roles: [BSONValue]) async throws -> String {
         let password = "\(name)-password"
         try await admin(["createUser": .string(name), "pwd": .string(password), "roles": .array(of: roles)])

@@ -3,21 +3,21 @@ import Concurrency
 package import Mongo
 import Synchronization
 
-/// A deployment for tests: a mongod that we started, or one that is there.
+/// A deployment for tests: a mongod that we started, or one that was running already.
 package final class Mongod: Sendable {
-    /// What to start.
+    /// The kind of server to start.
     package enum Kind: Sendable {
-        /// A replica set of one member: what most of the tests want.
+        /// A replica set of one member, which most of the tests use.
         case replicaSet
-        /// A server without an oplog: no change streams, no sessions' retries.
+        /// A server without an oplog, and so without change streams and retryable writes.
         case standalone
-        /// A replica set of one member that asks for a login; ``Mongod/uri`` is the administrator's.
+        /// A replica set of one member that requires a login; ``Mongod/uri`` is the administrator's.
         case withAuthentication
     }
 
     /// The connection string.
     package let uri: String
-    /// `127.0.0.1:port`; the host of the given string where the deployment is not ours.
+    /// The host as `127.0.0.1:port`; the host in the given string if the deployment is not ours.
     package let host: String
     let process: WatchedProcess?
     let lock = AsyncLock()
@@ -31,7 +31,7 @@ package final class Mongod: Sendable {
 
     deinit { process?.stop() }
 
-    /// Whether we started it, so that a test may kill it.
+    /// Whether we started the server, so that a test may kill it.
     package var isOurs: Bool { process != nil }
 
     /// Kills our server as `kill -9` does.
@@ -40,22 +40,22 @@ package final class Mongod: Sendable {
         try process.kill()
     }
 
-    /// Options to reach it, with short timeouts.
+    /// Options to connect to it, with short timeouts.
     package var options: ConnectionOptions {
         var options = ConnectionOptions(uri: uri)
         options.connectTimeout = .seconds(20)
         return options
     }
 
-    /// A pool of its own for a test.
-    /// - Parameter appName: what ``FailPoint/appName`` tells it apart by.
+    /// Returns a separate pool for a test.
+    /// - Parameter appName: the name by which ``FailPoint/appName`` recognises it.
     package func pool(appName: String? = nil) throws -> ClientPool {
         var options = options
         options.appName = appName
         return try ClientPool.open(options)
     }
 
-    /// Runs a command on `admin`, or another database that is the server's own.
+    /// Runs a command on `admin`, or on another of the server's own databases.
     @discardableResult
     package func admin(_ command: BSONDocument, on database: String = "admin") async throws -> BSONDocument {
         try await sharedPool().withClient { client throws(MongoError) in
@@ -63,7 +63,8 @@ package final class Mongod: Sendable {
         }
     }
 
-    /// The pool that this support itself uses: a new one per command would connect anew each time.
+    /// Returns the pool that this support itself uses, because a new one for each command would connect again each
+    /// time.
     func sharedPool() throws -> ClientPool {
         try adminPool.withLock { kept in
             let pool = try kept ?? pool()
@@ -74,7 +75,7 @@ package final class Mongod: Sendable {
 }
 
 extension ClientPool {
-    /// Lends a client to `body` on a thread of our own; `body` may throw anything.
+    /// Passes a client to `body` on a thread of our own; `body` may throw any error.
     package func run<R: Sendable>(
         _ body: @Sendable @escaping (borrowing Client) throws -> R
     ) async throws -> R {

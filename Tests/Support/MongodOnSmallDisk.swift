@@ -1,9 +1,9 @@
 import Glibc
 
-/// A replica set of one member whose data lies on a disk of little room, and which starts again when it has ended and there
-/// is room again.
+/// A replica set of one member whose data is on a small disk; if the server ends because the disk is full, it starts
+/// again once there is room.
 ///
-/// The disk is in memory, and in a mount namespace of the server's own: it is gone with it. Only root may make one.
+/// The disk is in memory, in a mount namespace of the server's own, and disappears with it. Only root can create one.
 package final class MongodOnSmallDisk: Sendable {
     /// The deployment.
     package let mongod: Mongod
@@ -11,10 +11,10 @@ package final class MongodOnSmallDisk: Sendable {
 
     private init(mongod: Mongod, ballast: String) { (self.mongod, self.ballast) = (mongod, ballast) }
 
-    /// Whether this user may make one.
+    /// Whether this user can create one.
     package static let isPossible = geteuid() == 0 && isExecutable("/usr/bin/unshare")
 
-    /// What runs the server's command, whose data lies in the first argument.
+    /// The script that runs the server's command, with the data folder as its first argument.
     private static let script = """
         ulimit -c 0
         data=$1; shift
@@ -25,9 +25,9 @@ package final class MongodOnSmallDisk: Sendable {
         done
         """
 
-    /// Starts it, and waits until it takes writes.
+    /// Starts the server, and waits until it accepts writes.
     package static func start() async throws -> MongodOnSmallDisk {
-        // A log that takes its room as it needs it.
+        // A log that takes up space only as needed.
         let more = ["--wiredTigerEngineConfigString", "log=(file_max=1MB,prealloc=false)"]
         let disk = ["/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, "disk"]
         let (process, host, command) = try await Mongod.startProcess(.replicaSet, more) { command, folder in
@@ -43,7 +43,7 @@ package final class MongodOnSmallDisk: Sendable {
         }
     }
 
-    /// Leaves no byte of room.
+    /// Fills the disk completely.
     package func fill() throws {
         let file = unsafe open(ballast, O_WRONLY | O_CREAT, 0o600)
         guard file >= 0 else { throw TestSupportError("\(ballast): errno \(errno)") }
@@ -53,13 +53,13 @@ package final class MongodOnSmallDisk: Sendable {
         guard errno == ENOSPC else { throw TestSupportError("\(ballast): errno \(errno)") }
     }
 
-    /// Waits until the server has ended for want of room.
+    /// Waits until the server has ended because the disk is full.
     package func waitForEnd() async throws {
         guard let port = mongod.host.split(separator: ":").last.flatMap({ UInt16($0) }) else { return }
         try await waitUntil("mongod has ended") { !LocalPort(number: port).isOpen }
     }
 
-    /// Gives the room back, and waits until the server takes writes again.
+    /// Frees the space, and waits until the server accepts writes again.
     package func free() async throws {
         guard unsafe unlink(ballast) == 0 else { throw TestSupportError("\(ballast): errno \(errno)") }
         try await waitUntil("mongod is there again") { (try? await mongod.waitForPrimary()) != nil }

@@ -2,14 +2,14 @@ import Concurrency
 import Glibc
 import Synchronization
 
-/// A TCP proxy before a server, which leaves to its owner what becomes of each connection.
+/// A TCP proxy for a server, whose owner decides what happens to each connection.
 final class Relay: Sendable {
-    /// Where it listens, as a connection string names it.
+    /// The address on which it listens, as in a connection string.
     let host: String
     private let listener: Int32
     private let server: LocalPort
 
-    /// Listens on a port of its own.
+    /// Listens on a free port.
     /// - Parameter host: the server, as `127.0.0.1:port`.
     init(before host: String) throws {
         guard let number = host.split(separator: ":").last.flatMap({ UInt16($0) }) else {
@@ -20,8 +20,8 @@ final class Relay: Sendable {
         (self.host, self.listener) = ("127.0.0.1:\(port.number)", listener)
     }
 
-    /// Begins to take connections, until the process ends or ``close()``.
-    /// - Parameter take: gets each one on the thread that listens.
+    /// Begins to accept connections, until the process ends or ``close()`` is called.
+    /// - Parameter take: receives each connection on the listening thread.
     func start(_ take: @Sendable @escaping (RelayedConnection) -> Void) {
         PosixThread.start(name: "relay") { [self] in
             while true {
@@ -40,11 +40,11 @@ final class Relay: Sendable {
         }
     }
 
-    /// Takes no more connections; those that are there live on.
+    /// Stops accepting connections; existing ones continue.
     func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
-/// Both ends of a connection that goes through a proxy; each direction has a thread.
+/// Both ends of a connection through a proxy; each direction has a thread.
 final class RelayedConnection: Sendable {
     let client: Int32
     let server: Int32
@@ -52,13 +52,13 @@ final class RelayedConnection: Sendable {
 
     init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
 
-    /// Carries each direction by a thread of its own until `carry` returns, which ends the other direction, too.
+    /// Runs each direction on a thread of its own until its closure returns, which ends the other direction, too.
     func start(toServer: @Sendable @escaping () -> Void, toClient: @Sendable @escaping () -> Void) {
         for (name, carry) in [("to server", toServer), ("to client", toClient)] {
             PosixThread.start(name: name) { [self] in
                 carry()
                 for file in [client, server] { shutdown(file, Int32(SHUT_RDWR)) }
-                // The other direction still reads from them until then.
+                // Until then, the other direction still uses the sockets.
                 if ended.add(1, ordering: .relaxed).newValue == 2 {
                     for file in [client, server] { Glibc.close(file) }
                 }

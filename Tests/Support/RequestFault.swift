@@ -1,21 +1,21 @@
 import BSON
 
-/// What happens to one request of a program.
+/// A fault that affects one request of a program.
 package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
     /// The connection breaks before the server has the request.
     case requestLost
-    /// The server does what it is asked, and the connection breaks before its reply is there.
+    /// The server does what was requested, and the connection breaks before its reply arrives.
     case replyLost
-    /// The server refuses it with that code.
+    /// The server refuses the request with this code.
     case error(Int)
-    /// The server does what it is asked, and says that the write concern was not met, with that code.
+    /// The server does what was requested, and replies with this write concern error code.
     case writeConcernError(Int)
     /// The program is killed before the server has the request.
     case killedBefore
-    /// The program is killed when the server has done what it was asked, before the reply is there.
+    /// The program is killed after the server has done what was requested, before the reply arrives.
     case killedBehind
 
-    /// In a table of faults.
+    /// The name of the fault in a table of faults.
     package var description: String {
         switch self {
         case .requestLost: "request lost"
@@ -27,7 +27,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A reply in place of the server's; `nil` when the server is asked.
+    /// Returns a reply in place of the server's; `nil` if the request goes to the server.
     /// - Parameter isRetryable: whether the request is a write that the driver may send again.
     func refusal(isRetryable: Bool) -> BSONDocument? {
         guard case .error(let code) = self else { return nil }
@@ -39,7 +39,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         return reply.finish()
     }
 
-    /// The server's reply as the program is to see it; `nil` when it gets none.
+    /// Returns the server's reply as the program must see it; `nil` if it gets none.
     func changed(_ reply: BSONDocument) -> BSONDocument? {
         switch self {
         case .replyLost, .killedBehind: return nil
@@ -51,6 +51,6 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The codes to which a server adds the label: of the retryable writes' specification.
+    /// The codes to which a server adds the label, by the specification of retryable writes.
     private static let retryable: Set<Int> = [91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]
 }

@@ -3,10 +3,10 @@ import Concurrency
 package import Glibc
 import Synchronization
 
-/// A proxy between one run of a program and a server that counts the program's requests, and lets something happen to one.
+/// A proxy between one run of a program and a server, which counts the program's requests and can apply a fault to one.
 ///
-/// It reads the wire protocol's messages, uncompressed and unencrypted. What the driver asks by itself to find its servers
-/// passes through and counts for nothing.
+/// It reads the wire protocol's messages, uncompressed and unencrypted. Commands that the driver sends by itself, such
+/// as those to find its servers, pass through and are not counted.
 package final class RequestProxy: Sendable {
     private let relay: Relay
     private let fault: RequestFault?
@@ -19,11 +19,11 @@ package final class RequestProxy: Sendable {
         var program: pid_t?
     }
 
-    /// Begins to listen, until the process ends or ``close()``.
+    /// Begins to listen, until the process ends or ``close()`` is called.
     /// - Parameters:
     ///   - host: the server, as `127.0.0.1:port`.
-    ///   - visit: which request it happens to; the first is 1.
-    ///   - fault: what happens; `nil` to count alone.
+    ///   - visit: the number of the request that the fault applies to; the first is 1.
+    ///   - fault: the fault; `nil` only to count requests.
     package init(before host: String, at visit: Int = 0, _ fault: RequestFault? = nil) throws {
         (relay, self.fault, self.visit) = (try Relay(before: host), fault, visit)
         relay.start { [self] connection in
@@ -36,27 +36,27 @@ package final class RequestProxy: Sendable {
         }
     }
 
-    /// The connection string by way of it.
+    /// The connection string through the proxy.
     package var uri: String { "mongodb://\(relay.host)/?directConnection=true" }
 
-    /// How many requests were counted.
+    /// The number of requests that were counted.
     package var requests: Int { state.withLock { $0.requests } }
 
-    /// The command that it happened to; `nil` when the program ended before.
+    /// The command that the fault was applied to; `nil` if the program ended before that.
     package var hit: String? { state.withLock { $0.hit } }
 
-    /// Says whom to kill.
+    /// Sets the process that a fault may kill.
     package func program(is process: pid_t) { state.withLock { $0.program = process } }
 
-    /// Takes no more connections.
+    /// Stops accepting connections.
     package func close() { relay.close() }
 
-    /// The request of a connection whose reply is not to come as it is.
+    /// The ID of a connection's request whose reply must be changed or dropped.
     private final class Struck: Sendable {
         let request = Mutex<Int32?>(nil)
     }
 
-    /// Whether it is to happen to this request.
+    /// Counts the request, and returns whether the fault applies to it.
     private func strikes(_ message: WireMessage) -> Bool {
         guard let name = message.command, !Self.drivers.contains(name.lowercased()) else { return false }
         return state.withLock { state in
@@ -97,7 +97,8 @@ package final class RequestProxy: Sendable {
         }
     }
 
-    /// Kills the program, once it is known who it is: its first request may come before the test has its number.
+    /// Kills the program once its process ID is known, because its first request may arrive before the test has that
+    /// ID.
     private func kill() {
         while true {
             if let program = state.withLock({ $0.program }) {
@@ -109,13 +110,13 @@ package final class RequestProxy: Sendable {
     }
 }
 
-/// A message of MongoDB's wire protocol, as far as a proxy looks into it.
+/// A message of MongoDB's wire protocol, as far as a proxy reads it.
 struct WireMessage {
     private static let headerSize = 16
     private static let message: Int32 = 2013
     private var bytes: [UInt8]
 
-    /// Reads the next one; `nil` when the connection is over.
+    /// Reads the next message; `nil` if the connection has ended.
     init?(readFrom file: Int32) {
         guard var bytes = Self.read(Self.headerSize, from: file) else { return nil }
         let size = Int(Self.number(bytes, 0))
@@ -124,7 +125,7 @@ struct WireMessage {
         self.bytes = bytes
     }
 
-    /// Makes a reply.
+    /// Makes a reply to a request.
     init(answering request: Int32, _ body: BSONDocument) {
         bytes = []
         for number in [Int32(21 + body.bytes.count), 0, request, Self.message, 0] {
@@ -138,7 +139,7 @@ struct WireMessage {
     var requestID: Int32 { Self.number(bytes, 4) }
     var responseTo: Int32 { Self.number(bytes, 8) }
 
-    /// What is asked or answered; `nil` for the driver's first hello, which has an older form.
+    /// The document of the request or reply; `nil` for the driver's first hello, which has an older form.
     var body: BSONDocument? {
         guard Self.number(bytes, 12) == Self.message, bytes.count > 25, bytes[20] == 0 else { return nil }
         let size = Int(Self.number(bytes, 21))
@@ -146,7 +147,7 @@ struct WireMessage {
         return try? BSONDocument(bytes: Array(bytes[21..<21 + size]))
     }
 
-    /// The message as a router would send it, where it answers a hello; else as it is.
+    /// The message as a router would send it if it answers a hello; otherwise the unchanged message.
     var asOfRouter: WireMessage {
         // The driver's first hello and its answer have an older form.
         let start = Self.number(bytes, 12) == Self.message ? 21 : 36
@@ -165,10 +166,10 @@ struct WireMessage {
         return message
     }
 
-    /// The name of the command that is asked.
+    /// The name of the command in a request.
     var command: String? { (try? body?.elements())?.first?.name }
 
-    /// Whether it is sent.
+    /// Sends the message, and returns whether that succeeded.
     @discardableResult
     func write(to file: Int32) -> Bool {
         var sent = 0

@@ -1,10 +1,10 @@
-/// A proxy before a server that says that it is a router: what it takes for one goes by that.
+/// A proxy for a server that claims to be a router, for the decisions that the program bases on that claim.
 ///
-/// No sharded cluster is at hand. What a router does to a command it does not do.
+/// No sharded cluster is available, and the proxy does not change commands as a router would.
 package final class RouterProxy: Sendable {
     private let relay: Relay
 
-    /// Begins to listen, until the process ends or ``close()``.
+    /// Begins to listen, until the process ends or ``close()`` is called.
     /// - Parameter host: the server, as `127.0.0.1:port`.
     package init(before host: String) throws {
         relay = try Relay(before: host)
@@ -21,9 +21,9 @@ package final class RouterProxy: Sendable {
         }
     }
 
-    /// The connection string by way of it.
+    /// The connection string through the proxy.
     package var uri: String { "mongodb://\(relay.host)/" }
 
-    /// Takes no more connections.
+    /// Stops accepting connections.
     package func close() { relay.close() }
 }

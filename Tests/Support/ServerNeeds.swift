@@ -2,7 +2,7 @@ package import Mongo
 package import Testing
 
 extension Mongod {
-    /// What the server of the tests was built of.
+    /// The build information of the tests' server.
     package static var build: BuildInfo { get async throws { try await sharedBuild.value } }
 }
 
@@ -11,15 +11,16 @@ private let sharedBuild = AsyncOnce<BuildInfo> {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs a test only on servers that have what it asks for: that version, and later ones.
+    /// Runs a test only on servers of this version or later, which have a feature that the test needs.
     ///
-    /// Never for what a server does otherwise than the program expects: that is a fault, or belongs on the page of servers.
-    /// - Parameter missing: what older servers lack, and the test cannot do without.
+    /// It must not hide a server that behaves differently than the program expects: that is a bug, or belongs on the
+    /// page of servers.
+    /// - Parameter missing: the feature that older servers lack and the test needs.
     package static func server(
         from major: Int, _ minor: Int = 0, for missing: String,
         fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
     ) -> Self {
-        // The macro for it is known to targets of tests alone.
+        // The macro for a source location is available only in test targets.
         let place = SourceLocation(fileID: fileID, filePath: filePath, line: line, column: column)
         return .enabled("MongoDB \(major).\(minor) or later: \(missing)", sourceLocation: place) {
             try await Mongod.build.isAtLeast(major, minor)
@@ -28,7 +29,7 @@ extension Trait where Self == ConditionTrait {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs a test only on servers on which something may be taken away under a lease.
+    /// Runs a test only on servers where a delete can carry the fence of a lease.
     package static var fencedDeletes: Self {
         .server(from: 5, for: "$$NOW in a delete, without which watch, partner mirror and extract are refused")
     }

@@ -1,23 +1,23 @@
 import Glibc
 
-/// An environment variable; `nil` when it is not set, or empty.
+/// Returns an environment variable; `nil` if it is not set, or empty.
 func environmentVariable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
 }
 
-/// Whether the file exists and may be run.
+/// Returns whether the file exists and can be run.
 func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
-/// A new empty folder below `TMPDIR` or `/tmp`.
+/// Makes a new empty folder in `TMPDIR` or `/tmp`.
 func makeTemporaryFolder(_ prefix: String) throws -> String {
     var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/\(prefix)-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw TestSupportError("mkdtemp: errno \(errno)") }
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// Writes a file that only its owner may read.
+/// Writes a file that only its owner can read.
 func writeText(_ text: String, to path: String) throws {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     guard file >= 0 else { throw TestSupportError("\(path): errno \(errno)") }
@@ -26,7 +26,7 @@ func writeText(_ text: String, to path: String) throws {
     guard unsafe write(file, bytes, bytes.count) == bytes.count else { throw TestSupportError("\(path): not written") }
 }
 
-/// Reads a file, up to 64 KiB of its end.
+/// Reads a file, or only its last 64 KiB if it is larger.
 func readText(_ path: String) throws -> String {
     let file = unsafe open(path, O_RDONLY)
     guard file >= 0 else { throw TestSupportError("\(path): errno \(errno)") }
@@ -38,18 +38,18 @@ func readText(_ path: String) throws -> String {
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
 }
 
-/// A TCP port of 127.0.0.1, and what can be done with it.
+/// A TCP port of 127.0.0.1.
 struct LocalPort: Hashable, Sendable {
     let number: UInt16
 
-    /// A port that nobody listens on now.
+    /// Returns a port on which no process listens at the moment.
     static func free() throws -> LocalPort {
         let (port, file) = try listen()
         close(file)
         return port
     }
 
-    /// Whether somebody listens.
+    /// Whether a process listens on the port.
     var isOpen: Bool {
         guard let file = connection() else { return false }
         close(file)
@@ -71,7 +71,7 @@ struct LocalPort: Hashable, Sendable {
         return (LocalPort(number: UInt16(bigEndian: address.sin_port)), file)
     }
 
-    /// A connection to it; `nil` where nobody listens.
+    /// Opens a connection to the port; `nil` if no process listens.
     func connection() -> Int32? {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = address

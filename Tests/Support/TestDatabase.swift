@@ -2,19 +2,19 @@ package import BSON
 package import Mongo
 import Synchronization
 
-/// A database that one test has for itself.
+/// A database for one test alone.
 package struct TestDatabase: Sendable {
-    /// Its name, used once.
+    /// The database's name, which is used only once.
     package let name: String
-    /// A pool of the test's own; ``appName`` tells it apart.
+    /// The test's own pool, whose connections carry ``appName``.
     package let pool: ClientPool
-    /// The name that the pool's connections carry, for ``FailPoint/appName``.
+    /// The name of the pool's connections, for ``FailPoint/appName``.
     package let appName: String
 
-    /// A collection of it.
+    /// Returns the namespace of a collection in the database.
     package func namespace(_ collection: String) -> Namespace { Namespace(database: name, collection: collection) }
 
-    /// Runs a command on it.
+    /// Runs a command on the database.
     @discardableResult
     package func run(_ command: BSONDocument) async throws -> BSONDocument {
         try await pool.withClient { [name] client throws(MongoError) in try client.runCommand(command, on: name) }
@@ -28,14 +28,14 @@ package struct TestDatabase: Sendable {
         }
     }
 
-    /// Inserts the documents that `make` gives for 0, 1, ….
+    /// Inserts the documents that `make` returns for 0, 1, ….
     package func fill(_ collection: String, count: Int, _ make: (Int) -> BSONDocument = { ["_id": .integer($0)] })
         async throws
     {
         try await fill(collection, (0..<count).map(make))
     }
 
-    /// Counts the documents that fit.
+    /// Counts the documents that match.
     package func count(_ collection: String, _ filter: BSONDocument = [:]) async throws -> Int {
         let namespace = namespace(collection)
         return try await pool.withClient { client throws(MongoError) in
@@ -43,7 +43,7 @@ package struct TestDatabase: Sendable {
         }
     }
 
-    /// All documents, in the order of their records.
+    /// Returns all documents, in record order.
     package func inOrderOfRecords(_ collection: String) async throws -> [BSONDocument] {
         let namespace = namespace(collection)
         return try await pool.withClient { client throws(MongoError) in
@@ -51,7 +51,7 @@ package struct TestDatabase: Sendable {
         }
     }
 
-    /// The documents that fit, by `_id`.
+    /// Returns the documents that match, in the order of `_id`.
     package func documents(_ collection: String, _ filter: BSONDocument = [:]) async throws -> [BSONDocument] {
         let namespace = namespace(collection)
         return try await pool.withClient { client throws(MongoError) in
@@ -61,7 +61,7 @@ package struct TestDatabase: Sendable {
 }
 
 extension Mongod {
-    /// Runs a test with a database of its own, and drops it afterwards.
+    /// Runs a test with a database of its own, and drops the database afterwards.
     package func withDatabase<R>(_ prefix: String = "test", _ body: (TestDatabase) async throws -> R) async throws -> R
     {
         let name = "\(prefix)_\(UInt32.random(in: 0 ... .max))_\(databaseCount.add(1, ordering: .relaxed).newValue)"

@@ -1,15 +1,15 @@
-/// How much the tests do that can do more or less: random jobs, kills, documents.
+/// How much the tests do where the amount can vary: random jobs, kills, documents.
 ///
-/// `SHIPSHAPE_TEST_SCALE` says which, as `scripts/test`, `scripts/test --full` and `scripts/torture` set it.
+/// `SHIPSHAPE_TEST_SCALE` sets it; `scripts/test`, `scripts/test --full` and `scripts/torture` set that variable.
 package enum TestScale: String, Sendable {
-    /// Some of each: what one waits for.
+    /// Some of each, quick enough to wait for.
     case short
-    /// Each place and each kind at least once: what CI runs.
+    /// Each place and each kind at least once, as in CI.
     case full
-    /// What looks for hours for what no run has found yet.
+    /// Hours of searching for failures that no run has found yet.
     case torture
 
-    /// That of this run.
+    /// The scale of this run.
     package static let current: TestScale = {
         guard let name = environmentVariable("SHIPSHAPE_TEST_SCALE") else { return .short }
         guard let scale = TestScale(rawValue: name) else {
@@ -18,7 +18,7 @@ package enum TestScale: String, Sendable {
         return scale
     }()
 
-    /// The value for this run.
+    /// Returns the value for this run's scale.
     package static func pick<Value>(_ short: Value, full: Value, torture: Value) -> Value {
         switch current {
         case .short: short

@@ -1,7 +1,8 @@
-/// Why the test support could not do its part.
+/// An error of the test support, with its reason.
 package struct TestSupportError: Error, CustomStringConvertible {
     /// The reason.
     package let description: String
 
+    /// Makes an error with this reason.
     package init(_ description: String) { self.description = description }
 }

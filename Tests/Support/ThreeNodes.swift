@@ -2,11 +2,11 @@ import BSON
 import Glibc
 import Mongo
 
-/// A replica set of three members, which ends with the last reference to it, or with the process.
+/// A replica set of three members, which is stopped with the last reference to it, or with the process.
 package final class ThreeNodes: Sendable {
-    /// The member that takes writes; its connection string names that member alone, save where any may be elected.
+    /// The member that accepts writes; its connection string names only that member, unless any member may be elected.
     package let primary: Mongod
-    /// The hosts of the others.
+    /// The hosts of the other members.
     package let secondaries: [String]
     private let processes: [WatchedProcess]
 
@@ -18,10 +18,10 @@ package final class ThreeNodes: Sendable {
 
     deinit { processes.forEach { $0.stop() } }
 
-    /// Starts it and waits until all members have all data.
+    /// Starts the set, and waits until all members have all data.
     ///
-    /// A member that stands still stays in the set, as seen by the others, for a minute.
-    /// - Parameter electsAny: whether any member may take the primary's place, at once.
+    /// Unless any member may be elected, a stopped member stays in the set, as seen by the others, for a minute.
+    /// - Parameter electsAny: whether any member may become the primary, at once.
     package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
         do {
@@ -41,7 +41,7 @@ package final class ThreeNodes: Sendable {
             try await first.admin([
                 "replSetInitiate": [
                     "_id": .string(Mongod.setName), "members": .array(of: members),
-                    // Each follows the primary itself, so that one that stands still holds up nobody else.
+                    // Each member replicates from the primary itself, so that a stopped one holds up no other.
                     "settings": ["electionTimeoutMillis": electsAny ? 1_000 : 3_000, "chainingAllowed": false],
                 ]
             ])
@@ -60,9 +60,9 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Has the primary take a member that does not answer for one that is healthy, for a minute.
+    /// Makes the primary consider a member that does not answer healthy for a minute.
     ///
-    /// After the first election: until that the members wait as long.
+    /// Runs after the first election, because the members would wait as long before it.
     private func keepUnreachableMembers() async throws {
         let reply = try await primary.admin(["replSetGetConfig": 1])
         guard let config = reply["config"]?.document, let version = config["version"]?.integer else {
@@ -81,14 +81,14 @@ package final class ThreeNodes: Sendable {
         try await primary.admin(["replSetReconfig": .object(BSONDocument(fields))])
     }
 
-    /// The host of the member that takes writes.
+    /// Returns the host of the member that accepts writes.
     private func currentPrimary() async throws -> String? {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         return members.first { $0["state"] == 1 }?["name"]?.text
     }
 
-    /// Has another member take the primary's place, which lives on or is killed; only where any may be elected.
+    /// Makes another member the primary, for sets in which any may be elected; the old one steps down or is killed.
     package func failOver(killing kills: Bool) async throws {
         guard let before = try await currentPrimary() else { throw TestSupportError("the set has no primary") }
         if kills {
@@ -96,7 +96,7 @@ package final class ThreeNodes: Sendable {
             guard let index = hosts.firstIndex(of: before) else { throw TestSupportError("\(before) is no member") }
             try processes[index].kill()
         } else {
-            // The connection may break with it, and so the reply be lost.
+            // The connection may break, and the reply may be lost with it.
             _ = try? await primary.admin(["replSetStepDown": 60, "secondaryCatchUpPeriodSecs": 10])
         }
         try await waitUntil("another member takes writes") {
@@ -105,21 +105,21 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// How far the other members are behind, in whole seconds, as the primary knows it.
+    /// Returns the lag of the other members in whole seconds, as the primary knows it.
     private func lags() async throws -> [(host: String, isSecondary: Bool, seconds: Int)] {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         func time(_ member: BSONDocument?) -> Int {
             if case .date(let milliseconds)? = member?["optimeDate"] { Int(milliseconds / 1_000) } else { 0 }
         }
-        // Any of them, where any may be elected.
+        // Any member may be the primary if any may be elected.
         let first = time(members.first { $0["state"]?.integer == 1 })
         return members.filter { $0["state"]?.integer != 1 }.map { member in
             (member["name"]?.text ?? "", member["state"]?.integer == 2, first - time(member))
         }
     }
 
-    /// Stops a secondary, writes, and waits until the primary knows it to be so many seconds behind.
+    /// Stops a secondary, and writes until the primary knows it to lag by this many seconds.
     package func stopSecondary(behindBy seconds: Int) async throws {
         try processes[1].send(SIGSTOP)
         try await waitUntil("\(secondaries[0]) is behind") {
@@ -128,6 +128,6 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Lets the secondary go on.
+    /// Lets the stopped secondary continue.
     package func continueSecondary() throws { try processes[1].send(SIGCONT) }
 }

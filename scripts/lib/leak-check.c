@@ -1,10 +1,10 @@
-// Looks for leaks where the program ends: it does so by _exit, which the sanitizer does not see. To be preloaded.
+// To be preloaded: searches for leaks when the program ends by _exit, which the sanitizer does not notice.
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Only there in a program that is built with AddressSanitizer.
+// Defined only in a program that is built with AddressSanitizer.
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
 

@@ -1,10 +1,10 @@
-// Tells ThreadSanitizer what Swift's Mutex does where it has to wait: there it is the kernel that hands the lock over, in a
-// library that is not instrumented, so that all that a contended Mutex guards would be taken for a race. To be preloaded.
+// To be preloaded: reports the waits of Swift's Mutex to ThreadSanitizer. A contended lock is handed over by the
+// kernel, in a library that is not instrumented, so everything that the Mutex guards would be reported as a race.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 
-// Only there in a program that is built with the sanitizer.
+// Defined only in a program that is built with the sanitizer.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

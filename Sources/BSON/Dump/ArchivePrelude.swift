@@ -1,21 +1,21 @@
-/// What an archive of mongodump says at its start.
+/// The information at the start of a mongodump archive.
 public struct ArchivePrelude: Hashable, Sendable {
     /// One collection that the archive holds.
     public struct Collection: Hashable, Sendable {
-        /// Which; the oplog has a database without a name.
+        /// The collection's name; the oplog's database has an empty name.
         public let namespace: Namespace
-        /// What it is.
+        /// The collection's kind.
         public let kind: DumpMetadata.Kind
     }
 
-    /// The version of the server that the dump was made of, as mongodump wrote it.
+    /// The version of the dumped server, as mongodump wrote it.
     public let serverVersion: String?
     /// The version of mongodump.
     public let toolVersion: String?
     /// The collections, in the archive's order.
     public private(set) var collections: [Collection] = []
 
-    /// Reads the magic number, the header and a document per collection, up to the first terminator.
+    /// Reads the magic number, the header and one document per collection, up to the first terminator.
     init(reading input: inout DumpInput) throws(DumpError) {
         try input.fill(4)
         guard input.isArchive else { throw input.archiveFailure("no archive begins so") }
@@ -44,7 +44,7 @@ extension ArchivePrelude.Collection {
 }
 
 extension Namespace {
-    /// The fields `db` and `collection` of a document of an archive.
+    /// Reads the fields `db` and `collection` of one of an archive's own documents.
     init?(ofArchive document: BSONDocument) {
         guard let collection = document["collection"]?.text, !collection.isEmpty else { return nil }
         self.init(database: document["db"]?.text ?? "", collection: collection)
@@ -52,7 +52,7 @@ extension Namespace {
 }
 
 extension DumpInput {
-    /// Whether a terminator comes next, which is passed over then.
+    /// Whether a terminator comes next; if so, skips it.
     mutating func takeTerminator() throws(DumpError) -> Bool {
         try fill(4)
         guard pending.count >= 4 else { throw failure(.unfinished, ahead: pending.count) }
@@ -61,7 +61,7 @@ extension DumpInput {
         return true
     }
 
-    /// The next document of the archive itself, one about documents; `nil` at a terminator.
+    /// Returns the archive's next own document, which describes a collection or a block; `nil` at a terminator.
     mutating func archiveDocument() throws(DumpError) -> BSONDocument? {
         if try takeTerminator() { return nil }
         let length = try fillDocument(validating: true)
@@ -69,9 +69,9 @@ extension DumpInput {
         return BSONDocument(copying: givenDocument(length))
     }
 
-    /// Refuses a collection that no server has: its name is too long, or so many stand before it.
+    /// Refuses a collection whose name is longer than any server allows, or that exceeds the number of collections.
     func checkName(_ namespace: Namespace, after count: Int) throws(DumpError) {
-        // mongod takes 255 bytes; of a sharded cluster's own collections the names are a little longer.
+        // mongod allows 255 bytes; the names of a sharded cluster's internal collections are a little longer.
         guard namespace.database.utf8.count + namespace.collection.utf8.count <= 1_024 else {
             throw archiveFailure("a collection's name is too long")
         }
@@ -80,7 +80,7 @@ extension DumpInput {
         }
     }
 
-    /// The error for an archive that is not put together as it must be.
+    /// The error for an archive that breaks the format.
     func archiveFailure(_ detail: String, _ code: DumpError.Code = .invalidArchive) -> DumpError {
         DumpError(code, path: path, offset: offset, documents: documents, detail: detail)
     }

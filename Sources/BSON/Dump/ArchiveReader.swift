@@ -1,19 +1,19 @@
-/// Reads what `mongodump --archive` writes: the documents of several collections, interleaved in blocks.
+/// Reads the output of `mongodump --archive`: the documents of several collections, interleaved in blocks.
 ///
-/// The format is that of mongo-tools, `common/archive/spec.md`. What is compressed with gzip is undone on the way.
+/// The format is that of mongo-tools, `common/archive/spec.md`. Gzip compression is undone while reading.
 public struct ArchiveReader: ~Copyable {
-    /// The most collections of an archive: what is kept of each is all that grows with the archive.
+    /// The most collections of an archive: memory grows with their number only.
     public static var mostCollections: Int { 200_000 }
 
-    /// What the archive says at its start.
+    /// The information at the start of the archive.
     public let prelude: ArchivePrelude
-    /// The collections whose documents are given.
+    /// The collections whose documents are returned.
     public let wanted: [Namespace]
 
-    /// How far a collection is read.
+    /// How far the reader is in a collection.
     private struct Progress {
         var namespace: Namespace
-        /// Which of the wanted ones it is.
+        /// The index of the collection in ``wanted``; `nil` if it is not wanted.
         var index: Int?
         var checksum = CRC64()
         var isClosed = false
@@ -23,18 +23,18 @@ public struct ArchiveReader: ~Copyable {
     private let isValidating: Bool
     private let tables = CRC64.tables
     private var progress: [Progress] = []
-    /// Where in ``progress`` a collection stands.
+    /// The index of each collection in ``progress``.
     private var places: [Namespace: Int] = [:]
-    /// The block that is being read; `nil` between two.
+    /// The block that is being read; `nil` between two blocks.
     private var block: (collection: Int, isEnd: Bool)?
     private var documentOffset: Int64 = 0
     private var documentLength = 0
 
-    /// Reads what was opened already, up to the first documents.
+    /// Reads the start of an open input, up to the first documents.
     ///
     /// - Parameters:
-    ///   - wanted: the collections whose documents are asked for; all others are passed over.
-    ///   - validating: whether each document is checked at every depth before it is given.
+    ///   - wanted: the collections whose documents are returned; all others are skipped.
+    ///   - validating: whether each document is checked at every depth before it is returned.
     /// - Throws: ``DumpError`` when the start of the archive cannot be read.
     public init(
         _ input: consuming DumpInput, wanted: [Namespace], validating: Bool = false
@@ -45,17 +45,18 @@ public struct ArchiveReader: ~Copyable {
         isValidating = validating
     }
 
-    /// The documents that were given so far.
+    /// The number of documents returned so far.
     public var documents: Int { input.documents }
 
-    /// The collections that were met so far, in the archive's order.
+    /// The collections that appeared so far, in the archive's order.
     public var namespaces: [Namespace] { progress.map(\.namespace) }
 
-    /// Goes to the next document of a wanted collection, and gives that one's index in ``wanted``; `nil` at the end of the
-    /// archive.
+    /// Moves to the next document of a wanted collection and returns that collection's index in ``wanted``; `nil` at
+    /// the end of the archive.
     ///
-    /// The documents of a collection are the right ones only when a later call gives `nil`: its checksum stands at the end.
-    /// - Throws: ``DumpError`` when the archive cannot be read on.
+    /// The documents of a collection can be trusted only once a later call has returned `nil`, because the collection's
+    /// checksum is at its end.
+    /// - Throws: ``DumpError`` when the rest of the archive cannot be read.
     public mutating func next() throws(DumpError) -> Int? {
         while true {
             guard let block else {
@@ -71,13 +72,13 @@ public struct ArchiveReader: ~Copyable {
         }
     }
 
-    /// The document that ``next()`` went to; the view is valid until the next call.
+    /// The document that ``next()`` moved to; the view is valid until the next call.
     public var document: BSONView {
         @_lifetime(borrow self)
         get { input.givenDocument(documentLength) }
     }
 
-    /// The error for damage that the caller met while it walked the document that was given last.
+    /// Returns the error for damage that the caller found in the document that ``next()`` moved to last.
     public func failure(_ damage: BSONError) -> DumpError {
         DumpError(
             .damaged, path: input.path, offset: documentOffset + Int64(damage.offset), documents: documents - 1,
@@ -86,7 +87,7 @@ public struct ArchiveReader: ~Copyable {
 }
 
 extension ArchiveReader {
-    /// Goes behind one document; `nil` when it is not wanted.
+    /// Moves past one document and returns its collection's index in ``wanted``; `nil` if it is not wanted.
     private mutating func takeDocument(of collection: Int) throws(DumpError) -> Int? {
         let index = progress[collection].index
         let length = try input.fillDocument(validating: isValidating && index != nil)
@@ -101,7 +102,7 @@ extension ArchiveReader {
         return index
     }
 
-    /// Reads the header of the next block; no at the end of the archive.
+    /// Reads the header of the next block; returns `false` at the end of the archive.
     private mutating func beginBlock() throws(DumpError) -> Bool {
         try input.fill(1)
         if input.pending.isEmpty {
@@ -138,7 +139,8 @@ extension ArchiveReader {
 
     /// Refuses an archive that lacks the end of a collection.
     ///
-    /// A time series stands there under the name of its buckets, and what a view is needs no documents.
+    /// Only plain collections must appear: a time series appears under the name of its buckets, and a view has no
+    /// documents.
     private func checkEnd() throws(DumpError) {
         let open = progress.first { !$0.isClosed }?.namespace
         let closed = Set(progress.map(\.namespace))

@@ -1,16 +1,17 @@
 public import SystemPackage
 
-/// Reads documents one after the other: a `.bson` file, as mongodump writes it, or the same from a pipe.
+/// Reads documents one after the other from a `.bson` file, as mongodump writes it, or from a pipe with the same
+/// content.
 ///
-/// What is compressed with gzip is undone on the way; every offset is one of the bytes behind that.
+/// Gzip compression is undone while reading; every offset counts the uncompressed bytes.
 public struct BSONFileReader: ~Copyable {
     /// The largest document that is read: 16 MiB and 16 KiB.
     ///
-    /// That is mongod's `BSONObjMaxInternalSize`: users may store 16 MiB, and the server's own collections, which a
+    /// This is mongod's `BSONObjMaxInternalSize`: users may store 16 MiB, and the server's own collections, which a
     /// dump also holds, a little more.
     public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
 
-    /// The byte of the file where the document that was given last begins.
+    /// The byte of the file where the document that was returned last begins.
     public private(set) var documentOffset: Int64 = 0
 
     private var input: DumpInput
@@ -20,14 +21,14 @@ public struct BSONFileReader: ~Copyable {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - validating: whether each document is checked at every depth before it is given.
-    ///   - bufferSize: the bytes that are asked of the system at once.
+    ///   - validating: whether each document is checked at every depth before it is returned.
+    ///   - bufferSize: the bytes that one read asks the system for.
     /// - Throws: ``DumpError`` when the system refuses.
     public init(_ path: FilePath, validating: Bool = false, bufferSize: Int = 1 << 20) throws(DumpError) {
         self.init(try DumpInput(path, bufferSize: bufferSize), validating: validating)
     }
 
-    /// Reads what was opened already.
+    /// Reads from an open input.
     public init(_ input: consuming DumpInput, validating: Bool = false) {
         self.input = input
         isValidating = validating
@@ -35,15 +36,15 @@ public struct BSONFileReader: ~Copyable {
 
     /// The file.
     public var path: FilePath { input.path }
-    /// The file's size in bytes when it was opened; `nil` when it has none, as a pipe.
+    /// The file's size in bytes when it was opened; `nil` for a source without a size, such as a pipe.
     public var fileSize: Int64? { input.fileSize }
-    /// The documents that were given so far.
+    /// The number of documents returned so far.
     public var documents: Int { input.documents }
-    /// The bytes of the file up to and with the document that was given last: what a progress bar shows.
+    /// The bytes of the file up to the end of the document that was returned last, for a progress bar.
     public var bytesRead: Int64 { input.offset }
 
-    /// Gives the next document, `nil` at the end of the file; the view is valid until the next call.
-    /// - Throws: ``DumpError`` when the file cannot be read on; another call throws the same again.
+    /// Returns the next document, `nil` at the end of the file; the view is valid until the next call.
+    /// - Throws: ``DumpError`` when the rest of the file cannot be read; another call throws the same error again.
     @_lifetime(&self)
     public mutating func next() throws(DumpError) -> BSONView? {
         try input.fill(4)
@@ -56,16 +57,16 @@ public struct BSONFileReader: ~Copyable {
         return input.givenDocument(length)
     }
 
-    /// Puts the next documents into `block`, one behind the other, until it has so many bytes or more; none at the end of
-    /// the file.
-    /// - Throws: ``DumpError`` when the file cannot be read on; what is in front of that was given before.
+    /// Fills `block` with the next documents, one after the other, until it holds at least `bytes` bytes; leaves it
+    /// empty at the end of the file.
+    /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before it were returned.
     public mutating func next(into block: inout [UInt8], bytes: Int) throws(DumpError) {
         block.removeAll(keepingCapacity: true)
         while block.count < bytes {
             do throws(DumpError) {
                 guard try next() != nil else { return }
             } catch {
-                // Another call throws it again.
+                // Another call throws the error again.
                 guard block.isEmpty else { return }
                 throw error
             }
@@ -74,11 +75,11 @@ public struct BSONFileReader: ~Copyable {
         }
     }
 
-    /// Gives the next documents, as many as the buffer holds whole; `nil` at the end of the file.
+    /// Returns the next documents, as many as the buffer holds completely; `nil` at the end of the file.
     ///
-    /// They stand one behind the other in a range of `block`. What that was becomes the buffer, so that nothing is copied.
-    /// Only the lengths and terminators of the documents were looked at.
-    /// - Throws: ``DumpError`` when the file cannot be read on; what is in front of that was given before.
+    /// The documents are in the returned range of `block`, one after the other. The reader takes the former `block` as
+    /// its buffer, so that nothing is copied. Only the lengths and terminators of the documents were checked.
+    /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before it were returned.
     public mutating func next(exchanging block: inout [UInt8]) throws(DumpError) -> Range<Int>? {
         guard try next() != nil else { return nil }
         let first = Int(input.offset - documentOffset)
@@ -88,15 +89,15 @@ public struct BSONFileReader: ~Copyable {
         return input.exchange(given: first + length, for: &block)
     }
 
-    /// The error for damage that the caller met while it walked the document that was given last.
+    /// Returns the error for damage that the caller found in the document that was returned last.
     public func failure(_ damage: BSONError) -> DumpError {
         DumpError(damage, path: path, documentOffset: documentOffset, documents: documents - 1)
     }
 }
 
 extension DumpInput {
-    /// How many documents stand whole in the pending bytes, and their length; it ends in front of one whose length or terminator
-    /// is not possible.
+    /// The number of complete documents at the start of the pending bytes, and their total length; counting stops at a
+    /// document whose length or terminator is not possible.
     fileprivate var wholeDocuments: (count: Int, length: Int) {
         var (count, length) = (0, 0)
         while length + 5 <= pending.count {
@@ -110,7 +111,7 @@ extension DumpInput {
         return (count, length)
     }
 
-    /// Reads one whole document, and gives its length.
+    /// Reads one whole document and returns its length.
     mutating func fillDocument(validating: Bool) throws(DumpError) -> Int {
         guard pending.count >= 4 else { throw failure(.truncated, ahead: pending.count) }
         let length = Int(int32())
@@ -125,7 +126,7 @@ extension DumpInput {
         return length
     }
 
-    /// The document of so many bytes that was given last, after ``fillDocument(validating:)`` had looked at it.
+    /// The document of `length` bytes that was dropped last; ``fillDocument(validating:)`` has checked it.
     @_lifetime(borrow self)
     func givenDocument(_ length: Int) -> BSONView {
         do {

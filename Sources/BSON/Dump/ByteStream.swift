@@ -6,9 +6,9 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The bytes of a file, a pipe or standard input; what is compressed with gzip is undone on the way.
+/// The bytes of a file, a pipe or standard input, with gzip compression undone.
 struct ByteStream: ~Copyable {
-    /// Why no more bytes come.
+    /// The reason why no more bytes can be read.
     enum Failure: Error {
         case system(Errno)
         case stopped
@@ -16,7 +16,7 @@ struct ByteStream: ~Copyable {
         case gzip(Inflater.Damage)
     }
 
-    /// The bytes of the source itself; `nil` when it has no end that is known, as a pipe.
+    /// The size of the source in bytes, still compressed; `nil` for a source without a known end, such as a pipe.
     let fileSize: Int64?
     /// Whether gzip is undone.
     let isCompressed: Bool
@@ -24,8 +24,8 @@ struct ByteStream: ~Copyable {
     private var source: RawSource
     private var inflater: Inflater?
 
-    /// Opens a file; `nil` stands for standard input.
-    /// - Parameter isStopped: asked now and then while a pipe has nothing to give.
+    /// Opens a file; `nil` means standard input.
+    /// - Parameter isStopped: called now and then while a pipe has no data; `true` ends the reading.
     init(_ path: FilePath?, isStopped: @escaping @Sendable () -> Bool) throws(Failure) {
         var source = try RawSource(path, isStopped: isStopped)
         isCompressed = try source.beginsAsGzip()
@@ -34,9 +34,9 @@ struct ByteStream: ~Copyable {
         self.source = source
     }
 
-    /// Gives the next bytes, at least one; 0 at the end.
+    /// Reads the next bytes and returns how many, at least one; 0 at the end.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
-        // Out and in again: what is optional and not copyable cannot be changed in its place.
+        // Taken out and put back, because an optional noncopyable value cannot be changed in place.
         guard var inflater = inflater.take() else { return try unsafe source.read(into: output) }
         let result = unsafe inflate(with: &inflater, into: output)
         self.inflater = consume inflater
@@ -62,19 +62,19 @@ struct ByteStream: ~Copyable {
     }
 }
 
-/// An open file, of which the first bytes can be looked at before they are given.
+/// An open file whose first bytes can be inspected before they are read.
 struct RawSource: ~Copyable {
-    /// The bytes that it holds; `nil` when that is not known, as of a pipe.
+    /// The file's size in bytes; `nil` if it is not known, as for a pipe.
     let size: Int64?
 
     private let descriptor: FileDescriptor
     private let isOwner: Bool
     private let isStopped: @Sendable () -> Bool
-    /// What was looked at.
+    /// The bytes that were inspected.
     private var head: [UInt8] = []
     private var headGiven = 0
 
-    /// Opens a file; `nil` stands for standard input.
+    /// Opens a file; `nil` means standard input.
     init(_ path: FilePath?, isStopped: @escaping @Sendable () -> Bool) throws(ByteStream.Failure) {
         let descriptor: FileDescriptor
         do {
@@ -83,14 +83,14 @@ struct RawSource: ~Copyable {
         self.descriptor = descriptor
         self.isStopped = isStopped
         isOwner = path != nil
-        // Standard input may stand anywhere in its file: it is read on from there.
+        // Standard input may be at any position in its file, and is read from there, so its size is not taken.
         size = isOwner ? try? descriptor.seek(offset: 0, from: .end) : nil
         if size != nil { _ = try? descriptor.seek(offset: 0, from: .start) }
     }
 
     deinit { if isOwner { try? descriptor.close() } }
 
-    /// Gives the next bytes, at least one; 0 at the end.
+    /// Reads the next bytes and returns how many, at least one; 0 at the end.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws(ByteStream.Failure) -> Int {
         guard headGiven < head.count else { return try unsafe readOn(into: output) }
         let count = min(output.count, head.count - headGiven)
@@ -99,14 +99,15 @@ struct RawSource: ~Copyable {
         return count
     }
 
-    /// Whether the source begins as gzip does.
+    /// Whether the source is compressed with gzip, judged by its first bytes.
     ///
-    /// A BSON document of 559,903 bytes begins so, too: it is one when all of its bytes say so.
+    /// A BSON document of 559,903 bytes can begin with the same bytes, so such a source is read as far as that document
+    /// would go; if it is valid BSON, it is not gzip.
     mutating func beginsAsGzip() throws(ByteStream.Failure) -> Bool {
         try readHead(4)
         guard head.starts(with: [0x1F, 0x8B, 8]) else { return false }
         try readHead(5)
-        // gzip's time stamp stands where the type of the document's first element would; most writers leave it empty.
+        // gzip's time stamp is where the type of the document's first element would be; most writers leave it empty.
         guard head.count >= 5, head[3] == 0, head[4] != 0 else { return true }
         try readHead(559_903)
         let isDocument = (try? BSONDocument(bytes: head)).map { (try? $0.view.validate()) != nil } ?? false
@@ -137,7 +138,7 @@ struct RawSource: ~Copyable {
         } catch { throw .system(error as? Errno ?? .ioError) }
     }
 
-    /// Waits until a pipe has something to give or ends, so that a stop is not left unheard meanwhile.
+    /// Waits until a pipe has data or ends, so that a stop signal is noticed in the meantime.
     private func wait() throws(ByteStream.Failure) {
         guard size == nil else { return }
         var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)

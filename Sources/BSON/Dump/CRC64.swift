@@ -1,7 +1,8 @@
-/// The checksum that mongodump writes of a collection's documents: CRC-64 with ECMA-182's polynomial, reflected, as Go's
-/// `crc64.ECMA` and xz have it.
+/// The checksum that mongodump writes for a collection's documents: CRC-64 with the polynomial of ECMA-182, reflected,
+/// as in Go's `crc64.ECMA` and in xz.
 struct CRC64 {
-    /// Eight tables of 256: what a byte changes when it stands so many bytes before the last of a word.
+    /// Eight tables of 256 entries; table `n` holds the effect of a byte that is `n` bytes before the last byte of a
+    /// word.
     static let tables: [UInt64] = {
         var tables = [UInt64](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {

@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// Why a source of documents cannot be read on, and where.
+/// The reason why the rest of a source of documents cannot be read, and the place.
 public struct DumpError: Error, Hashable, Sendable {
     /// The kind of failure.
     ///
@@ -15,27 +15,27 @@ public struct DumpError: Error, Hashable, Sendable {
         public static let unreadable = Self(rawValue: "cannot be read")
         /// The caller asked to stop while there was nothing to read.
         public static let stopped = Self(rawValue: "was not read to its end")
-        /// The source ends inside of a document.
+        /// The source ends inside a document.
         public static let truncated = Self(rawValue: "ends inside of a document")
-        /// The source ends between documents, and says itself that more must follow.
+        /// The source ends between documents, although its own content says that more must follow.
         public static let unfinished = Self(rawValue: "ends too early")
-        /// The bytes are no BSON, or the text is no extended JSON; ``DumpError/damage`` says why.
+        /// The bytes are not BSON, or the text is not extended JSON; ``DumpError/damage`` says why.
         public static let damaged = Self(rawValue: "is damaged")
         /// A document is longer than mongod would ever write.
         public static let tooLarge = Self(rawValue: "holds a document that is too large")
-        /// The source is larger than one of its kind may be; ``DumpError/detail`` says how large.
+        /// The source is larger than its kind allows; ``DumpError/detail`` says how large it may be.
         public static let tooLong = Self(rawValue: "is too large")
-        /// The source is an archive of mongodump, where documents alone were expected.
+        /// The source is a mongodump archive, but only documents were expected.
         public static let archive = Self(rawValue: "is a mongodump archive")
-        /// An archive of mongodump is not put together as it must be; ``DumpError/detail`` says how.
+        /// A mongodump archive breaks the format; ``DumpError/detail`` says how.
         public static let invalidArchive = Self(rawValue: "breaks mongodump's archive format")
-        /// The checksum that an archive holds of a collection's documents is not theirs.
+        /// The checksum that an archive holds for a collection differs from that of its documents.
         public static let wrongChecksum = Self(rawValue: "holds documents that are not those that were dumped")
-        /// The bytes that gzip compressed end too early.
+        /// The compressed bytes end too early.
         public static let truncatedGzip = Self(rawValue: "ends inside of its gzip compression")
         /// The bytes are not what gzip writes.
         public static let damagedGzip = Self(rawValue: "has damaged gzip compression")
-        /// The checksum that gzip wrote is not that of the bytes.
+        /// The checksum that gzip wrote differs from that of the bytes.
         public static let wrongGzipChecksum = Self(rawValue: "is not what gzip compressed")
     }
 
@@ -43,17 +43,19 @@ public struct DumpError: Error, Hashable, Sendable {
     public let code: Code
     /// The file; `-` for standard input.
     public let path: FilePath
-    /// The byte, from 0, where it was noticed, of what the source holds after gzip was undone.
+    /// The byte, from 0, where the failure was found; it counts the uncompressed bytes.
     public let offset: Int64
-    /// The line, from 1, of the document that is meant; `nil` for what is no text.
+    /// The line, from 1, where the failing document begins; `nil` for sources that are not text.
     public let line: Int?
-    /// The documents before the failure, all of them good, but where a checksum says otherwise.
+    /// The number of documents before the failure; all are good, unless a checksum is wrong or the compression is
+    /// damaged.
     public let documents: Int
-    /// What is wrong with the document that begins at or before ``offset``; its own offset counts from its first byte.
+    /// The defect of the document that begins at or before ``offset``; its own offset counts from the document's first
+    /// byte.
     public let damage: BSONError?
-    /// What the operating system said.
+    /// The operating system's error.
     public let errno: Errno?
-    /// What there is to say beyond the code; never a document's value.
+    /// The explanation beyond the code; it never contains a document's value.
     public let detail: String?
 
     init(
@@ -70,10 +72,10 @@ public struct DumpError: Error, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// Damage inside of a document that was read.
+    /// Makes the error for damage inside a document that was read.
     /// - Parameters:
-    ///   - documentOffset: where the document begins.
-    ///   - documents: the documents before it.
+    ///   - documentOffset: the byte where the document begins.
+    ///   - documents: the number of documents before it.
     public init(_ damage: BSONError, path: FilePath, documentOffset: Int64, documents: Int) {
         self.init(
             .damaged, path: path, offset: documentOffset + Int64(damage.offset), documents: documents, damage: damage)
@@ -108,7 +110,7 @@ extension DumpError: CustomStringConvertible {
     }
 
     private var before: String {
-        // Without the right checksum nobody knows where the damage begins.
+        // If a checksum is wrong, the damage may begin anywhere before this place.
         let isVouchedFor = ![.wrongChecksum, .wrongGzipChecksum, .damagedGzip].contains(code)
         let verb = isVouchedFor ? "good" : "not to be trusted either"
         return documents == 1 ? "the document before it is \(verb)" : "\(documents) documents before it are \(verb)"

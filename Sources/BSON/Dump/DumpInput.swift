@@ -1,30 +1,30 @@
 public import SystemPackage
 
-/// What a dump's bytes are read from: large pieces go into one buffer, which lends them on.
+/// The source of a dump's bytes, which reads large pieces into one buffer and lends them out.
 ///
 /// The buffer grows only to the size of the largest document.
 public struct DumpInput: ~Copyable {
     /// The file; `-` for standard input.
     public let path: FilePath
-    /// The documents that were given so far.
+    /// The number of documents given so far.
     public internal(set) var documents = 0
-    /// How many bytes were given so far, of what the source holds after gzip was undone.
+    /// The number of uncompressed bytes given so far.
     public private(set) var offset: Int64 = 0
 
     private var stream: ByteStream
     private var buffer: [UInt8]
     private let bufferSize: Int
-    /// The bytes of the buffer that were read and not yet given.
+    /// The range of the buffer that was read and not yet given.
     private(set) var pending = 0..<0
 
-    /// The name that stands for standard input.
+    /// The path that means standard input.
     public static var standardInput: FilePath { "-" }
 
-    /// Opens a file, or standard input where `path` is `-`, and undoes gzip when its content says so.
+    /// Opens a file, or standard input if `path` is `-`; undoes gzip if the content is compressed.
     ///
     /// - Parameters:
-    ///   - bufferSize: the bytes that are asked of the system at once.
-    ///   - isStopped: asked now and then while a pipe has nothing to give; a yes ends the reading.
+    ///   - bufferSize: the bytes that one read asks the system for.
+    ///   - isStopped: called now and then while a pipe has no data; `true` ends the reading.
     /// - Throws: ``DumpError`` when the system refuses, or the reading is stopped.
     public init(
         _ path: FilePath, bufferSize: Int = 1 << 20, isStopped: @escaping @Sendable () -> Bool = { false }
@@ -38,18 +38,18 @@ public struct DumpInput: ~Copyable {
         buffer = Array(repeating: 0, count: bufferSize)
     }
 
-    /// The file's size in bytes when it was opened; `nil` when it has none, as a pipe.
+    /// The file's size in bytes when it was opened; `nil` for a source without a size, such as a pipe.
     public var fileSize: Int64? { stream.fileSize }
 
     /// Whether the source is compressed with gzip.
     public var isCompressed: Bool { stream.isCompressed }
 
-    /// Whether there is nothing to give, after ``kind()`` has looked for it.
+    /// Whether the source has no bytes; valid after ``kind()`` has read the first ones.
     public var isEmpty: Bool { pending.isEmpty }
 
-    /// Gives all there is as text; for what is small.
-    /// - Parameter limit: the most bytes that there may be, after gzip was undone: 16 MiB where nothing else is said.
-    /// - Throws: ``DumpError`` when it cannot be read, or there is more.
+    /// Returns the whole content as text; for small files.
+    /// - Parameter limit: the most bytes that the content may have, uncompressed; 16 MiB by default.
+    /// - Throws: ``DumpError`` when it cannot be read, or is longer than `limit`.
     public mutating func text(limit: Int = 16 << 20) throws(DumpError) -> String {
         while try fillMore() {
             guard pending.count <= limit else {
@@ -65,32 +65,32 @@ public struct DumpInput: ~Copyable {
 }
 
 extension DumpInput {
-    /// Reads until there are `count` bytes to give, or the source ends.
+    /// Reads until `count` bytes are pending, or the source ends.
     mutating func fill(_ count: Int) throws(DumpError) {
         while pending.count < count {
-            // A length that is damaged must not make the buffer larger than twice what there is.
+            // A damaged length must not make the buffer larger than twice the bytes that were read.
             makeRoom(for: min(count, max(buffer.count, pending.count * 2)))
             if try read() == 0 { return }
         }
     }
 
-    /// Reads more than there is; says whether there was more.
+    /// Reads more bytes; returns `false` at the end of the source.
     mutating func fillMore() throws(DumpError) -> Bool {
         if pending.upperBound == buffer.count {
-            // A text whose end is not in sight: to double is cheaper than to grow step by step.
+            // The end of the text is not known, so that doubling is cheaper than growing step by step.
             makeRoom(for: pending.lowerBound > 0 ? pending.count + 1 : buffer.count * 2)
         }
         return try read() > 0
     }
 
-    /// Gives the first `count` of the pending bytes away.
+    /// Counts the first `count` pending bytes as given.
     mutating func drop(_ count: Int) {
         pending = pending.lowerBound + count..<pending.upperBound
         offset += Int64(count)
     }
 
-    /// Gives the buffer away for another one, into which it puts the pending bytes.
-    /// - Returns: where the `count` bytes stand in it that were given last.
+    /// Exchanges the buffer for `block`, and copies the pending bytes into the new buffer.
+    /// - Returns: the range of `block` that holds the `count` bytes that were given last.
     mutating func exchange(given count: Int, for block: inout [UInt8]) -> Range<Int> {
         let rest = pending
         let needed = max(bufferSize, rest.count)
@@ -101,30 +101,31 @@ extension DumpInput {
         return rest.lowerBound - count..<rest.lowerBound
     }
 
-    /// The byte that is so many after the first pending one.
+    /// The byte at `index`, counted from the first pending byte.
     subscript(index: Int) -> UInt8 { buffer[pending.lowerBound + index] }
 
-    /// All bytes that were read and not yet given.
+    /// The bytes that were read and not yet given.
     var pendingBytes: RawSpan {
         @_lifetime(borrow self)
         get { bytes(before: 0, pending.count) }
     }
 
-    /// The `count` bytes that begin `given` bytes before the first pending one: what was given last is still there.
+    /// The `count` bytes that begin `given` bytes before the first pending one; the bytes given last are still in the
+    /// buffer.
     @_lifetime(borrow self)
     func bytes(before given: Int, _ count: Int) -> RawSpan {
         let start = pending.lowerBound - given
         return unsafe buffer.span.bytes.extracting(start..<start + count)
     }
 
-    /// The four bytes that begin `at` so far, as BSON's lengths are written.
+    /// The four bytes from the pending byte `index` on, as a little-endian integer like BSON's lengths.
     func int32(at index: Int = 0) -> Int32 {
         unsafe Int32(
             littleEndian: buffer.span.bytes.unsafeLoadUnaligned(
                 fromByteOffset: pending.lowerBound + index, as: Int32.self))
     }
 
-    /// The error for what was met `ahead` bytes after the last that was given.
+    /// The error for a failure `ahead` bytes after the last given byte.
     func failure(_ code: DumpError.Code, ahead: Int = 0, damage: BSONError? = nil, line: Int? = nil) -> DumpError {
         DumpError(
             code, path: path, offset: offset + Int64(ahead), documents: documents, damage: damage, line: line)

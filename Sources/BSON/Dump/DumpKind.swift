@@ -1,8 +1,8 @@
-/// What a source of documents is, told by its first bytes.
+/// The kind of a source of documents, recognized by its first bytes.
 public enum DumpKind: Hashable, Sendable {
-    /// Documents one after the other, as in a `.bson` file; also a source of no bytes.
+    /// Documents one after the other, as in a `.bson` file; also an empty source.
     case bson
-    /// What `mongodump --archive` writes.
+    /// The output of `mongodump --archive`.
     case archive
     /// Extended JSON, as mongoexport writes it: one document after the other, or an array of them.
     case json
@@ -11,26 +11,28 @@ public enum DumpKind: Hashable, Sendable {
 }
 
 extension DumpInput {
-    /// Looks at the first bytes, which are still given afterwards.
+    /// Recognizes the kind by the first bytes, without consuming them.
     /// - Throws: ``DumpError`` when they cannot be read.
     public mutating func kind() throws(DumpError) -> DumpKind {
         try fill(5)
         if isArchive { return .archive }
         if pending.isEmpty { return .bson }
-        // The last byte of a length is at most 1, and such a byte is nowhere in JSON; fewer bytes than that are either.
+        // The last byte of a length is 0 or 1, which JSON never contains. One to three bytes are no BSON.
         if pending.count >= 4, (5...BSONFileReader.maximumDocumentSize).contains(Int(int32())) { return .bson }
         return try beginsAsJSON() ? .json : .unknown
     }
 
-    /// 0x8199e26d, least significant byte first (mongo-tools, `common/archive/archive.go`).
+    /// Whether the pending bytes begin with 0x8199e26d, least significant byte first (mongo-tools,
+    /// `common/archive/archive.go`).
     var isArchive: Bool { pending.count >= 4 && UInt32(bitPattern: int32()) == 0x8199_E26D }
 
-    /// Whether the first byte that is no blank opens an object or an array.
+    /// Whether the first byte that is not a blank opens an object or an array.
     private mutating func beginsAsJSON() throws(DumpError) -> Bool {
         var index = hasByteOrderMark ? 3 : 0
         while true {
             if index == pending.count {
-                // An export of nothing may be one line break; so many of them are no export, and memory stays bounded.
+                // An empty export may be one line break. A mebibyte of blanks is no export; the limit keeps memory
+                // bounded.
                 guard index < 1 << 20 else { return false }
                 guard try fillMore() else { return true }
             }

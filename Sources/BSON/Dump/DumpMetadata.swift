@@ -1,26 +1,26 @@
-/// What mongodump writes about a collection: the text of a `.metadata.json` file, or of an archive's prelude.
+/// The description that mongodump writes of a collection, in a `.metadata.json` file or an archive's prelude.
 public struct DumpMetadata: Hashable, Sendable {
-    /// What a name in a database stands for.
+    /// The kind of a collection, in the wide sense that includes views.
     public enum Kind: Hashable, Sendable {
-        /// Documents.
+        /// A collection of documents.
         case collection
-        /// A pipeline over another collection: a dump holds none of its documents.
+        /// A pipeline over another collection; a dump holds no documents of it.
         case view
-        /// Measurements: a dump holds the buckets that they are kept in.
+        /// A time-series collection; a dump holds the buckets that store its measurements.
         case timeSeries
     }
 
-    /// What it is.
+    /// The collection's kind.
     public let kind: Kind
-    /// The options that it was created with, such as `validator` and `viewOn`.
+    /// The options that the collection was created with, such as `validator` and `viewOn`.
     public let options: BSONDocument
     /// The collection's UUID as 32 hexadecimal digits; `nil` for a view, and before mongodump 3.6.
     public let uuid: String?
-    /// The whole name, which a file name may not have room for; `nil` in old dumps.
+    /// The full name, which may be too long for a file name; `nil` in old dumps.
     public let collectionName: String?
 
-    /// Reads the text, which is extended JSON.
-    /// - Throws: ``BSONError`` when it is not.
+    /// Reads the description from extended JSON.
+    /// - Throws: ``BSONError`` when the text is not extended JSON.
     public init(json text: String) throws(BSONError) {
         let document = try BSONDocument(extendedJSON: text)
         options = document["options"]?.document ?? BSONDocument()
@@ -31,7 +31,7 @@ public struct DumpMetadata: Hashable, Sendable {
 }
 
 extension DumpMetadata.Kind {
-    /// Follows the type where mongodump tells it, else what the options must hold.
+    /// Uses the type if mongodump wrote one, otherwise the options.
     init(type: String?, options: BSONDocument) {
         self =
             switch type {

@@ -1,14 +1,14 @@
 internal import CZlib
 
-/// Owns a `z_stream` that undoes gzip: members one after the other, as `gzip -c a b` and parallel writers leave them.
+/// Owns a `z_stream` that undoes gzip, also of several members in a row, as `gzip -c a b` and parallel writers produce.
 ///
-/// The caller fills ``space`` and says how much by ``supply(_:)`` whenever ``needsInput`` is true.
+/// Whenever ``needsInput`` is true, the caller fills ``space`` and calls ``supply(_:)`` with the number of bytes.
 @safe struct Inflater: ~Copyable {
-    /// How bytes fail to be gzip.
+    /// The ways in which bytes fail to be gzip.
     enum Damage: Error {
-        /// No gzip, or no deflated bytes.
+        /// The bytes are not gzip, or not deflated.
         case invalid
-        /// The checksum or the length at the end of a member is not that of what it gave.
+        /// The checksum or the length at the end of a member differs from that of its content.
         case checksum
     }
 
@@ -40,16 +40,16 @@ internal import CZlib
     /// Whether the input may end here.
     var mayEnd: Bool { isBetweenMembers }
 
-    /// Where the next input goes.
+    /// The memory for the next input.
     var space: UnsafeMutableRawBufferPointer { unsafe input }
 
-    /// Says how many bytes ``space`` was given.
+    /// Takes `count` bytes of ``space`` as the next input.
     mutating func supply(_ count: Int) {
         unsafe stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_in = UInt32(count)
     }
 
-    /// Gives as many bytes as there are; 0 when it needs more input.
+    /// Writes as many bytes as it can and returns how many; 0 if it needs more input.
     mutating func inflate(into output: UnsafeMutableRawBufferPointer) throws(Damage) -> Int {
         if isBetweenMembers, try !beginMember() { return 0 }
         let room = min(output.count, Int(UInt32.max))
@@ -60,14 +60,15 @@ internal import CZlib
         switch code {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: isBetweenMembers = true
-        // What was good before the damage goes first; the next call says the same again.
+        // The good bytes before the damage are returned first; the next call reports the damage again.
         case _ where count > 0: break
         default: throw isChecksum ? .checksum : .invalid
         }
         return count
     }
 
-    /// Passes over the zeros that tapes and block devices leave behind a member; nothing else may follow them.
+    /// Skips the zeros that tapes and block devices leave after a member, which only more zeros may follow, and begins
+    /// the next member; returns `false` if the input is used up first.
     private mutating func beginMember() throws(Damage) -> Bool {
         while unsafe stream.pointee.avail_in > 0 {
             guard unsafe stream.pointee.next_in.pointee == 0 else {

@@ -1,15 +1,15 @@
-/// Finds where one JSON object ends, in text that comes piece by piece.
+/// Finds where one JSON object ends, in text that arrives piece by piece.
 struct JSONExtent {
-    /// The bytes that were looked at; when ``isDone``, those of the object.
+    /// The number of bytes scanned; when ``isDone``, the length of the object.
     private(set) var count = 0
     /// Whether the object has ended.
     private(set) var isDone = false
-    /// The line breaks among the bytes.
+    /// The number of line breaks among the scanned bytes.
     private(set) var lineBreaks = 0
-    /// Whether a number without a fraction stands there plain, as the relaxed form writes an `int` and a `long` alike.
+    /// Whether the text contains a plain number without a fraction, as the relaxed form writes both `int` and `long`.
     private(set) var holdsPlainInteger = false
 
-    /// The commas outside of texts: each stands between two members or elements, of at least three bytes in BSON.
+    /// The number of commas outside strings; each separates two elements, which take at least three bytes each in BSON.
     private(set) var commas = 0
 
     private var depth = 0
@@ -19,7 +19,7 @@ struct JSONExtent {
     private var isExempt = false
     private var isInteger = false
 
-    /// Goes on with the same text, of which more may have come; it begins with the object.
+    /// Continues with the same text, of which more may have arrived; it begins with the object.
     mutating func advance(in text: RawSpan) {
         while count < text.byteCount, !isDone {
             let byte = unsafe text.unsafeLoadUnaligned(fromByteOffset: count, as: UInt8.self)
@@ -65,8 +65,8 @@ struct JSONExtent {
         }
     }
 
-    /// Whether the text between the quotes is `t` or `i` of a timestamp, `$minKey` or `$maxKey`: their numbers are plain
-    /// in the canonical form, too.
+    /// Whether the quoted text is `t` or `i` of a timestamp, `$minKey` or `$maxKey`, whose numbers are plain in the
+    /// canonical form, too.
     private func isNameOfPlainNumber(_ text: RawSpan) -> Bool {
         let length = count - quoteStart - 1
         guard length == 1 || length == 7 else { return false }

@@ -1,16 +1,16 @@
-/// Reads extended JSON, canonical or relaxed, as mongoexport writes it: documents one after the other, each on a line or
-/// printed over several, or one array of documents.
+/// Reads extended JSON, canonical or relaxed, as mongoexport writes it: documents one after the other, each on one line
+/// or spread over several, or one array of documents.
 ///
-/// A byte order mark and blank lines are passed over; names that a document holds twice are kept.
+/// A byte order mark and blank lines are skipped; names that a document holds twice are kept.
 public struct JSONFileReader: ~Copyable {
-    /// The longest text of a document that is read: text takes up to six bytes for one of BSON.
+    /// The longest text of a document that is read; text takes up to six bytes for one byte of BSON.
     public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }
 
-    /// The byte where the text of the document that was given last begins.
+    /// The byte where the text of the document that was returned last begins.
     public private(set) var documentOffset: Int64 = 0
-    /// The line, from 1, where it begins.
+    /// The line, from 1, where that document begins.
     public private(set) var documentLine = 1
-    /// Whether an integer was seen that does not say if it is an `int` or a `long`: the relaxed form.
+    /// Whether an integer appeared without its type, `int` or `long`, as in the relaxed form.
     public private(set) var sawPlainInteger = false
 
     private enum Place {
@@ -22,14 +22,14 @@ public struct JSONFileReader: ~Copyable {
     private var line = 1
     private var document = BSONDocument()
 
-    /// Reads what was opened already.
+    /// Reads from an open input.
     public init(_ input: consuming DumpInput) { self.input = input }
 
-    /// The documents that were given so far.
+    /// The number of documents returned so far.
     public var documents: Int { input.documents }
 
-    /// Gives the next document, `nil` at the end; the view is valid until the next call.
-    /// - Throws: ``DumpError`` when the source cannot be read on; another call throws the same again.
+    /// Returns the next document, `nil` at the end; the view is valid until the next call.
+    /// - Throws: ``DumpError`` when the rest of the source cannot be read; another call throws the same error again.
     @_lifetime(&self)
     public mutating func next() throws(DumpError) -> BSONView? {
         if input.offset == 0 {
@@ -49,7 +49,7 @@ public struct JSONFileReader: ~Copyable {
         return document.view
     }
 
-    /// The error for damage that the caller met while it walked the document that was given last.
+    /// Returns the error for damage that the caller found in the document that was returned last.
     public func failure(_ damage: BSONError) -> DumpError {
         DumpError(
             .damaged, path: input.path, offset: documentOffset, documents: documents - 1, damage: damage,
@@ -58,7 +58,7 @@ public struct JSONFileReader: ~Copyable {
 }
 
 extension JSONFileReader {
-    /// Goes to the first byte of the next document; no when the source ends where it may.
+    /// Moves to the first byte of the next document; returns `false` if the source ends where it may.
     private mutating func findDocument() throws(DumpError) -> Bool {
         while true {
             try input.fill(1)

@@ -9,7 +9,7 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// The budget of unsynced documents: before each chunk that can do harm, how much of it may be written.
+/// The budget of unsynced documents: how much of a chunk that can make documents unsyncable may be written.
 struct UnsyncBudget {
     /// The job, with the schema that is active now.
     let job: CompiledJob
@@ -18,26 +18,26 @@ struct UnsyncBudget {
     let limits: Job.Limits
     let stop: StopSignal
 
-    /// The limit that the job shares with all others.
+    /// The limit that the job shares with all other jobs and partners.
     var limit: SharedLimit { SharedLimit(ledger: ledger, limits: limits) }
 
-    /// The part of a chunk that may be written, and what has to be recorded before.
+    /// The part of a chunk that may be written, and the documents to reserve before.
     struct Decision {
-        /// The documents that there is room for, judged.
+        /// The documents that there is room for, with their judgements.
         var documents: [DueDocument] = []
-        /// The ones that are recorded before the write: they take room until they are known to be unharmed, or the ledger
+        /// The documents to reserve before the write: they take room until they turn out to be syncable, or the ledger
         /// shows them.
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
-        /// Those of ``counted`` that this job had not recorded before.
+        /// The documents of ``counted`` that this job had not reserved before.
         var newlyRecorded: [BSONValue] = []
-        /// Those that sync and that the ledger shows nevertheless: it has not noticed their repair yet.
+        /// The documents that sync although the ledger shows them, because it has not noticed their repair yet.
         var stale: [BSONValue] = []
     }
 
-    /// Judges documents, and takes as many as there is room for.
+    /// Judges documents, and returns as many as there is room for.
     ///
-    /// A document that a run which died recorded, or another job, is pending already, and one at risk that the ledger
-    /// shows is counted there: none of them takes room again.
+    /// A document that an earlier, killed run or another job reserved is pending already, and one that may become
+    /// unsyncable and that the ledger shows is counted there. Neither takes room again.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -57,7 +57,7 @@ struct UnsyncBudget {
         return decision
     }
 
-    /// The documents with what the phase does to them under the active schema.
+    /// Returns the documents with the judgement of what the phase does to them under the active schema.
     func judged(_ documents: [DueDocument], of phase: Phase) throws -> [DueDocument] {
         guard let active = job.active else { return documents }
         return try documents.map { document in
@@ -69,16 +69,16 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether it is counted already.
+        /// Whether it takes room already.
         var isRecorded: Bool
-        /// Whether the job itself recorded it.
+        /// Whether this job itself reserved it.
         var isOwn: Bool
-        /// Whether it is harmful and the ledger shows it.
+        /// Whether the write makes it unsyncable although the ledger shows it already.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
 
-    /// Completes a batch by what is known of its documents.
+    /// Completes a batch with what the reservations and the ledger show of its documents.
     private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
         let pending = try store.reservations.pendingOfAny(among: counted, of: collection.namespace)
@@ -94,13 +94,13 @@ struct UnsyncBudget {
         }
     }
 
-    /// Documents that are looked up at once.
+    /// How many documents are looked up at once.
     static let batch = 1_000
 }
 
 extension UnsyncBudget {
-    /// Of documents at risk that were written, those that were not harmed: they sync, are gone, or fail for something that
-    /// no step which can do harm has changed, and so failed before.
+    /// Returns which of these written documents the phase did not make unsyncable: they sync, are gone, or fail at a
+    /// field that no risky step changes, and so failed before.
     func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var harmed: Set<BSONValue> = []
@@ -114,12 +114,12 @@ extension UnsyncBudget {
         return ids.filter { !harmed.contains($0) }
     }
 
-    /// Frees the room of documents that jobs once harmed and that sync again, or are gone.
+    /// Releases the reservations of documents that jobs made unsyncable and that sync again, or are gone.
     ///
-    /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Of the jobs only those
-    /// count that no runner holds.
-    /// - Parameter runners: jobs that the caller holds, while no chunk is recorded and not yet written.
-    /// - Returns: how many sync again, or are gone.
+    /// A document keeps its reservation while the ledger may still show it. Only the jobs that no runner holds count,
+    /// and those of `runners`.
+    /// - Parameter runners: jobs that the caller holds, while they have no chunk that is reserved and not yet written.
+    /// - Returns: how many documents sync again, or are gone.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, besides runners: [String]) throws -> Int {
         let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: runners)
@@ -131,25 +131,25 @@ extension UnsyncBudget {
         return count
     }
 
-    /// Frees the room of those that have been repaired for long enough.
+    /// Releases the reservations of documents that have been repaired for long enough.
     func takeBackRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
         try store.reservations.removeRepaired(since: grace(store), of: collection.namespace, by: jobs)
     }
 
-    /// How long a document that was repaired keeps its room: the ledger may still show it.
+    /// Returns how long a repaired document keeps its reservation, because the ledger may still show it.
     func grace(_ store: borrowing StateStore) -> Duration {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Notes which of these documents sync again, or are gone.
-    /// - Returns: how many.
+    /// Records which of these documents sync again, or are gone.
+    /// - Returns: how many they are.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // What was harmed so long ago the ledger would show, had it not noticed the repair.
+        // The ledger would show documents that were reserved so long ago if it had not noticed their repair.
         let shown = try ledger.holding(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -157,12 +157,12 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// The documents that these jobs harmed and that are pending, some at a time.
+    /// Returns the pending documents that these jobs reserved, in batches.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// How many documents that jobs once harmed sync again, or are gone: a run frees their room.
+    /// Returns how many documents that jobs made unsyncable sync again, or are gone; a run releases their reservations.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: [store.job])
         var count = 0
@@ -179,7 +179,7 @@ extension UnsyncBudget {
         return ids.filter { !failing.contains($0) }
     }
 
-    /// Lends those of the documents that do not sync under the active schema.
+    /// Calls `body` with each of these documents that does not sync under the active schema.
     private func eachFailing(
         _ ids: [BSONValue], _ active: CompiledSchema, _ body: (borrowing BSONView) throws -> Void
     ) throws {
@@ -189,7 +189,7 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether one of the two leads to the other.
+    /// Whether one of the two paths is the beginning of the other.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each
@@ -197,57 +197,56 @@ extension SchemaPath {
     }
 }
 
-/// What a run knows of the documents that it makes unsyncable.
+/// The account of the documents that a run makes unsyncable.
 struct UnsyncAccount {
-    /// Documents that it made unsyncable under the active schema.
+    /// How many documents the run made unsyncable under the active schema.
     private(set) var harmed = 0
-    /// The sum of unsynced documents at the chunk before; `nil` when it has to be read anew.
+    /// The sum of unsynced documents at the previous chunk; `nil` when it has to be read again.
     var headroom: Headroom?
-    /// Documents at risk that were recorded since the last look at what became of them.
+    /// Documents that may have become unsyncable, reserved since the last check of what became of them.
     private(set) var unsettled: [BSONValue] = []
-    /// Harmed documents of writes that failed, which may be met again.
+    /// Documents whose write makes them unsyncable and is not confirmed; a repeated write does not count them again.
     private var inDoubt: Set<BSONValue> = []
 
-    /// Documents were recorded before their write, though nothing is done to them as of now.
+    /// Adds documents that were reserved although their write, by what is known now, does not make them unsyncable.
     mutating func reserve(atRisk ids: [BSONValue]) { unsettled += ids }
 
-    /// A write begins that makes these unsyncable: counted before it, as the record is, since of one that fails nobody knows
-    /// how far it came.
+    /// Counts documents that a write is about to make unsyncable: before it, like the reservation, because a failed
+    /// write may have been done in part.
     mutating func begin(harming ids: [BSONValue]) {
         harmed += ids.count { !inDoubt.contains($0) }
         inDoubt.formUnion(ids)
     }
 
-    /// The write of these is checkpointed.
+    /// Removes the doubt about documents whose write is checkpointed.
     mutating func confirm(harming ids: [BSONValue]) { inDoubt.subtract(ids) }
 
-    /// The document was not written after all.
+    /// Corrects the count for a document that was not written after all, and has its reservation checked.
     mutating func skip(_ id: BSONValue) {
         unsettled.append(id)
         if inDoubt.remove(id) != nil { harmed -= 1 }
     }
 
-    /// The documents at risk, to be looked at.
+    /// Returns the documents that may have become unsyncable, which are to be checked now.
     mutating func settle() -> [BSONValue] {
         defer { unsettled = [] }
         return unsettled
     }
 }
 
-/// What the budget found of one document that needs the job.
+/// The budget's judgement of one document that needs the job.
 enum Judgement: Hashable {
-    /// It syncs under the active schema as it is and would not as it would be.
+    /// The document syncs under the active schema as it is, and would not after the change.
     case harmful
-    /// A step that can do harm changes it without doing any: it fails already, or its values fit. A user may change it
-    /// before it is written, and make it harmful.
+    /// A risky step changes the document without making it unsyncable, because it fails already or its new values fit;
+    /// a user may change it before it is written, so that the write makes it unsyncable.
     case atRisk
-    /// No step that can do harm changes it.
+    /// No risky step changes the document.
     ///
-    /// Written by the other steps alone, and so whatever a user makes of it meanwhile: each of them is proven to leave a
-    /// document syncing.
+    /// Only the other steps write it, whatever a user changes before, and they are proven to keep a document syncing.
     case harmless
 
-    /// Whether the document is recorded before it is written, and takes room until it is known to be unharmed, or the
+    /// Whether the document is reserved before it is written, and takes room until it turns out to be syncable, or the
     /// ledger shows it.
     var isCounted: Bool { self != .harmless }
 

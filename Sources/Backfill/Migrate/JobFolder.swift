@@ -13,21 +13,21 @@ package struct JobFolder: Sendable {
     package struct Entry: Sendable {
         /// The file's name.
         package var file: String
-        /// What it says.
+        /// The job that the file holds.
         package var job: CompiledJob
-        /// What its text and its schemas come to: tells a job that was changed after it was applied.
+        /// The digest of the job's text and its schemas, which shows whether the job was changed after it was applied.
         package var digest: String
 
         /// The job's name.
         package var name: String { job.job.name }
     }
 
-    /// The folder, as the operator named it.
+    /// The path of the folder, as the operator gave it.
     package let path: String
-    /// Its jobs in their order.
+    /// The jobs of the folder, in order.
     package let entries: [Entry]
 
-    /// Reads the `.yml` and `.yaml` files of a folder; what lies in folders below it is not looked at.
+    /// Reads the `.yml` and `.yaml` files of a folder; subfolders are ignored.
     /// - Throws: ``JobError``, or what reading a schema throws.
     package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
         let names: [String]

@@ -5,25 +5,25 @@ package import JobState
 package struct AppliedJob: Hashable, Sendable {
     /// The job's name.
     package var job: String
-    /// The file that held it then.
+    /// The file that held it when it was applied.
     package var file: String
-    /// Its ``JobFolder/Entry/digest`` then.
+    /// The job's ``JobFolder/Entry/digest`` when it was applied.
     package var digest: String
-    /// Who, and when by the server's clock.
+    /// The operator who applied it, and when, by the server's clock.
     package var mark: Control.Mark
-    /// Whether documents were left that need a person.
+    /// Whether it left documents for the operator to fix.
     package var hasFindings: Bool
 }
 
-/// What became of a job after it was begun.
+/// The state of a job after it was started.
 package struct JobAftermath: Sendable {
-    /// Why it never runs again; `nil` unless it was undone.
+    /// The error that refuses another run; `nil` unless the job was undone.
     package var undone: RunError?
     /// When its next schema was recorded as the active one.
     package var deployed: ServerTime?
 }
 
-/// A folder of jobs beside what was applied of it.
+/// A folder of jobs, compared with what was applied of it.
 package struct MigrationPlan: Sendable {
     /// A job of the folder.
     package struct Item: Sendable {
@@ -31,12 +31,12 @@ package struct MigrationPlan: Sendable {
         package var entry: JobFolder.Entry
         /// When it was applied; `nil` while it is pending.
         package var applied: AppliedJob?
-        /// What became of it; `nil` unless it was begun.
+        /// The job's state since it was started; `nil` unless it was.
         package var aftermath: JobAftermath?
-        /// Whether it is not what it was when it was applied.
+        /// Whether it changed after it was applied.
         package var isChanged: Bool { applied.map { $0.digest != entry.digest } ?? false }
-        /// Whether it is to run once more, as its plan says: until its schema was deployed, old clients may have written
-        /// documents that need it.
+        /// Whether it is to run again, because old clients may have written documents that need it until its schema was
+        /// deployed.
         package var isDueAgain: Bool {
             guard let at = applied?.mark.at, let deployed = aftermath?.deployed, aftermath?.undone == nil else {
                 return false
@@ -48,16 +48,16 @@ package struct MigrationPlan: Sendable {
         var isPending: Bool { applied == nil || isDueAgain }
     }
 
-    /// The folder.
+    /// The path of the folder.
     package let folder: String
-    /// Its jobs in their order.
+    /// The jobs of the folder, in order.
     package let items: [Item]
-    /// What was applied and is not in the folder.
+    /// The applied jobs that are not in the folder.
     package let missing: [AppliedJob]
 
-    /// Holds a folder against what was applied.
+    /// Compares a folder with what was applied.
     /// - Parameters:
-    ///   - aftermath: what became of the jobs that were begun, by their names.
+    ///   - aftermath: the states of the jobs that were started, by their names.
     ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
     package init(
         _ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:],
@@ -72,31 +72,31 @@ package struct MigrationPlan: Sendable {
         missing = applied.filter { applied in !folder.entries.contains { $0.name == applied.job } }
     }
 
-    /// The jobs that are still to be run, those that wait for a deploy among them.
+    /// The jobs that are still to be run, including those that wait for a deploy.
     package var pending: [JobFolder.Entry] { items.filter(\.isPending).map(\.entry) }
 
     /// The pending jobs that wait for the deploy of their next schemas.
     package var waiting: [JobFolder.Entry] { items.filter { $0.isPending && $0.waitsForDeploy }.map(\.entry) }
 
-    /// The pending jobs that a run may begin with.
+    /// Whether a job is pending and waits for no deploy.
     private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
-    /// Pending jobs before one that was applied: they came late, from another branch, say.
+    /// Pending jobs before an applied one: they arrived late, for example from another branch.
     package var late: [JobFolder.Entry] {
         guard let last = items.lastIndex(where: { $0.applied != nil }) else { return [] }
         return items[..<last].filter { $0.applied == nil }.map(\.entry)
     }
 
-    /// The pending jobs that wait for no deploy, up to one that is named, by itself or by its file; all without a name.
+    /// Returns the pending jobs that wait for no deploy, up to the one of this name or file name; without a name, all.
     ///
-    /// `nil` when the folder has none of that name.
+    /// `nil` when the folder has no job of that name.
     package func due(upTo name: String?) -> [JobFolder.Entry]? {
         guard let name else { return items.filter(Self.isDue).map(\.entry) }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }
         return items[...last].filter(Self.isDue).map(\.entry)
     }
 
-    /// Refuses pending jobs of which one was undone: it never runs again under its name.
+    /// Refuses the pending jobs if one of them was undone, because it never runs again under its name.
     package func checkNotUndone(_ pending: [JobFolder.Entry]) throws(RunError) {
         for item in items where pending.contains(where: { $0.name == item.entry.name }) {
             guard let refusal = item.aftermath?.undone else { continue }
@@ -106,7 +106,7 @@ package struct MigrationPlan: Sendable {
         }
     }
 
-    /// Refuses a folder in which a job that was applied is another one now.
+    /// Refuses a folder in which a job was changed after it was applied.
     package func checkUnchanged() throws(RunError) {
         guard let item = items.first(where: \.isChanged), let applied = item.applied else { return }
         let when = applied.mark.at.map { " on \($0)" } ?? ""

@@ -4,9 +4,9 @@ import JobState
 package import Running
 package import Steps
 
-/// What a backfill did, or would do, and what remains.
+/// The result of a backfill, or of its dry run, and what remains.
 package struct BackfillReport: Sendable {
-    /// How a run came to its end.
+    /// How a run ended.
     package enum Outcome: Sendable, Hashable {
         /// A dry run: nothing was written.
         case dryRun
@@ -14,22 +14,22 @@ package struct BackfillReport: Sendable {
         case nothingToDo
         /// Every document that needed the job and could be changed was changed.
         case done
-        /// Stopped between two chunks; the next run goes on from there.
+        /// Stopped between two chunks; the next run continues from there.
         case stopped(RunStop)
 
-        /// Why it stopped; `nil` where it did not.
+        /// Why it stopped; `nil` if it did not.
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
-    /// What a run did, or would do.
+    /// The work that a run did, or would do.
     package struct Work: Sendable {
         /// Documents that the run changed, or would change, each once.
         package var modified = 0
         /// Changes, one for each phase of the job that changed a document.
         package var updates = 0
-        /// Whether they may be more: the server does not say of every write that failed how far it came.
+        /// Whether there may be more: the server does not report of every failed write how many documents it changed.
         package var modifiedIsLow = false
-        /// Documents whose target followed its source, or would; `nil` where no step is for that.
+        /// Documents whose target took its source's new value, or would; `nil` if no step refreshes its target.
         package var refreshed: Int?
         /// Chunks that the run wrote, or would write.
         package var chunks = 0
@@ -37,7 +37,7 @@ package struct BackfillReport: Sendable {
         package var earlierChunks = 0
         /// How long the run took, in seconds.
         package var seconds = 0.0
-        /// What the run waited for.
+        /// The throttle reasons that the run waited for, and how long.
         package var waits: [ThrottleWait] = []
     }
 
@@ -47,38 +47,38 @@ package struct BackfillReport: Sendable {
     package var namespace: Namespace
     /// How the run ended.
     package var outcome: Outcome
-    /// The collection's documents by its metadata, at the start.
+    /// How many documents the job applies to, as counted or by the collection's metadata, at the start.
     package var estimatedDocuments: Int
-    /// Each step before the run.
+    /// The counts of each step before the run.
     package var before: [StepCount]
-    /// Each step after the run; in a dry run what would be left.
+    /// The counts of each step after the run; in a dry run, those that would be left.
     ///
     /// Empty when a signal stopped the run.
     package var after: [StepCount]
-    /// What the run did, or would do.
+    /// The work that the run did, or would do.
     package var work = Work()
-    /// Documents that were skipped, by the reason: those of earlier runs too that still need the job.
+    /// Documents that were skipped, by reason, including those skipped by earlier runs that still need the job.
     package var failures: [FailureGroup] = []
-    /// How close to the limit the job comes.
+    /// The state of the budget; `nil` when the job cannot make documents unsyncable.
     package var headroom: Headroom?
-    /// Documents that sync under the active schema and would not after the job; `nil` when there is no active schema.
+    /// Documents that the job makes unsyncable under the active schema; `nil` unless that schema is a sync engine's.
     package var harm: Int?
-    /// Why a run would be refused; a dry run shows it, where a run throws it.
+    /// Why a run would be refused; a dry run reports it, and a run throws it.
     package var refusal: String?
-    /// Documents that do not sync under the next schema, before and after the job; before it only a dry run has looked.
+    /// Documents that do not sync under the next schema, before and after the job; only a dry run counts the former.
     package var unsyncable: (before: Int?, after: Int)?
-    /// A few documents before and after the job, for `--show-values`; `_id` and the changed paths else.
+    /// A few documents before and after the job, with values for `--show-values`, else with `_id` and changed paths.
     package var samples: [Sample] = []
-    /// What a run would take; a dry run alone has it.
+    /// The estimated cost of a run; only in a dry run.
     package var estimate: RunEstimate?
-    /// What the operator should know besides.
+    /// Further notes for the operator.
     package var notes: [String] = []
 
     /// One document before and after.
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
-        /// The target fields before: path and type, with the value.
+        /// The source and target fields before the job, by path; the value is `nil` for a missing field.
         package var before: [(path: String, value: BSONValue?)]
         /// The same fields after.
         package var after: [(path: String, value: BSONValue?)]
@@ -101,13 +101,13 @@ extension BackfillReport {
         package var code: Int
         /// The reason in words.
         package var name: String
-        /// How many.
+        /// How many there are.
         package var count: Int
-        /// The `_id`s of a few.
+        /// The `_id`s of a few of them.
         package var samples: [BSONValue]
 
         /// Groups by code, the most frequent first.
-        /// - Parameter unlisted: locked documents that count beside those that are listed.
+        /// - Parameter unlisted: how many locked documents count in addition to those that are listed.
         static func all(of failures: [Failure], unlisted: Int = 0) -> [FailureGroup] {
             Dictionary(grouping: failures, by: \.code).map { code, failures in
                 FailureGroup(

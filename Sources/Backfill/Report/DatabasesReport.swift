@@ -1,30 +1,30 @@
 package import Running
 
-/// What a job did, or would do, in many databases of one shape.
+/// The result of a job, or of its dry run, in many databases of one shape.
 package struct DatabasesReport: Sendable {
-    /// What became of the job in one of them.
+    /// The outcome of the job in one of them.
     package enum Outcome: Sendable {
-        /// It came to a report: it is done, was stopped, or was only shown.
+        /// The job ended with a report: it is done, was stopped, or was a dry run.
         case reported(BackfillReport)
-        /// An error ended it there, after so many documents were changed.
+        /// An error ended the job, after it had changed so many documents.
         case failed(String, changed: Int)
         /// The database has no collection of that name.
         case noCollection
-        /// The job was undone there, and never runs again.
+        /// The job was undone in this database, and never runs again there.
         case undone
-        /// The run ended before; whether an earlier one had done the job there.
+        /// The run ended before this database; `wasDone` says whether an earlier run had done the job in it.
         case notReached(wasDone: Bool)
     }
 
-    /// A database and what became of the job there.
+    /// A database, and the outcome of the job in it.
     package struct Entry: Sendable {
-        /// The database.
+        /// The database's name.
         package var database: String
-        /// The job of the database.
+        /// The name of the job that is the database's own.
         package var job: String
-        /// What became of it.
+        /// The outcome of the job in the database.
         package var outcome: Outcome
-        /// What the command would have ended with, had it been for this database alone; `nil` where nothing was run.
+        /// The exit code that the command would have for this database alone; `nil` if nothing was run.
         package var exitCode: Int?
 
         /// Joins the parts.
@@ -32,52 +32,52 @@ package struct DatabasesReport: Sendable {
             (self.database, self.job, self.outcome, self.exitCode) = (database, job, outcome, exitCode)
         }
 
-        /// The job's report; `nil` where it came to none.
+        /// The job's report; `nil` if there is none.
         package var report: BackfillReport? { if case .reported(let report) = outcome { report } else { nil } }
 
-        /// Documents that the job changed there, or would change; `nil` where nothing was run.
+        /// Documents that the job changed, or would change; `nil` if nothing was run.
         package var changed: Int? {
             if case .failed(_, let changed) = outcome { changed } else { report?.work.modified }
         }
 
-        /// Documents that were skipped; `nil` where nobody counted them.
+        /// Documents that were skipped; `nil` if not counted.
         package var skipped: Int? { report.map { $0.failures.reduce(0) { $0 + $1.count } } }
     }
 
-    /// Why a run ended before it had come to all of them.
+    /// Why a run ended before it reached all databases.
     package enum End: Sendable {
-        /// What stops every job alike.
+        /// A reason that stops the job in every database.
         case stop(RunStop)
-        /// What fails every job alike.
+        /// An error that fails the job in every database.
         case error(String)
     }
 
     /// The job's name, as its file states it.
     package var job: String
-    /// The database that the file names.
+    /// The database that the job file names.
     package var own: String
-    /// What the databases' names match.
+    /// The pattern that the databases' names match.
     package var pattern: String
     /// Whether nothing was written.
     package var isDryRun: Bool
     /// The databases, by name.
     package var entries: [Entry]
-    /// Databases that match and were made meanwhile.
+    /// Databases that match and were created during the run.
     package var added: [String] = []
-    /// Where the run ended early, and why; `nil` where it came to all of them.
+    /// The database at which the run ended early, and why; `nil` if it reached all of them.
     package var ended: (database: String, end: End)?
     /// How long it took, in seconds.
     package var seconds = 0.0
 
-    /// Begins with nothing run.
+    /// Creates the report before anything is run.
     package init(job: String, of own: String, in pattern: String, isDryRun: Bool, entries: [Entry]) {
         (self.job, self.own, self.pattern, self.isDryRun, self.entries) = (job, own, pattern, isDryRun, entries)
     }
 
-    /// The reports of those that came to one.
+    /// The reports of the databases that have one.
     package var reports: [BackfillReport] { entries.compactMap(\.report) }
 
-    /// Why a run in all of them would not come through, though it may in each by itself: the limit is one for all.
+    /// Why a run in all databases would not finish, though it may in each alone, because they share one limit.
     package var refusal: String? {
         let harm = reports.compactMap(\.harm).reduce(0, +)
         guard isDryRun, reports.count > 1,
@@ -91,7 +91,7 @@ package struct DatabasesReport: Sendable {
 }
 
 extension RunStop {
-    /// Whether it stops the job in the next database alike; else it is of the documents of this one.
+    /// Whether it stops the job in the next database, too; otherwise its cause is in the documents of this one.
     package var isOfAll: Bool {
         switch self {
         case .signal, .timeBudget, .threshold: true

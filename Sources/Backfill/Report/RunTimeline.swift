@@ -1,35 +1,38 @@
 import JobState
 package import Running
 
-/// How fast a run was, and when it waited.
+/// The speed of a run over time, and its waits.
 ///
-/// It holds so many stretches of equal length at most: a run that takes longer has longer ones.
+/// The number of stretches, all of equal length, is limited: a longer run has longer ones.
 package struct RunTimeline: Sendable {
     /// The most stretches that are kept.
     private static let most = 240
     /// The most waits that are kept.
     private static let mostWaits = 200
 
-    /// The seconds of a stretch.
+    /// The length of a stretch, in seconds.
     package private(set) var stretch = 0.5
-    /// The documents of each stretch, the first one first.
+    /// The number of documents in each stretch, in order.
     package private(set) var documents: [Int] = []
-    /// When the run waited, in seconds from its beginning, and for what.
+    /// When the run waited, in seconds from its start, and for what.
     package private(set) var waits: [Wait] = []
-    /// When it began to wait, and for what; `nil` while it works.
+    /// When the current wait began, and its reason; `nil` while the run works.
     private var open: (from: Double, reason: String)?
 
-    /// A time of waiting.
+    /// A period in which the run waited.
     package struct Wait: Sendable, Hashable {
+        /// The start, in seconds from the start of the run.
         package var from: Double
+        /// The end, in seconds from the start of the run.
         package var to: Double
+        /// The throttle reasons, in words.
         package var reason: String
     }
 
-    /// Starts with nothing done.
+    /// Creates an empty timeline.
     package init() {}
 
-    /// Takes in what a runner says.
+    /// Adds an event that a runner reported.
     /// - Parameter seconds: how long the run has lasted.
     package mutating func add(_ event: RunEvent, at seconds: Double) {
         switch event {
@@ -44,7 +47,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Ends the run.
+    /// Ends the timeline with the run.
     package mutating func finish(at seconds: Double) {
         end(at: seconds)
         advance(to: seconds)
@@ -61,7 +64,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Makes room for a moment, in longer stretches where there are too many.
+    /// Adds stretches up to a moment, and makes them longer if there are too many.
     private mutating func advance(to seconds: Double) {
         while Int(seconds / stretch) >= Self.most {
             stretch *= 2

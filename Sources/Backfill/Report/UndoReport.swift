@@ -1,23 +1,23 @@
 package import BSON
 package import Running
 
-/// What an undo took back, or would take back, and what it left alone.
+/// The result of an undo, or of its dry run: the changes that it undid, and the documents that it skipped.
 package struct UndoReport: Sendable {
-    /// Why a change is not taken back.
+    /// Why a change is not undone.
     package enum Reason: String, Sendable, CaseIterable {
-        /// Somebody changed a field since that the job had written.
+        /// Another client changed a field after the job had written it.
         case changed
         /// The document is no longer there.
         case gone
-        /// A write of the sync translator is under way in it, or was left over.
+        /// The sync translator is writing the document, or left a lock in it.
         case locked
-        /// It looks as the job would have left it, and nobody knows that it was the job: the write was not acknowledged, or
-        /// the document is another one by now.
+        /// It looks as the job would have left it, but it is uncertain whether the job wrote it: the write was not
+        /// acknowledged, or another document has the `_id` by now.
         case uncertain
-        /// The server refuses the document as it was.
+        /// The server refuses the document as it was before the job.
         case refused
 
-        /// Whether the operator has to see to such a document; of one that is gone nothing is left to see to.
+        /// Whether the operator has to see to such a document; one that is gone needs nothing.
         package var isTrouble: Bool { self != .gone }
         /// Whether a further undo may succeed.
         func isPassing(includingUncertain: Bool) -> Bool {
@@ -25,96 +25,96 @@ package struct UndoReport: Sendable {
         }
     }
 
-    /// A document that is left alone.
+    /// Why a document is skipped.
     package struct LeftDocument: Hashable, Sendable {
-        /// Why.
+        /// The reason.
         package var reason: Reason
-        /// The server's code, where it refused.
+        /// The server's code, if it refused the document.
         package var code: Int?
     }
 
-    /// The documents that are left alone for one reason.
+    /// The documents that are skipped for one reason.
     package struct LeftAlone: Sendable {
-        /// Why.
+        /// The reason, with the server's code.
         package var left: LeftDocument
-        /// Their `_id`s: all of a real undo, the first thousand of a dry run.
+        /// The `_id`s of the first thousand; a dry run after an earlier undo may list twice as many.
         package var ids: [BSONValue]
-        /// How many.
+        /// How many there are.
         package var count: Int
     }
 
-    /// Why a document that the job made in another collection stays there.
+    /// Why a document that the job inserted in another collection stays there.
     package enum ChildReason: String, Sendable, CaseIterable {
-        /// Somebody changed it since.
+        /// Another client changed it since.
         case changed
         /// A document of the job's collection may link to it.
         case linked
-        /// Another job names the collection, and may count on the document.
+        /// Another job names the collection, and may rely on the document.
         case shared
         /// The server does not remove it, or it is too large to be compared in a command.
         case refused
     }
 
-    /// Documents that the job made in another collection, and that stay there for one reason.
+    /// Documents that the job inserted in another collection, and that stay there for one reason.
     package struct LeftChildren: Sendable, Hashable {
         /// The collection.
         package var namespace: Namespace
-        /// Why.
+        /// The reason.
         package var reason: ChildReason
         /// The `_id`s of the first thousand.
         package var ids: [BSONValue] = []
-        /// How many.
+        /// How many there are.
         package var count = 0
     }
 
-    /// What became of the documents that the job made in other collections.
+    /// The counts of the documents that the job inserted in other collections.
     package struct Children: Sendable, Hashable {
-        /// Removed by this undo, or to be removed.
+        /// Documents that this undo removed, or would remove.
         package var removed = 0
-        /// Removed by earlier, stopped undos of the job.
+        /// Documents that earlier, stopped undos of the job removed.
         package var earlier = 0
-        /// No longer there.
+        /// Documents that no longer exist.
         package var gone = 0
-        /// What stays.
+        /// The documents that stay.
         package var left: [LeftChildren] = []
     }
 
-    /// How an undo came to its end.
+    /// How an undo ended.
     package enum Outcome: Sendable, Hashable {
         /// A dry run: nothing was written.
         case dryRun
-        /// It was undone before.
+        /// An earlier undo had undone the job.
         case undoneBefore
-        /// Everything that could be taken back was taken back.
+        /// All changes that could be undone were undone.
         case done
-        /// Stopped between two batches; the next undo goes on from there.
+        /// Stopped between two batches; the next undo continues from there.
         case stopped(RunStop)
 
-        /// Why it stopped; `nil` where it did not.
+        /// Why it stopped; `nil` if it did not.
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
-    /// What the journal of a job holds.
+    /// The contents of a job's journal.
     package struct Journal: Sendable {
         /// Chunks in the journal.
         package var chunks = 0
-        /// Changes of documents in the journal: of a job of several phases more than one for a document.
+        /// Changes of documents in the journal; in a job of several phases, a document may have more than one.
         package var changes = 0
-        /// Chunks that the journal should hold, and does not: what they changed is not taken back.
+        /// Chunks that the journal should hold, and does not; their changes are not undone.
         package var missing = 0
-        /// All chunks that it should hold.
+        /// Chunks that the journal should hold.
         package var attempts = 0
     }
 
-    /// What undos of a job took back, or would.
+    /// The changes that the undos of a job undid, or would undo.
     package struct Taken: Sendable {
-        /// Changes that this undo took back, or would take back.
+        /// Changes that this undo undid, or would undo.
         package var restored = 0
-        /// Changes that earlier, stopped undos of the job took back.
+        /// Changes that earlier, stopped undos of the job undid.
         package var earlier = 0
-        /// Changes that were taken back already, or were never written.
+        /// Changes that were undone before, or were never written.
         package var asBefore = 0
-        /// What is uncertain and is taken back all the same, as the operator asked.
+        /// Uncertain changes that are undone all the same, as the operator asked.
         package var included: (ids: [BSONValue], count: Int) = ([], 0)
     }
 
@@ -124,24 +124,24 @@ package struct UndoReport: Sendable {
     package var namespace: Namespace
     /// How it ended.
     package var outcome: Outcome
-    /// What the journal holds.
+    /// The contents of the journal.
     package var journal = Journal()
-    /// What was taken back, or would be.
+    /// The changes that were undone, or would be.
     package var taken = Taken()
-    /// What is left alone.
+    /// The documents that are skipped.
     package var leftAlone: [LeftAlone] = []
-    /// The documents that the job made in other collections; `nil` where it made none.
+    /// The documents that the job inserted in other collections; `nil` if there are none.
     package var children: Children?
-    /// Documents that an earlier version of the program changed without a journal, as far as it knew: none since writes name
-    /// the documents of their journal.
+    /// Documents that an earlier version of the program changed without a journal, as far as it knew; there are none
+    /// since writes name the documents of their journal.
     package var unjournaled = 0
-    /// Documents that sync under the active schema and do not as they were; `nil` when that is not judged.
+    /// Documents that sync under the active schema and would not as they were before the job; `nil` if not judged.
     package var harm: Int?
-    /// How close to the limit it comes.
+    /// The state of the budget; `nil` if not judged.
     package var headroom: Headroom?
-    /// Why an undo would be refused; a dry run shows it, where an undo throws it.
+    /// Why an undo would be refused; a dry run reports it, and an undo throws it.
     package var refusal: String?
-    /// What the operator should know besides.
+    /// Further notes for the operator.
     package var notes: [String] = []
     /// How long it took, in seconds.
     package var seconds = 0.0

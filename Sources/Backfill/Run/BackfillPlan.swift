@@ -4,40 +4,40 @@ import Mongo
 package import Running
 package import Steps
 
-/// What is known before anything is written: shown to the operator, who then says yes or no.
+/// The facts that are known before anything is written; the operator sees them and then approves the run, or not.
 package struct BackfillPlan: Sendable {
-    /// The collection as it was found.
+    /// The collection as the plan found it.
     package struct Collection: Sendable {
-        /// Its documents, counted.
+        /// How many documents the job applies to, as counted or by the collection's metadata.
         package var documents: Int
-        /// Its UUID, where the server gives one.
+        /// The collection's UUID, if the server reports one.
         var uuid: BSONValue?
         /// Whether the server compares the UUID with every write.
         var checksUUID = false
-        /// The average document's bytes, where the server tells.
+        /// The average document's size in bytes, if the server reports it.
         var averageSize: Int?
 
-        /// The UUID, where the server compares it with every command.
+        /// The UUID, if the server compares it with every command.
         var checkedUUID: BSONValue? { checksUUID ? uuid : nil }
     }
 
-    /// What the job does to documents that sync under the active schema.
+    /// The effect of the job on documents that sync under the active schema.
     package struct Risk: Sendable {
-        /// How close to the limit it is; `nil` when the job cannot do harm.
+        /// The state of the budget; `nil` when the job cannot make documents unsyncable.
         package var headroom: Headroom?
-        /// Documents that the job makes unsyncable.
+        /// How many documents the job makes unsyncable.
         package var harm = 0
-        /// Those of them that a run which died recorded already, so that ``headroom`` has them among the pending.
+        /// How many of those an earlier, killed run or another job reserved; ``headroom`` counts them as pending.
         package var recorded = 0
     }
 
-    /// How it stands with the deploy of the job's next schema.
+    /// The state of the deploy of the job's next schema.
     package enum Deploy: Sendable {
-        /// The job does not ask.
+        /// The job does not require it, and none is recorded.
         case notAsked
         /// The job waits for it: a run is refused then.
         case awaited
-        /// It is the active one: recorded by an operator, or stated for this run.
+        /// The next schema is the active one: recorded by an operator, or stated for this run.
         case done
     }
 
@@ -45,30 +45,30 @@ package struct BackfillPlan: Sendable {
     package var job: String
     /// The collection.
     package var namespace: Namespace
-    /// The collection as it was found.
+    /// The collection as the plan found it.
     package var collection: Collection
-    /// Documents that lack any of the steps; `nil` where nobody has looked.
+    /// How many documents need any of the steps; `nil` if not counted.
     package var needing: Int?
-    /// Each step now; empty where nobody has looked.
+    /// The counts of each step now; empty if not counted.
     package var before: [StepCount]
-    /// Each step after the job.
+    /// The counts of each step after the job; empty if not counted.
     package var after: [StepCount]
-    /// Chunks that earlier runs wrote, when the job is half done.
+    /// How many chunks earlier runs wrote, if the job is unfinished.
     package var resumesAfter: Int?
-    /// What the job does to documents that sync.
+    /// The effect of the job on documents that sync.
     package var risk = Risk()
-    /// What is said before the start: what cannot be taken back, and what could not be looked at.
+    /// Notes for the operator before the start: changes that cannot be undone, and facts that could not be read.
     package var notes: [String]
-    /// Documents whose target is still what the job wrote, and follows its source.
+    /// How many documents have a target that still holds what the job wrote, and that takes its source's new value.
     package var refreshable = 0
-    /// Set while an operator wants the job to wait: a run is refused then.
+    /// The operator's pause, while there is one; a run is then refused.
     package var paused: Control.Mark?
-    /// How it stands with the deploy of the job's next schema.
+    /// The state of the deploy of the job's next schema.
     package var deploy = Deploy.notAsked
     /// Whether the job was done before this run.
     var wasDone = false
-    /// What stands against the job in the documents themselves, and is not accepted by the job file.
+    /// Problems in the documents themselves that prevent the job, and that the job file does not accept.
     package var obstacles: [String] = []
-    /// The reasons to wait that the run goes without, as the user may not read what they measure.
+    /// The throttle reasons that the run does without, because the user has no privilege to read their metrics.
     var missingMetrics: Set<ServerMetricsReader.Missing> = []
 }

@@ -6,27 +6,27 @@ import Mongo
 import Running
 import Steps
 
-/// One chunk's way: find → judge → reserve → journal → write → checkpoint → settle.
+/// The path of one chunk: find → judge → reserve → journal → write → checkpoint → settle.
 extension BackfillRun {
-    /// How an attempt at a chunk ended.
+    /// The outcome of an attempt at a chunk.
     enum Attempt {
-        /// So many documents were changed, and the checkpoint says so; these of the chunk are still to be done.
+        /// The chunk was written and checkpointed, with so many documents changed; `rest` is still to be done.
         case done(Int, rest: [Chunk])
-        /// It is to be tried again as these.
+        /// The chunk is to be tried again, as these chunks.
         case again([Chunk])
-        /// The run has to stop before it.
+        /// The run has to stop before the chunk.
         case stopped(RunStop)
     }
 
-    /// Takes a chunk through all of it, or as much of it as there is room for.
+    /// Takes a chunk, or as much of it as there is room for, through the whole path.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
         durability.begin()
         journal.begin()
         do {
             let attempt = try run(chunk)
-            // Cut off or refused: what it has written all the same is its own.
+            // An attempt that was cut off or refused may have written documents, too, which is recorded here.
             try acknowledge(job.phase(at: chunk.phase))
-            // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
+            // Documents that were written without a checkpoint need their journal, so it must not be rolled back.
             try RunJournal.confirm(&durability, kernel)
             return attempt
         } catch let failure as DocumentFailure {
@@ -54,7 +54,7 @@ extension BackfillRun {
         }
         documents = try journal(documents, of: phase, at: chunk.phase)
         guard !documents.isEmpty else {
-            // Counted with the next checkpoint.
+            // The next checkpoint records this count.
             if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
             return .done(0, rest: rest)
         }
@@ -74,7 +74,7 @@ extension BackfillRun {
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.anew(in: chunk.ids.count)) }
             account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
             try settle(phase)
-            // A user's change between the reading and the writing stays, and the document is met again.
+            // A user's change between reading and writing stays, and the document is read again.
             if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
             return .done(modified, rest: rest)
         }
@@ -82,12 +82,12 @@ extension BackfillRun {
 
     // MARK: Find
 
-    /// The documents of the chunk that need its phase, with what the next steps ask of them, and what of the chunk is left
-    /// for later, as it does not fit into memory with them.
+    /// Returns the documents of the chunk that need its phase, with the detail that the next steps need, and as `rest`
+    /// the part of the chunk that is left for later to save memory.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        // A deploy may have made a phase risky since they were read.
+        // A deploy may have made a phase risky since the documents were read.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
@@ -105,14 +105,13 @@ extension BackfillRun {
         }
     }
 
-    /// The most documents that the client looks at one by one for a phase behind its own: each is compared with all of them.
+    /// The most documents that the client evaluates for a phase after its own: each is then compared with all of them.
     private static let mostCleared = 200
 
-    /// The phase with what the client found of documents of which the server alone cannot tell whether they are through an
-    /// earlier step of the client.
+    /// Returns the phase with the documents that the client found not to need an earlier client-side step, which the
+    /// server alone cannot tell.
     ///
-    /// A document that such a step leaves alone goes on, as long as it is as it was read; one that the step would change is
-    /// passed over.
+    /// Such a document continues while it is as it was read; one that the step would change is left out.
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
@@ -132,21 +131,21 @@ extension BackfillRun {
 
     // MARK: Judge and reserve
 
-    /// What the budget of unsynced documents says to a chunk.
+    /// The decision of the budget on a chunk.
     private enum Admission {
-        /// So many documents of it, from the first on, judged; their harm is recorded.
+        /// The first documents of the chunk, as far as there is room for them; they are judged and reserved.
         case admitted([DueDocument])
-        /// The run has to stop before it.
+        /// The run has to stop before the chunk.
         case stopped(RunStop)
     }
 
-    /// How often a chunk is judged anew when others take the room that it was cut to.
+    /// How often a chunk is judged again when others take the room that it was cut to.
     private static let maximumTries = 4
 
-    /// Judges documents, and records the harm of those that there is room for before they are written.
+    /// Judges documents, and reserves those that there is room for before they are written.
     ///
-    /// The sum is read once, after the record: only then does it show what other jobs recorded at the same time. How much
-    /// of the chunk is tried follows the sum of the chunk before.
+    /// The sum is read once, after the reservation, because only then does it include what other jobs reserved at the
+    /// same time. How many documents are tried depends on the sum at the previous chunk.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
@@ -166,13 +165,13 @@ extension BackfillRun {
                 account.reserve(atRisk: decision.documents.filter { $0.judgement == .atRisk }.map(\.id))
                 return .admitted(decision.documents)
             }
-            // Another job, or the ledger, took the room meanwhile.
+            // Another job, or the ledger, took the room in the meantime.
             account.headroom = nil
         }
         return .stopped(.threshold(try room(for: documents.count, budget)))
     }
 
-    /// What the sum was at the chunk before, as long as that leaves room for a whole chunk; else what it is now.
+    /// Returns the sum at the previous chunk while that leaves room for a whole chunk; otherwise the current sum.
     private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
         let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
@@ -180,8 +179,8 @@ extension BackfillRun {
         return now
     }
 
-    /// Records a chunk's harm before it is written, and looks at the sum then.
-    /// - Returns: whether there is room; else the record is taken back.
+    /// Reserves a chunk's documents before they are written, and then reads the sum.
+    /// - Returns: whether there is room; if not, the reservations are removed.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         let (counted, namespace) = (decision.counted, job.job.namespace)
         guard !counted.isEmpty else { return true }
@@ -196,7 +195,7 @@ extension BackfillRun {
 
     // MARK: Journal
 
-    /// Journals what the chunk is about to change.
+    /// Journals the changes that the chunk is about to make.
     /// - Returns: the documents that are journaled, and may be written.
     private mutating func journal(
         _ documents: [DueDocument], of phase: Phase, at index: Int
@@ -208,28 +207,28 @@ extension BackfillRun {
         return written
     }
 
-    /// Records what the attempt at hand has written.
+    /// Records what the current attempt has written.
     private mutating func acknowledge(_ phase: Phase) throws {
         try journal.acknowledge(phase, in: collection, &durability, kernel)
     }
 
     // MARK: Write
 
-    /// How the write of a chunk ended.
+    /// The outcome of the write of a chunk.
     private enum Writing {
-        /// It is done; some documents may have changed since they were read, and were left alone.
+        /// The write is done; with conflicts, documents that changed since they were read may not have been written.
         case done(conflicts: Bool)
-        /// It is to be tried anew, and smaller.
+        /// The write is to be tried again with fewer documents.
         case tooSlow
-        /// A document of it cannot be written.
+        /// The server refuses a document of the chunk.
         case refused(MongoError)
     }
 
-    /// The fewest documents for which one more command side by side is worth its round trips.
+    /// The fewest documents for which one more concurrent command is worth its round trips.
     private static let leastSideBySide = 50
 
-    /// - Parameter isCareful: whether each document has a statement of its own, so that the server tells
-    ///   exactly what it wrote before one that it refuses.
+    /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly what it
+    ///   wrote before a document that it refuses.
     private mutating func write(
         _ documents: [DueDocument], of phase: Phase, carefully isCareful: Bool
     ) throws -> Writing {
@@ -240,7 +239,7 @@ extension BackfillRun {
         if let ended { return ended }
         let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
         // Documents that the budget judges, or whose values the client computes, are written in order. A server that
-        // sheds load is asked by one connection at a time.
+        // sheds load gets commands on one connection at a time.
         let isAlone = !phase.isServerSide || !phase.isHarmless || kernel.pool.overload.isRecent
         let concurrency = isAlone ? 1 : limits.concurrency
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
@@ -257,8 +256,8 @@ extension BackfillRun {
         return .done(conflicts: !phase.isServerSide && tally.uncounted < documents.count)
     }
 
-    /// Makes the documents of other collections that changes need, and gives the documents whose own are there then, unless
-    /// the writing ended for a reason.
+    /// Inserts the documents of other collections that the changes link to.
+    /// - Returns: the documents whose children now exist; or how the write ended, if it ended early.
     private mutating func create(for documents: [DueDocument]) throws -> (ready: [DueDocument], ended: Writing?) {
         let created = documents.flatMap { $0.change?.created ?? [] }
         guard !created.isEmpty else { return (documents, nil) }
@@ -281,12 +280,13 @@ extension BackfillRun {
         return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
     }
 
-    /// Sends commands side by side, which may be repeated; `nil` when all are done.
+    /// Sends repeatable commands concurrently; returns `nil` when all are done.
     /// - Parameters:
     ///   - documents: how many the chunk has.
-    ///   - phase: that of the job's own documents; `nil` for others, which name no term and wait for a majority.
-    ///   - isPerDocument: whether each statement concerns one document.
-    ///   - commands: gives the server's replies.
+    ///   - phase: that of the job's own documents; `nil` for others, whose replies name no term and wait for a
+    ///     majority.
+    ///   - isPerDocument: whether each statement applies to one document.
+    ///   - commands: sends the commands, and returns the server's replies.
     private mutating func send(
         _ documents: Int, in phase: Phase?, isPerDocument: Bool = true,
         _ commands: (Lease, borrowing Client) -> [Result<BSONDocument, MongoError>]
@@ -299,7 +299,7 @@ extension BackfillRun {
             do {
                 let timeLimit = try kernel.retrying { () throws -> MongoError? in
                     let lease = kernel.leaseForAttempt()
-                    // What was lost, and may have been done, is told from what this one does.
+                    // A write whose reply was lost may have been done, so the journal looks before it is repeated.
                     if isLost, let phase {
                         try journal.countAnew(phase, in: collection, kernel)
                         isLost = false
@@ -319,7 +319,7 @@ extension BackfillRun {
                             failures.append(error)
                         }
                     }
-                    // What took too long is not repeated as it is, if it can be made smaller.
+                    // A command that took too long is not repeated as it is if it can be made smaller.
                     if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
                     return failures.first
                 }
@@ -339,7 +339,7 @@ extension BackfillRun {
         return .tooSlow
     }
 
-    /// Halves the chunks to come, as that at hand was too large.
+    /// Halves the next chunks, because the current one was too large.
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))
@@ -347,11 +347,11 @@ extension BackfillRun {
 
     // MARK: Checkpoint
 
-    /// Records the chunk as done: one wait for a majority, for all that it wrote.
+    /// Records the chunk as done, with one wait for a majority for all that it wrote.
     ///
-    /// When an election came between its writes, earlier ones may be rolled back: the checkpoint is taken back and the
-    /// chunk is run again. Should the runner die before it has taken it back, the last look finds what is lost.
-    /// - Returns: whether all of it is with a majority.
+    /// If an election came between its writes, earlier ones may be rolled back, so the checkpoint is undone and the
+    /// chunk is run again. If the runner dies before it has undone the checkpoint, the final count finds what was lost.
+    /// - Returns: whether a majority has all of the chunk.
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
         progress.add(
@@ -362,7 +362,7 @@ extension BackfillRun {
             try kernel.retrying { try kernel.store.ranges.save(progress, under: lease) }
         }
         guard let reply else {
-            // The lease is not this runner's any more, or the state is gone: the renewal says which.
+            // The lease is no longer this runner's, or the state is gone; the renewal reports which.
             try kernel.renew()
             throw RunError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
         }
@@ -383,8 +383,9 @@ extension BackfillRun {
 
     // MARK: Settle
 
-    /// Frees the room of the documents at risk that were not harmed after all: what was written is read with majority, so
-    /// behind the checkpoint.
+    /// Releases the reservations of documents that turned out to be syncable.
+    ///
+    /// Runs after the checkpoint, because it reads with majority.
     mutating func settle(_ phase: Phase) throws {
         let atRisk = account.settle()
         guard !atRisk.isEmpty else { return }

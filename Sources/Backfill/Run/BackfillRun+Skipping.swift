@@ -7,11 +7,11 @@ import Running
 import Scanning
 import Steps
 
-/// Documents that cannot be written now: one that the server refuses ends a whole update, so it is found, recorded, and the
-/// others are written; one that the sync translator holds locked is waited for.
+/// Documents that cannot be written now: one that the server refuses makes a whole update fail, so it is found,
+/// recorded, and the others are written; one that the sync translator holds locked is waited for.
 extension BackfillRun {
-    /// Goes on after a chunk that ended at a document and does not say at which: each half of it is run by itself, and a
-    /// document that ends it alone is skipped.
+    /// Narrows down a chunk that failed at one document without saying which: each half is run by itself, and a
+    /// document that fails alone is skipped.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
         guard chunk.ids.count == 1, let id = chunk.ids.first else {
             return .again(chunk.anew(in: (chunk.ids.count + 1) / 2, carefully: true))
@@ -23,14 +23,14 @@ extension BackfillRun {
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
         if !phase.isHarmless {
-            // It was counted before the write, which it did not take.
+            // It was counted before the write, which was not done.
             account.skip(id)
             try settle(phase)
         }
         return .done(0, rest: [])
     }
 
-    /// Takes away the records of documents that need the job no more, and gives those that stay.
+    /// Deletes the records of documents that no longer need the job, and returns the others.
     func settleFailures() throws -> [Failure] {
         let (collection, phases) = (collection, job.phases)
         return try kernel.retrying {
@@ -48,30 +48,30 @@ extension BackfillRun {
     }
 }
 
-/// What is known of the documents that the sync translator holds locked.
+/// The wait for documents that the sync translator holds locked.
 struct LockWait {
-    /// When they have been waited for long enough; `nil` before the first wait.
+    /// The end of the wait; `nil` before the first wait.
     fileprivate var end: ContinuousClock.Instant?
     /// The locks as they were when the wait began.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []
-    /// Locked documents beyond those that were listed.
+    /// How many locked documents there are beyond those that were listed.
     fileprivate(set) var unlisted = 0
 
-    /// How many locks are remembered, to be unset when they stay.
+    /// How many locks are remembered, to be removed if they stay.
     fileprivate static let remembered = 10_000
 }
 
 extension BackfillRun {
     /// Waits for locked documents, up to `--lock-wait` in all.
-    /// - Returns: whether documents came free, so that there is work again.
+    /// - Returns: whether documents were unlocked, so that there is work again.
     mutating func waitForLocks() throws -> Bool {
         let seen = (survey?.before ?? plan.before).flatMap(\.leftAlone).contains { left in
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
-        // The look is out of date as soon as it is waited: the report counts anew.
+        // The count is out of date after any wait, so the report counts again.
         survey = nil
-        // What came free since that look was not written.
+        // Documents that were unlocked since that count were not written.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
         if locks.end == nil {
             locks.end = .now + runner.options.lockWait
@@ -91,14 +91,14 @@ extension BackfillRun {
             if unset > 0 { return true }
         }
         let held = try readLocks()
-        // The last of them may have come free after the last look, and nothing else would find it.
+        // The last of them may have been unlocked after the last count, and nothing else would find it.
         if held.isEmpty { return try countNeeding() > 0 }
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
             for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }
-        // Listed are some, and counted are all.
+        // Some are listed, and all are counted.
         locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }
@@ -118,7 +118,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes away the locks that are still what they were when the wait began.
+    /// Removes the locks that are still as they were when the wait began.
     private mutating func unset(_ locks: [(id: BSONValue, lock: BSONDocument)]) throws -> Int {
         var unset = 0
         for part in locks.parts(of: 500) {
@@ -137,21 +137,21 @@ extension BackfillRun {
     }
 }
 
-/// Documents that cannot be written: each was found by itself, recorded, and is passed over.
+/// Documents that cannot be written: each was found alone, recorded, and is skipped.
 struct SkippedDocuments {
-    /// The most before the run stops.
+    /// The most skipped documents before the run stops.
     private let most: Int
-    /// Those of this run.
+    /// The documents that this run skipped.
     private(set) var failures: [BSONValue: Failure] = [:]
-    /// Those of earlier runs, which this one tries again.
+    /// The documents that earlier runs skipped and that this one tries again.
     private let earlier: Set<BSONValue>
 
     init(most: Int, earlier: Set<BSONValue> = []) { (self.most, self.earlier) = (most, earlier) }
 
-    /// Whether this run passes over a document.
+    /// Whether this run skips a document.
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
 
-    /// The reason to stop, where one more is too many; that one is not passed over: the next run meets it again.
+    /// Returns the reason to stop if one more document is too many; it is not skipped, and the next run tries it again.
     func refusal(of failure: Failure) -> RunStop? {
         let count = Set(failures.keys).union(earlier).count
         guard !contains(failure.id), !earlier.contains(failure.id), count >= most else { return nil }
@@ -162,6 +162,6 @@ struct SkippedDocuments {
     /// - Returns: whether it is new in this run.
     mutating func add(_ failure: Failure) -> Bool { failures.updateValue(failure, forKey: failure.id) == nil }
 
-    /// Those of this run in slices that a command takes each.
+    /// The documents that this run skipped, in slices that each fit into a command.
     var slices: [[BSONValue]] { Array(failures.keys).commandSlices(count: 1_000) }
 }

@@ -7,11 +7,11 @@ import Running
 import Scanning
 import Steps
 
-/// One run of a job: passes over the collection until no document needs it.
+/// One run of a job: it repeats passes over the collection until no document needs the job.
 ///
-/// A pass reads the documents that need the job, in the order of the records and a chunk ahead, and takes each chunk
-/// through all phases; see ``attempt(_:)`` for one chunk's way. What arrives or changes behind the reader is found by the
-/// next pass: the filter is the truth, and nothing has to be remembered of where a run stopped.
+/// A pass reads the documents that need the job in record order, one chunk ahead, and takes each chunk through all
+/// phases; see ``attempt(_:)`` for the path of one chunk. The next pass finds what arrives or changes after the reader
+/// has passed. The filter alone decides, so a run need not know where an earlier one stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
@@ -28,18 +28,18 @@ struct BackfillRun: ~Copyable {
     /// The job as it is judged now, and its limits with those that an operator set in their place.
     var job: CompiledJob
     var limits: Job.Limits
-    /// What the last look at the whole collection found.
+    /// The result of the last count over the whole collection.
     var survey: Survey.Result?
-    /// What the job wrote to the documents of a refresh, by its journal; `nil` while none is under way.
+    /// The values that the job wrote to the documents of a refresh, by its journal; `nil` while no refresh is running.
     var written: WrittenValues?
-    /// Documents that a refresh changed.
+    /// How many documents a refresh changed.
     var refreshed = 0
-    /// The number, in the journal, of what was found together: how many chunks were done then.
+    /// The chunk number in the journal for documents that were read together: how many chunks were done before.
     var found = 0
 
-    /// Passes after which the job leaves documents that keep arriving to the next run.
+    /// The number of passes after which the job leaves documents that keep arriving to the next run.
     private static let maximumPasses = 5
-    /// The most documents of a given list that are done at once.
+    /// The most documents of a given list in one chunk.
     private static let mostListed = 2_000
 
     init(
@@ -56,10 +56,10 @@ struct BackfillRun: ~Copyable {
 
     var collection: MongoCollection { kernel.client.collection(job.job.namespace) }
 
-    /// The collection's UUID, where the server compares it with every command.
+    /// The collection's UUID, if the server compares it with every command.
     var checkedUUID: BSONValue? { plan.collection.checkedUUID }
 
-    /// Runs until the job is done, or gives the reason to stop.
+    /// Runs until the job is done, or returns the reason to stop.
     mutating func run() throws -> RunStop? {
         do {
             return try runner.options.only.map { try runOnly($0) } ?? runPasses()
@@ -92,7 +92,7 @@ struct BackfillRun: ~Copyable {
             if needing == 0, job.refreshing != nil {
                 let before = refreshed
                 if let stop = try refresh() { return stop }
-                // What follows its source may need the job's later phases.
+                // Documents that took their source's new value may need the job's later phases.
                 if refreshed > before {
                     needing = try look()
                     if needing != 0 { continue }
@@ -107,26 +107,27 @@ struct BackfillRun: ~Copyable {
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }
     }
 
-    /// Runs over a list of documents: there is nothing to resume, as a run that is given the list again finds done what it
-    /// has done.
+    /// Runs over a list of documents.
+    ///
+    /// There is nothing to resume, because a run that is given the list again finds done what this run has done.
     private mutating func runOnly(_ list: IDList) throws -> RunStop? {
         try begin()
         let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
         if stopped != nil { saveCount() }
-        // A list that was done says nothing of the rest of the collection: the job is what it was.
+        // A finished list says nothing about the rest of the collection, so the job's state stays what it was.
         try kernel.renew(setting: RangeChange.ending(isDone: plan.wasDone))
         return stopped
     }
 
-    /// What is known before the first chunk: what operators asked for, what earlier runs skipped, and what they made
-    /// unsyncable and was repaired since.
+    /// Reads what the run needs before the first chunk: the requests of operators, the documents that earlier runs
+    /// skipped, and those that they made unsyncable and that were repaired since.
     private mutating func begin() throws {
         _ = kernel.throttler?.holds()
         takeOver()
         let hello = try kernel.retrying { try kernel.client.hello() }
         durability = WriteDurability(isReplicaSet: hello.topology == .replicaSet)
         journal = RunJournal(readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13)
-        // Without those that were repaired since, and those that were only locked.
+        // Without documents that were repaired since, or that were only locked.
         let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))
         guard runner.job.countsHarm else { return }
@@ -146,7 +147,7 @@ struct BackfillRun: ~Copyable {
         progress.end()
     }
 
-    /// Takes over what operators asked for.
+    /// Takes over the requests of operators.
     private mutating func takeOver() {
         guard let throttler = kernel.throttler else { return }
         job = runner.job.judged(by: throttler.control)
@@ -155,8 +156,9 @@ struct BackfillRun: ~Copyable {
         pacing.adopt(limits)
     }
 
-    /// Looks whether no document is any concern of the job's, where that is quickly asked: most often it has run before.
-    /// - Returns: 0 where that is so.
+    /// Returns 0 if a cheap query shows that no document can need the job, and `nil` otherwise.
+    ///
+    /// Usually it returns 0, because the job has already run.
     private mutating func lookForNothing() throws -> Int? {
         let job = runner.job
         survey = try kernel.reading(job.job.namespace) { collection in
@@ -165,7 +167,7 @@ struct BackfillRun: ~Copyable {
         return survey.map { _ in 0 }
     }
 
-    /// Refuses to go on over a collection that was dropped or renamed meanwhile, or created anew.
+    /// Refuses to continue over a collection that was dropped, renamed or created again during the run.
     private func checkCollection() throws {
         let (name, namespace, uuid) = (job.job.name, job.job.namespace, plan.collection.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
@@ -175,8 +177,8 @@ struct BackfillRun: ~Copyable {
         throw RunError(.bindingChanged, "job \"\(name)\" cannot go on: \(fate)")
     }
 
-    /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those
-    /// that this run has skipped.
+    /// Counts, in the whole collection, the documents that still need the job because they arrived or changed during
+    /// the run, without those that this run has skipped.
     private mutating func look() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
@@ -189,7 +191,7 @@ struct BackfillRun: ~Copyable {
         return max(0, result.needing - left)
     }
 
-    /// How many documents need the job as it is, without those that this run has skipped.
+    /// Counts the documents that need the job as it is, without those that this run has skipped.
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in
@@ -199,7 +201,7 @@ struct BackfillRun: ~Copyable {
         }
     }
 
-    /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.
+    /// Releases the reservations of repaired documents, and keeps the lease during that.
     mutating func freeRepaired() throws {
         let (budget, job) = (budget, job.job)
         let jobs = try kernel.retrying {
@@ -213,12 +215,12 @@ struct BackfillRun: ~Copyable {
         try kernel.retrying { try budget.takeBackRepaired(kernel.store, by: jobs) }
     }
 
-    /// The budget as it is now: the active schema and the limits may change while the job runs.
+    /// The current budget: the active schema and the limits may change while the job runs.
     var budget: UnsyncBudget {
         UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
     }
 
-    /// The run ends within a chunk: what it had changed of it is kept, if the lease and the deployment allow it.
+    /// Records what an unfinished chunk has changed when the run ends in it, if the lease and the deployment allow it.
     mutating func saveCount() {
         let changed = tally.takeOver()
         guard changed > 0 else { return }
@@ -229,10 +231,10 @@ struct BackfillRun: ~Copyable {
 
 /// A pass over the documents that need the job.
 extension BackfillRun {
-    /// Takes every document in need through all phases, a chunk at a time.
+    /// Takes every document that needs the job through all phases, a chunk at a time.
     private mutating func pass() throws -> RunStop? {
         var reader: ChunkReader?
-        // A reader that failed at one document reads only the `_id`s from then on: the document is found by halves.
+        // After a failure at one document, a new reader reads only the `_id`s, and halving finds the document.
         var readsIDs = job.phases.count > 1
         return try pass { run, amount in
             while true {
@@ -244,7 +246,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes a list of documents through some phases, by their numbers.
+    /// Takes a list of documents through some phases, given by their numbers.
     private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
         var rest = list[...]
         return try pass { _, amount in
@@ -254,7 +256,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes what `next` gives through its phases, until that is nothing.
+    /// Takes the chunks that `next` returns through their phases, until it returns none.
     private mutating func pass(
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> RunStop? {
@@ -264,9 +266,9 @@ extension BackfillRun {
             kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
-            // Where the server does not compare it with each write.
+            // For servers that do not compare the UUID with each write.
             if !plan.collection.checksUUID { try checkCollection() }
-            // What a reader had ahead of smaller limits is cut to them.
+            // A reader may have read ahead under larger limits, so its chunks are cut to the current ones.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {
                 found = progress.chunks
@@ -292,10 +294,10 @@ extension BackfillRun {
         }
     }
 
-    /// Whether a chunk's documents are done once it is.
+    /// Whether a chunk's documents are done after it, because it is of the last phase.
     func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
 
-    /// Writes the sources' new values over what the job wrote of earlier ones.
+    /// Writes the sources' new values over the values that the job wrote earlier.
     private mutating func refresh() throws -> RunStop? {
         guard runner.keepsJournal else { return nil }
         let look = RefreshLook(job: job, collection: collection, collectionUUID: checkedUUID)
@@ -310,7 +312,7 @@ extension BackfillRun {
         return stopped
     }
 
-    /// The next documents that need the job, as chunks of each phase; none at the end of the collection.
+    /// Returns the next documents that need the job, as chunks of each phase; none at the end of the collection.
     private mutating func next(
         _ reader: inout ChunkReader?, _ amount: ReadAmount, readsIDs: Bool
     ) throws -> [Chunk] {
@@ -324,7 +326,7 @@ extension BackfillRun {
                 do {
                     return try current.answer(stop: stop) { try kernel.keepLease() }
                 } catch {
-                    // Another one finds what is still to be done.
+                    // A new reader finds what is still to be done.
                     reader = nil
                     throw error
                 }
@@ -351,7 +353,7 @@ extension BackfillRun {
 }
 
 extension Phase {
-    /// What of a document the steps of a chunk ask for.
+    /// Returns how much of a document the steps of a chunk need.
     func detail(keepsJournal: Bool) -> DueCursor.Detail {
         if !isServerSide || !isHarmless { return .whole }
         return keepsJournal ? .touched : .id

@@ -9,10 +9,10 @@ import Scanning
 import Steps
 
 extension BackfillRunner {
-    /// Runs the job, or goes on with it, until it is done or has to stop.
+    /// Runs the job, or resumes it, until it is done or has to stop.
     ///
     /// - Throws: ``RunError`` when another runner holds the job or took it over; ``MongoError`` when the deployment
-    ///   stays unreachable. What was checkpointed stays, and the next run goes on from there.
+    ///   stays unreachable. What was checkpointed stays, and the next run continues from there.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         try checkDeploy(of: plan)
@@ -23,8 +23,8 @@ extension BackfillRunner {
         return try runner.settled(by: store).run(plan, on: pool, since: started)
     }
 
-    /// The runner with the time of the job's start in the place of `$now`; as it is before the start, and where the state
-    /// may not be read.
+    /// Returns the runner with the time of the job's start in place of `$now`; unchanged before the start, and if the
+    /// user must not read the state.
     func settled(by store: borrowing StateStore) throws -> BackfillRunner {
         let record = try early.run { () throws -> BSONDocument? in
             do { return try store.jobs.record() } catch let error as MongoError where error.isAuthorization {
@@ -45,7 +45,7 @@ extension BackfillRunner {
             .take(store, for: .backfill)
         let (ledger, throttler): (UnsyncLedger, Throttler)
         do {
-            // A clean-up may have come between.
+            // A clean-up may have run before the lease was taken.
             let binding = binding(to: plan.collection.uuid)
             try retry.run {
                 try store.check(binding)
@@ -67,11 +67,11 @@ extension BackfillRunner {
         let stopped: RunStop?
         do {
             stopped = try run.run()
-            // Only to be looked at: what fails here fails nothing.
+            // This only informs operators, so its failure is ignored.
             if let stopped { try? run.kernel.renew(setting: RangeChange.stopping(by: stopped.reason)) }
         } catch {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
-            // deployment a write may still be under way there: its successor has to wait for the lease's end.
+            // deployment the server may still be running a write, so a successor has to wait for the lease's end.
             if !error.leavesDoubt { _ = run.kernel.leave() }
             throw error
         }
@@ -84,9 +84,9 @@ extension BackfillRunner {
     private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
         let binding = binding(to: plan.collection.uuid)
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
-        // Between the plan and here another runner may have begun with another file.
+        // Another runner may have started the job with another file since the plan was made.
         try retry.run { try store.check(binding, restarts: options.restarts) }
-        // The chunks are judged by the record alone.
+        // The chunks are judged by this record alone.
         try retry.run {
             guard plan.deploy == .done, try store.jobs.control().deployed == nil else { return }
             try store.jobs.recordDeploy(isVerified: false, by: Operator.current)
@@ -115,7 +115,7 @@ extension BackfillRunner {
                     + "users changed before it was linked: undo removes what nothing links to")
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
-        // Who asks to stop does not wait for a look at the whole collection.
+        // After a stop signal, skip the final count: it reads the whole collection.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil
@@ -139,7 +139,7 @@ extension BackfillRunner {
         return report
     }
 
-    /// How many of the job's documents do not sync under the next schema.
+    /// Returns how many of the job's documents do not sync under the next schema.
     private func failing(under next: CompiledSchema, on pool: ClientPool) throws -> Int {
         let (job, retry, stop) = (job, retry, stop)
         let concurrency = job.job.limits.concurrency
@@ -150,7 +150,7 @@ extension BackfillRunner {
         return try read.wait(stop: stop) {}
     }
 
-    /// What remains.
+    /// Counts what remains to be done.
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, retry) = (job, options.only, retry)
         let read = BackgroundTask(on: pool) { client in
@@ -164,7 +164,7 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// Shows what the job would do: every document is read and judged as it is and as it would be; nothing is written.
+    /// Shows what the job would do: it reads and judges every document as it is and as it would be, and writes nothing.
     ///
     /// Works with a read-only user and touches no state.
     /// - Throws: ``RunError``; ``MongoError``.
@@ -211,7 +211,7 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// What the oplog holds at most; `nil` without the privilege to see it, and where there is none.
+    /// Returns the oplog's largest size in bytes; `nil` without the privilege to read it, or if there is no oplog.
     private static func oplogCapacity(on client: borrowing Client) -> Int? {
         var cursor = client.collection(Namespace(database: "local", collection: "oplog.rs")).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.maxSize"]]])

@@ -11,7 +11,7 @@ package import Steps
 
 /// Runs a job: plans it, previews it, or writes it chunk by chunk.
 ///
-/// Everything here blocks, and belongs on a thread of our own.
+/// The functions block, and belong on a thread of our own.
 package struct BackfillRunner: Sendable {
     var job: CompiledJob
     let options: RunOptions
@@ -20,7 +20,7 @@ package struct BackfillRunner: Sendable {
     let identity = RunnerIdentity.current()
     let lost = LostTime()
 
-    /// Joins a job and the way to run it; `events` is called on any of the runner's threads.
+    /// Joins a job and the options of its run; `events` is called on any of the runner's threads.
     package init(
         _ job: CompiledJob, options: RunOptions, stop: StopSignal, events: @escaping @Sendable (RunEvent) -> Void
     ) {
@@ -30,7 +30,7 @@ package struct BackfillRunner: Sendable {
         self.events = events
     }
 
-    /// The runner with what its job's client-side steps have to know before the first document.
+    /// Returns the runner with what its job's client-side steps have to know before the first document.
     func prepared(on client: borrowing Client) throws -> BackfillRunner {
         var runner = self
         let collection = client.collection(job.job.namespace)
@@ -42,10 +42,10 @@ package struct BackfillRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }
 
-    /// The policy for what comes before a run: a deployment that is not there at all is told at once.
+    /// The policy for work before a run: it fails at once if no server can be selected.
     var early: RetryPolicy { retry.early }
 
-    /// Whether what the run changes is journaled before.
+    /// Whether the run journals its changes before it writes them.
     var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }
 
     func binding(to collectionUUID: BSONValue?) -> JobStore.Binding {
@@ -64,10 +64,10 @@ package struct BackfillRunner: Sendable {
             identity: identity, terms: options.lease)
     }
 
-    /// Looks at the collection, the state and the ledger, and counts; nothing is written.
+    /// Reads the collection, the state and the ledger, and counts; nothing is written.
     /// - Parameters:
-    ///   - isDry: whether it is for a dry run, which also tells of every document that the job would not end with.
-    ///   - isAsked: whether somebody waits for the counts; else nothing is counted where nothing depends on it.
+    ///   - isDry: whether the plan is for a dry run, which also checks in every document that the job would end.
+    ///   - isAsked: whether an operator waits for the counts; otherwise only counts that something depends on are made.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``.
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
         try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
@@ -95,7 +95,7 @@ package struct BackfillRunner: Sendable {
         if options.only != nil, state.unfinishedChunks != nil { throw RunError.unfinished(job.job.name) }
         let isDeployed = try state.isReadable && early.run { try self.isDeployed(in: store) } || options.statesDeploy
         let job = isDeployed ? job.afterDeploy : job
-        // Who ran it to its end finds nothing to do, most likely, and the look alone tells it.
+        // A finished job usually has nothing to do; only the survey can confirm that.
         let wasDone =
             try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
         let looks = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
@@ -112,7 +112,7 @@ package struct BackfillRunner: Sendable {
         plan.deploy = isDeployed ? .done : job.job.requiresDeploy ? .awaited : .notAsked
         plan.wasDone = wasDone
         if isDry || isAsked, keepsJournal { plan.notes += try notesOfLarge(in: collection) }
-        // What was found good at the start changes with the job's own work.
+        // Obstacles are checked only before the first run: afterwards the job's own writes would look like obstacles.
         if try !state.isReadable || early.run({ try store.jobs.record() }) == nil {
             let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
             plan.obstacles =
@@ -133,7 +133,7 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Looks for targets that follow their sources; they are not left alone, and so not counted as that.
+    /// Counts the targets that take their source's new value, and no longer counts them as skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
@@ -156,7 +156,7 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Says how many documents undo could not take back: what it compares and what it gives back travel in one command.
+    /// Notes how many documents undo could not restore, as a command must hold the compared and the restored fields.
     private func notesOfLarge(in collection: MongoCollection) throws -> [String] {
         let removed = Set(
             job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
@@ -172,7 +172,7 @@ package struct BackfillRunner: Sendable {
         ]
     }
 
-    /// What each step finds, and whether the job would end.
+    /// Returns what each step finds, and checks that the job would end.
     private func look(
         at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
     ) throws -> Survey.Result {
@@ -181,13 +181,13 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // What the steps' forms prove, the dry run still looks for in every document.
+        // The steps' forms prove that nothing remains to be done; the dry run checks that in every document, too.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
     }
 
-    /// Which reasons to wait are missing, and which hold now.
+    /// Returns which throttle reasons cannot be read, and which hold now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -196,7 +196,7 @@ package struct BackfillRunner: Sendable {
         return (throttler.missing, throttler.missingGuarantees + holds.map { "a run waits now: \($0)" })
     }
 
-    /// Judges every document that needs the job, and counts what the limit has room for.
+    /// Judges every document that needs the job, and reads how much room there is below the limit.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {
@@ -205,7 +205,7 @@ package struct BackfillRunner: Sendable {
         if isReadable {
             var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
-                // The run frees their room; the ledger may show some of them still.
+                // The run releases their reservations; the ledger may still show some of the documents.
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }
@@ -231,9 +231,9 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// What the state database knows of the job.
+    /// Returns what the state database knows of the job.
     ///
-    /// A user who may only read the data may not see it: then the job counts as not started, and a note says so.
+    /// A read-only user may lack access to it: then the job counts as not started, and a note says so.
     private func readState(
         _ store: borrowing StateStore, binding: JobStore.Binding, isDry: Bool
     ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
@@ -275,14 +275,14 @@ package struct BackfillRunner: Sendable {
                 + "before it: shipshape deployed JOB")
     }
 
-    /// Refuses a job that its documents stand against.
+    /// Refuses a job whose plan found obstacles in the documents.
     func checkObstacles(of plan: BackfillPlan) throws(RunError) {
         guard !plan.obstacles.isEmpty else { return }
         throw RunError(.refusedByData, plan.obstacles.joined(separator: "; "))
     }
 
-    /// Refuses a job that its documents stand against, or whose harm the headroom has no room for, unless the operator
-    /// accepted so much.
+    /// Refuses a job whose plan found obstacles in the documents, or that makes more documents unsyncable than there is
+    /// room for and than the operator accepted.
     package func checkHarm(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         guard let headroom = plan.risk.headroom, plan.risk.harm - plan.risk.recorded > headroom.documents,
@@ -296,7 +296,7 @@ package struct BackfillRunner: Sendable {
                 + Headroom.remedies(for: plan.job))
     }
 
-    /// Refuses to start a job that an operator paused: the next scheduled run goes on once it is resumed.
+    /// Refuses to start a job that an operator paused; once it is resumed, the next scheduled run continues it.
     package func checkPause(of plan: BackfillPlan) throws(RunError) {
         guard let paused = plan.paused else { return }
         let since = paused.at.map { " since \($0)" } ?? ""
@@ -312,20 +312,20 @@ package struct BackfillRunner: Sendable {
 }
 
 extension BackfillRunner {
-    /// Looks at the documents through the job's steps; what the server does not compute is told with the line of the step.
+    /// Runs a read through the job's steps; if the server cannot compute a step, the error names the step's line.
     func locating<R>(in collection: MongoCollection, _ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as MongoError where error.isOfExpression {
             throw try located(error, in: collection)
         }
     }
 
-    /// The first step that the server fails at, as the steps follow each other.
+    /// Returns the error with the first step at which the server fails when the steps run in order.
     private func located(_ error: MongoError, in collection: MongoCollection) throws -> any Error {
         var pipeline: [BSONDocument] = []
         for step in job.steps where step.client == nil {
             pipeline.append(step.stage)
             do throws(MongoError) {
-                // All of them are computed, and nothing comes back.
+                // All documents are computed, and none is returned.
                 _ = try collection.aggregate(
                     pipeline + [["$group": ["_id": nil, "n": ["$sum": ["$bsonSize": "$$ROOT"]]]]],
                     options: Survey.options
@@ -341,7 +341,7 @@ extension BackfillRunner {
 }
 
 extension MongoError {
-    /// Whether the server fails at what it was to compute, and would again.
+    /// Whether the server failed at computing an expression, and would fail again.
     fileprivate var isOfExpression: Bool {
         domain == .server && !isTransient && !isTimeLimit && !isAuthorization && !isCursorLost
             && code != .collectionUUIDMismatch && code != .interrupted
@@ -349,7 +349,7 @@ extension MongoError {
 }
 
 extension BackfillRunner {
-    /// Refuses a job that would not end, by what the survey found, and one with a step that may leave nothing alone and
+    /// Refuses a job that would not end, by what the survey found, and one with a step that must not skip documents and
     /// would.
     /// - Parameter isProof: whether the survey looked ahead.
     func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(RunError) {

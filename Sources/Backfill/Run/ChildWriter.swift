@@ -5,15 +5,15 @@ import Jobs
 import Mongo
 import Steps
 
-/// Writes the documents that a step makes in another collection, before anything links to them.
+/// Inserts the documents that a step creates in another collection, before anything links to them.
 struct ChildWriter {
     let job: Job
     let namespace: Namespace
     let documents: [BSONDocument]
 
-    /// Inserts what is not there yet, and waits for a majority; one that is there is left as it is.
+    /// Inserts the documents that do not exist yet, and waits for a majority; existing ones stay as they are.
     ///
-    /// Its source holds the fence: a runner whose lease has ended makes nothing.
+    /// The source of the `$merge` holds the fence, so that a runner whose lease has ended inserts nothing.
     func send(under lease: Lease, on client: borrowing Client) throws(MongoError) -> BSONDocument {
         let limit = lease.terms.writeLimit.milliseconds
         let pipeline: [BSONDocument] =
@@ -27,7 +27,7 @@ struct ChildWriter {
                     ]
                 ],
             ]
-        // By the collection that they come into: its _ids are compared by its own collation.
+        // Sent to the collection that takes the documents, because its own collation compares its _ids.
         return try client.runWriteCommand(
             [
                 "aggregate": .string(namespace.collection), "pipeline": .array(of: pipeline.map { .object($0) }),
@@ -37,7 +37,7 @@ struct ChildWriter {
             ], on: namespace.database)
     }
 
-    /// Which of the documents are there as they were to be.
+    /// Returns which of the documents exist exactly as they were to be inserted.
     func present(in context: ClientContext) throws(MongoError) -> Set<BSONDocument> {
         let found = try Lookup(namespace: namespace).documents(documents.compactMap { $0["_id"] }, in: context)
         return Set(found.values.flatMap { $0 }).intersection(documents)

@@ -1,12 +1,12 @@
 import BSON
 import Jobs
 
-/// How many documents the next chunk has: ``ChunkSize``, and small steps back up to it behind a chunk that took too long.
+/// The number of documents in the next chunk: ``ChunkSize``, with small steps back up to it after a slow chunk.
 struct ChunkPacing {
     private var size: ChunkSize
-    /// The documents of a chunk behind one that took too long and was smaller than ``size``; `nil` at other times.
+    /// The documents of a chunk after one that took too long and was smaller than ``size``; `nil` at other times.
     private var probe: Int?
-    /// The most bytes that are read for one.
+    /// The most bytes that are read for one chunk.
     private(set) var bytes: Int
 
     init(_ limits: Job.Limits, averageSize: Int?) {
@@ -14,10 +14,10 @@ struct ChunkPacing {
         bytes = limits.chunkBytes
     }
 
-    /// The documents of the next chunk.
+    /// The number of documents in the next chunk.
     var documents: Int { probe ?? size.documents }
 
-    /// What is read for the next chunk.
+    /// How much is read for the next chunk.
     var amount: ReadAmount { ReadAmount(documents: documents, bytes: bytes) }
 
     /// Takes over limits that changed.
@@ -26,16 +26,16 @@ struct ChunkPacing {
         bytes = limits.chunkBytes
     }
 
-    /// A chunk of so many documents took too long: the next one has half as many.
+    /// Halves the next chunk after one of so many documents took too long.
     mutating func halve(from documents: Int) {
         if documents < size.documents { probe = max(1, documents / 2) } else { size.shrink() }
     }
 
-    /// A chunk was written.
+    /// Learns from a chunk that was written.
     /// - Parameters:
     ///   - documents: how many it had.
-    ///   - isWhole: whether it was one as it came from the reader.
-    /// - Returns: whether chunks of one document have come to take more than their limits say; told once.
+    ///   - isWhole: whether nothing of it is left to be done.
+    /// - Returns: whether chunks of one document have begun to take more than their limits; `true` only when it begins.
     mutating func learn(from documents: Int, isWhole: Bool, time: Duration) -> Bool {
         let wasStuck = size.isStuck
         if isWhole, probe == nil { size.learn(from: documents, time: time) }
@@ -44,12 +44,12 @@ struct ChunkPacing {
     }
 }
 
-/// Which primary acknowledged a write: the term of its election.
+/// The primary that acknowledged a write, by the term of its election.
 struct WriteTerm: Hashable {
     private let term: Int
     private let election: BSONValue?
 
-    /// `nil` where the reply names none, as those of a router and of a server that replicates nothing.
+    /// `nil` if the reply names no term, as that of a router or of a server that replicates nothing.
     init?(_ reply: BSONDocument) {
         guard let term = reply["opTime"]?.document?["t"]?.integer, term > 0 else { return nil }
         self.term = term
@@ -57,13 +57,13 @@ struct WriteTerm: Hashable {
     }
 }
 
-/// The terms in which the writes of one chunk were acknowledged, before any of them was known to be with a majority.
+/// The terms in which the writes of one chunk were acknowledged, before a majority was known to have any of them.
 ///
-/// What one primary acknowledged in one term stands in the oplog in that order: once the last of it, the checkpoint, is
-/// with a majority, all of it is. After an election in between an earlier write may be gone.
+/// The oplog holds the writes that one primary acknowledged in one term in that order. So once a majority has the last
+/// one, the checkpoint, it has all of them. After an election in between, an earlier write may be lost.
 struct ChunkTerms {
     private var terms: Set<WriteTerm> = []
-    /// Whether a reply named none.
+    /// Whether a reply named no term.
     private(set) var isUnknown = false
 
     /// Adds an acknowledged write.
@@ -71,7 +71,7 @@ struct ChunkTerms {
         if let term = WriteTerm(reply) { terms.insert(term) } else { isUnknown = true }
     }
 
-    /// Whether one majority wait at the end, of the write acknowledged by `reply`, confirms all of them.
+    /// Whether one wait for a majority at the end, that of the write acknowledged by `reply`, confirms all of them.
     func areConfirmed(by reply: BSONDocument) -> Bool {
         var all = self
         all.add(reply)

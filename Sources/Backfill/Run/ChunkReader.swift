@@ -3,30 +3,30 @@ import Concurrency
 import Mongo
 import Synchronization
 
-/// Reads the documents of a collection that need a phase, one chunk ahead of who writes them: on a thread and a client of
-/// its own.
+/// Reads the documents of a collection that need a phase, one chunk ahead of their writer, on its own thread and
+/// client.
 ///
-/// It ends with the first failure: who asked opens another one, which finds what is still to be done.
+/// It ends with the first failure; its user then opens another reader, which finds what is still to be done.
 final class ChunkReader: Sendable {
-    /// What the thread and who asks it share.
+    /// The state that the thread and its user share.
     private final class Desk: Sendable {
         let wanted = Mutex<ReadAmount?>(nil)
         let found = Mutex<Result<[DueDocument], any Error>?>(nil)
-        /// Since when an answer is waited for; `nil` while it is not.
+        /// Since when the user has been waiting for an answer; `nil` while it does not wait.
         let awaited = Mutex<ContinuousClock.Instant?>(nil)
         let isAsked = Semaphore()
         let isAnswered = Semaphore()
     }
 
-    /// What is read of each document.
+    /// How much of each document is read.
     let detail: DueCursor.Detail
     private let desk = Desk()
 
-    /// How long a whole chunk is waited for; then one that is smaller does, if there is a batch: where few documents of many
-    /// need the job, they are written while the others are looked for.
+    /// How long the user waits for a whole chunk; then a batch is enough, so that where few documents need the job,
+    /// they are written while the reader looks for others.
     private static let patience = Duration.milliseconds(50)
 
-    /// Starts the thread; `open` makes its cursor.
+    /// Starts the thread; `open` creates its cursor.
     init(
         _ detail: DueCursor.Detail, on pool: ClientPool,
         _ open: @Sendable @escaping (borrowing Client) throws(MongoError) -> DueCursor
@@ -56,14 +56,14 @@ final class ChunkReader: Sendable {
         desk.isAsked.signal()
     }
 
-    /// Asks for the documents of a chunk; once for each answer.
+    /// Asks for the documents of a chunk, once for each answer.
     func ask(for amount: ReadAmount) {
         desk.wanted.withLock { $0 = amount }
         desk.isAsked.signal()
     }
 
-    /// The answer, which may have been there for long; none at the end of the collection.
-    /// - Parameter meanwhile: called now and then while it waits.
+    /// Returns the answer, which may have been ready for long; it is empty at the end of the collection.
+    /// - Parameter meanwhile: called now and then during the wait.
     /// - Throws: what the reading threw; ``StopAsked``; what `meanwhile` throws.
     func answer(stop: StopSignal, meanwhile: () throws -> Void) throws -> [DueDocument] {
         desk.awaited.withLock { $0 = .now }

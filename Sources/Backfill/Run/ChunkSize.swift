@@ -1,21 +1,21 @@
 import Jobs
 
-/// How many documents the next chunk has: as many as the bytes and the time of a chunk allow.
+/// The number of documents in the next chunk: as many as the bytes and the time of a chunk allow.
 ///
-/// Bytes belong to the data and time to the load: by time alone a server under pressure would drive the size to the floor
-/// and keep it there. Time that was waited, while throttled, for a lease or for a majority, is not a chunk's time.
+/// Bytes depend on the data, and time on the load. By time alone, a server under pressure would drive the size to the
+/// minimum and keep it there. Waits for the throttle, a lease or a majority do not count as a chunk's time.
 struct ChunkSize: Hashable {
-    /// What one chunk took of a target.
+    /// The cost of one chunk, to be compared with the targets.
     struct Cost: Hashable {
-        /// Bytes of the documents that were processed over.
+        /// The bytes of the documents that were processed.
         var bytes: Double
-        /// The server's work, without waiting.
+        /// The time of the server's work, without waits.
         var time: Duration
     }
 
-    /// The documents of the next chunk.
+    /// The number of documents in the next chunk.
     private(set) var documents: Int
-    /// Whether the size has come down to one document and that still takes more than the target; told once.
+    /// Whether the size has come down to one document, which still takes more than the target.
     private(set) var isStuck = false
     private var maximum: Int
     private var targetBytes: Double
@@ -23,15 +23,15 @@ struct ChunkSize: Hashable {
     private let averageSize: Int?
     private var samples: [Cost] = []
 
-    /// Chunks of one size that are looked at before the size changes.
+    /// How many chunks of one size are looked at before the size changes.
     private static let window = 11
-    /// The size of the first chunk, unless the cap or the bytes say less.
+    /// The size of the first chunk, unless the limits of documents or bytes allow less.
     private static let start = 20_000
     private static let maximumGrowth = 1.5
-    /// From how many times a target on the size falls at once, and to which part of it.
+    /// Above how many times a target the size falls at once, and by what it is then divided.
     private static let (alarm, cut) = (5.0, 10)
 
-    /// Starts where the average document's bytes allow it; `averageSize` is `nil` where the server does not tell.
+    /// Starts with the size that the average document allows; `averageSize` is `nil` if the server does not report it.
     init(_ limits: Job.Limits, averageSize: Int?) {
         self.averageSize = averageSize
         maximum = limits.chunkDocuments
@@ -40,7 +40,7 @@ struct ChunkSize: Hashable {
         documents = min(maximum, byBytes, Self.start)
     }
 
-    /// Takes over limits that changed: a lower cap at once, the rest with the chunks to come.
+    /// Takes over limits that changed: a lower limit of documents at once, the others with the next chunks.
     mutating func adopt(_ limits: Job.Limits) {
         maximum = limits.chunkDocuments
         (targetBytes, targetTime) = (Double(limits.chunkBytes), limits.chunkTime)
@@ -50,13 +50,13 @@ struct ChunkSize: Hashable {
     /// Whether a chunk can still be made smaller.
     var canShrink: Bool { documents > 1 }
 
-    /// Halves the chunk, for one that ran into the server's time limit.
+    /// Halves the chunk after it ran into the server's time limit.
     mutating func shrink() { set(max(1, documents / 2)) }
 
-    /// Learns from a chunk that was processed, one without anything to do too.
+    /// Learns from a chunk that was processed, even one without anything to do.
     /// - Parameters:
-    ///   - size: the documents that it had; feedback of a chunk of another size is ignored.
-    ///   - bytes: of its documents, where they were read; else the average document's count.
+    ///   - size: how many documents it had; a chunk of another size than the current one is ignored.
+    ///   - bytes: those of its documents, if they were read; otherwise the average document's size counts.
     mutating func learn(from size: Int, time: Duration, bytes: Int? = nil) {
         guard size == documents else { return }
         let bytes = bytes.map(Double.init) ?? Double(size) * Double(averageSize ?? 0)
@@ -77,7 +77,7 @@ struct ChunkSize: Hashable {
         set(max(1, min(maximum, Int(grown))))
     }
 
-    /// The larger of the two parts that a chunk took of its targets.
+    /// Returns the larger of the chunk's shares of its two targets.
     private func share(_ cost: Cost) -> Double { max(cost.bytes / targetBytes, cost.time / targetTime) }
 
     private mutating func set(_ size: Int) {
@@ -86,7 +86,7 @@ struct ChunkSize: Hashable {
     }
 
     private static func p90(_ values: [Double]) -> Double {
-        // Of eleven the tenth: one outlier says nothing.
+        // The tenth of eleven values, so that one outlier has no effect.
         values.sorted()[(values.count * 9) / 10]
     }
 }

@@ -5,35 +5,35 @@ import Jobs
 import Mongo
 import Steps
 
-/// Writes the documents of a chunk, and no others: `update` commands that name their `_id`s.
+/// Writes the documents of a chunk, and no others, by `update` commands that name their `_id`s.
 ///
-/// Each filter holds the fence, that the phase is still needed, and of what the documents were as they were read so much as
-/// undo has to rely on.
+/// Each filter holds the fence, the condition that the phase is still needed, and as much of the documents' state when
+/// they were read as undo relies on.
 struct ChunkWriter {
     let job: Job
     let phase: Phase
     let isJournaled: Bool
-    /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the write.
+    /// The collection that the job was planned on, so that the server refuses the write if it was replaced.
     let collectionUUID: BSONValue?
-    /// Whether each document has a statement of its own.
+    /// Whether each document has its own statement.
     var isCareful = false
 
-    /// Whether each statement concerns one document.
+    /// Whether each statement applies to one document.
     var isPerDocument: Bool { isCareful || !phase.isServerSide }
 
     /// One statement of a command.
     struct Update {
         let ids: [BSONValue]
-        /// What the documents have to be like, without the fence.
+        /// The condition that the documents must meet, without the fence.
         let condition: Expression
         let pipeline: [BSONDocument]
-        /// Whether texts are compared by their bytes and not by the collection's collation.
+        /// Whether strings are compared by their bytes and not by the collection's collation.
         var isBinary = false
 
         func statement(under lease: Lease) -> BSONValue {
             let id: BSONValue = ids.count == 1 ? ids[0] : ["$in": .array(of: ids)]
             var builder = BSONBuilder()
-            // `$eq` beside one `_id`, as that may be an object of operators.
+            // `$eq` for a single `_id`, because that may be an object of operators.
             let isOne: BSONValue = ["$eq": id]
             builder.append(
                 "q", ["_id": ids.count == 1 ? isOne : id, "$expr": (lease.fence && condition).bson])
@@ -44,16 +44,16 @@ struct ChunkWriter {
             return .object(builder.finish())
         }
 
-        /// About what it takes in a command.
+        /// About how many bytes it takes in a command.
         fileprivate var byteCount: Int {
             condition.bson.byteCount + ids.reduce(0) { $0 + $1.byteCount } + pipeline.reduce(0) { $0 + $1.bytes.count }
         }
     }
 
-    /// The most statements and bytes of a command that has several, so that none takes long.
+    /// The most statements and bytes of a command with several statements, so that none takes long.
     private static let most = (updates: 500, bytes: 4 << 20)
 
-    /// What is to be sent for these documents, the updates of one command together.
+    /// Returns the updates for these documents, grouped by command.
     /// - Throws: ``BSONError``, which would be a bug.
     func commands(_ documents: [DueDocument]) throws -> [[Update]] {
         try (phase.isServerSide ? serverUpdates(documents) : documents.compactMap(clientUpdate))
@@ -61,7 +61,7 @@ struct ChunkWriter {
     }
 
     /// Sends one command.
-    /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
+    /// - Parameter isFinal: whether it waits for a majority; otherwise the chunk's checkpoint does that.
     /// - Returns: the server's reply.
     /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
     func send(
@@ -70,8 +70,8 @@ struct ChunkWriter {
         try send(updates.map { $0.statement(under: lease) }, under: lease, isFinal: isFinal, on: client)
     }
 
-    /// Sends commands side by side, the first on `client` and each other one on a client of its own.
-    /// - Returns: the server's reply to each, once all are there.
+    /// Sends commands concurrently, the first on `client` and each other one on a client of its own.
+    /// - Returns: the server's reply to each, once all have arrived.
     func send(
         _ commands: [[Update]], under lease: Lease, isFinal: Bool, on client: borrowing Client, and pool: ClientPool
     ) -> [Result<BSONDocument, MongoError>] {
@@ -87,7 +87,7 @@ struct ChunkWriter {
         var command = BSONBuilder()
         command.append("update", .string(job.namespace.collection))
         command.append("updates", .array(of: statements))
-        // The statements of a step of the client are each of one document, and none waits for another.
+        // Each statement of a client-side step applies to one document, and none depends on another.
         if !phase.isServerSide { command.append("ordered", false) }
         command.append("maxTimeMS", .long(limit))
         command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
@@ -97,24 +97,24 @@ struct ChunkWriter {
     }
 }
 
-/// What the server computes: documents that are written alike share a statement.
+/// Updates that the server computes: documents that are written alike share a statement.
 extension ChunkWriter {
-    /// What the documents of one statement have in common.
+    /// The properties that the documents of one statement have in common.
     private struct Likeness: Hashable {
-        /// Whether the steps that could do harm are left out.
+        /// Whether the risky steps are left out.
         var isHarmless: Bool
-        /// Of each touched field whether it changes, and whether it is there.
+        /// For each touched field, whether it changes, and whether it exists.
         var fields: [UInt8] = []
-        /// The fields that change, as they were, where they have to be the same still.
+        /// The old values of the fields that change, if they must still be the same.
         var before = BSONDocument()
 
         var withoutValues: Likeness { Likeness(isHarmless: isHarmless, fields: fields) }
     }
 
-    /// From so many documents on those with one likeness have a statement of their own, as it costs the server more to read
-    /// one than to look a document up among others.
+    /// The fewest documents of one likeness that have their own statement: for fewer, the server takes longer to read a
+    /// statement than to look the documents up among others.
     private static let fewest = 8
-    /// The most documents, and bytes of them, that a statement compares each with what it was.
+    /// The most documents, and bytes of them, in a statement that compares each with its old values.
     private static let mostCompared = (documents: 1_000, bytes: 1 << 20)
 
     private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
@@ -154,7 +154,7 @@ extension ChunkWriter {
         }
     }
 
-    /// Whether a document needs one of the steps, and no step of an earlier phase.
+    /// Returns the condition that a document needs one of the steps, and no step of an earlier phase.
     private func need(of steps: [CompiledStep]) -> Expression {
         FaultInjection.isPlanted(.noNeeds)
             ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions)
@@ -175,8 +175,8 @@ extension ChunkWriter {
         return likeness
     }
 
-    /// What the journal relies on: the fields that were missing are, what the steps take away for good is exactly what was
-    /// read, and no step has become due that was not.
+    /// Returns the conditions that the journal relies on: missing fields are still missing, values that the steps
+    /// remove for good are exactly as they were read, and no further step has become due.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {
@@ -190,11 +190,11 @@ extension ChunkWriter {
             likeness.before.isEmpty
             ? try present.map { try areExactly($0, asIn: documents) }
             : try Expression.areExactly(present, asIn: likeness.before)
-        // Beside the need of the write, which asks the rest.
+        // `mayNeed` is enough here, because the filter of the write checks the rest.
         return missing + isSame + others.map { !$0.mayNeed }
     }
 
-    /// Whether a field is what it was in each of these documents: the server looks its value up by the `_id`.
+    /// Returns the condition that a field is unchanged in these documents; the server looks old values up by `_id`.
     private func areExactly(_ name: String, asIn documents: [DueDocument]) throws -> Expression {
         var ids: [BSONValue] = []
         var values = BSONBuilder()
@@ -203,7 +203,7 @@ extension ChunkWriter {
             values.append("\(ids.count)", value, of: before)
             ids.append(document.id)
         }
-        // Of a constant list the server makes a table once.
+        // The server builds a lookup table for a constant list once.
         let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
         let value = Expression.call(
             "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
@@ -215,16 +215,16 @@ extension ChunkWriter {
     }
 }
 
-/// What the client computed: a compare-and-set of each document.
+/// Updates that the client computes: a compare-and-set of each document.
 extension ChunkWriter {
     private func clientUpdate(_ document: DueDocument) throws -> Update? {
         let step = phase.steps[0]
         let target = step.step.target
-        // Judged to be none of the step's: with nothing beside it, nothing is written.
+        // The phase's only step was judged not to change the document, so nothing is written.
         guard document.judgement != .harmless, let change = document.change,
             let value = try change.after.value(at: target)
         else { return nil }
-        // What the change was computed from, and what it writes, are as they were read.
+        // The sources of the change, and the fields that it writes, must be as they were read.
         let sources = step.step.reads.map { $0.components[0] }.filter { !phase.touched.contains($0) }
         let isSame = try Expression.areExactly(phase.touched + sources, asIn: change.before)
         var writes = [(path: target, value: Expression.constant(value))]
@@ -232,15 +232,15 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all([step.needs, SyncLock.isFree] + phase.conditions + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // An _id that is a text is found by the collection's collation.
+            // An _id that is a string is found by the collection's collation.
             isBinary: !document.id.dependsOnCollation)
     }
 }
 
-/// The sync translator's locks.
+/// Removal of the sync translator's locks.
 extension ChunkWriter {
-    /// Takes locks away that are still what they were, and waits for a majority.
-    /// - Returns: how many were taken away.
+    /// Removes locks that are still as they were, and waits for a majority.
+    /// - Returns: how many were removed.
     func unset(
         _ locks: [(id: BSONValue, lock: BSONDocument)], under lease: Lease, on client: borrowing Client
     ) throws(MongoError) -> Int {

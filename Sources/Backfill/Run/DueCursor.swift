@@ -5,31 +5,31 @@ import Mongo
 import Running
 import Steps
 
-/// Reads the documents that need a phase, with what the steps of a chunk ask of them.
+/// Reads the documents that need a phase, with the detail that the steps of a chunk need.
 struct DueCursor: ~Copyable {
-    /// What is read of a document.
+    /// How much of a document is read.
     enum Detail: Sendable {
-        /// Its `_id`: nothing is journaled, and nothing judged.
+        /// The `_id` alone, because nothing is journaled or judged.
         case id
-        /// The touched fields before and after, as the journal keeps them.
+        /// The touched fields before and after the phase, as the journal keeps them.
         case touched
-        /// All of it before and after, for the budget; computed by the server, and by the client where a step is its.
+        /// All of it before and after, for the budget; the client computes it for a client-side step, else the server.
         case whole
     }
 
-    // One of them is there.
+    // Exactly one of these is set.
     private var ids: Cursor?
     private var reading: DueReading?
     private var touched: TouchedFields?
     private var preview: Preview?
     private var evaluation: Evaluation?
-    /// The fields whose places are read beside a preview; `nil` where no field goes or moves.
+    /// The fields whose positions are read with a preview; `nil` if no field is removed or moved.
     private var placed: [String]?
     private let evidence: DocumentEvidence
     private var isOver = false
 
-    /// - Parameter collectionUUID: the collection that the job was planned on: should it be replaced meanwhile, the server
-    ///   refuses the read.
+    /// - Parameter collectionUUID: the collection that the job was planned on, so that the server refuses the read if
+    ///   it was replaced.
     /// - Parameter evidence: the fields of which the journal keeps a digest.
     init(
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
@@ -56,10 +56,10 @@ struct DueCursor: ~Copyable {
         }
     }
 
-    /// The next document that needs the phase; `nil` at the end.
-    /// - Throws: ``DocumentFailure`` where the server cannot evaluate one; ``MongoError``; ``RunError``.
+    /// Returns the next document that needs the phase; `nil` at the end.
+    /// - Throws: ``DocumentFailure`` if the server cannot evaluate one; ``MongoError``; ``RunError``.
     mutating func next() throws -> DueDocument? {
-        // The driver takes it for a mistake to ask again.
+        // The driver treats another call as a mistake.
         guard !isOver else { return nil }
         let document = try blaming { try found() }
         isOver = document == nil
@@ -95,8 +95,8 @@ struct DueCursor: ~Copyable {
         return try view.value(id)
     }
 
-    /// As many documents as are asked for, or as reach so many bytes; none at the end.
-    /// - Parameter isAwaited: whether who asked has waited long enough to be content with a batch.
+    /// Returns as many documents as are asked for, or as reach so many bytes; none at the end.
+    /// - Parameter isAwaited: whether the caller has waited so long that a batch is enough.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
         var documents: [DueDocument] = []
         var (bytes, idBytes) = (0, 0)
@@ -117,6 +117,6 @@ struct ReadAmount: Sendable {
     var documents: Int
     var bytes: Int
 
-    /// The `_id`s of a chunk stand together in one command, beside its other parts.
+    /// The most bytes of `_id`s in a chunk, because they share one command with its other parts.
     static let mostIDBytes = 3 << 20
 }

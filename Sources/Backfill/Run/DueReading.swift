@@ -6,25 +6,25 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents, and finds by itself which of them need a phase and what the journal has to hold of them: at the
-/// speed of a check, while the server writes.
+/// Reads whole documents, and finds in the client which of them need a phase and what the journal has to hold of them:
+/// at the speed of a check, while the server writes.
 ///
-/// Of documents that the client cannot evaluate the server is asked.
+/// The server is asked about documents that the client cannot evaluate.
 struct DueReading: ~Copyable {
     private let finder: DueFinder
     private let collection: MongoCollection
     private let collectionUUID: BSONValue?
     private var cursor: Cursor
     private var isOver = false
-    /// Documents of which the server is asked next.
+    /// Documents that the server is asked about next.
     private var untold: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// Of how many documents the server is asked at once.
+    /// How many documents the server is asked about at once.
     private static let mostUntold = 1_000
 
-    /// - Returns: `nil` where the server has to find the documents: some alone are wanted, a collation compares texts, it is
-    ///   far away, or the client cannot evaluate the phase for most documents.
+    /// - Returns: `nil` if the server has to find the documents: only some are wanted, a collation compares strings,
+    ///   the server is far away, or the client cannot evaluate the phase for most documents.
     init?(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence
@@ -41,7 +41,7 @@ struct DueReading: ~Copyable {
             filter, options: scope.options("find", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
 
-    /// The next document that needs the phase; `nil` at the end.
+    /// Returns the next document that needs the phase; `nil` at the end.
     mutating func next() throws -> DueDocument? {
         let finder = finder
         while true {
@@ -68,22 +68,22 @@ struct DueReading: ~Copyable {
     }
 }
 
-/// Finds in whole documents what a phase makes of them.
+/// Evaluates a phase on whole documents.
 private struct DueFinder {
     let phase: Phase
     let evidence: DocumentEvidence
     private let needs: CompiledExpression
     private let update: CompiledUpdate
 
-    /// - Returns: `nil` where the client cannot evaluate the phase.
+    /// - Returns: `nil` if the client cannot evaluate the phase.
     init?(_ phase: Phase, _ evidence: DocumentEvidence) {
         guard phase.isServerSide, let update = CompiledUpdate(phase.neededPipeline) else { return nil }
         (self.phase, self.evidence, self.update) = (phase, evidence, update)
         needs = CompiledExpression(phase.needs)
     }
 
-    /// Whether of a few documents most are evaluated: to ask the server of each by its `_id` costs more than to have it find
-    /// them.
+    /// Whether the client can evaluate at least four of five of these documents: to ask the server about each by its
+    /// `_id` costs more than to have it find them.
     func tellsMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (told, untold) = (0, 0)
         while let view = try documents.next() {
@@ -95,7 +95,7 @@ private struct DueFinder {
         return untold * 4 <= told
     }
 
-    /// The document with what the phase makes of it; `nil` where it does not need the phase.
+    /// Returns the document with the phase's change; `nil` if it does not need the phase.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
         guard try needs.holds(for: view) else { return nil }
         let after = try update.applied(to: view)
@@ -113,8 +113,8 @@ private struct DueFinder {
 }
 
 extension BSONView {
-    /// Fields of the document, as the server shows them.
-    /// - Throws: ``BSONError`` where that is otherwise than they are.
+    /// Returns fields of the document, as the server shows them.
+    /// - Throws: ``BSONError`` if the server would show them differently from how they are stored.
     fileprivate func shown(_ names: [String]) throws(BSONError) -> BSONDocument {
         for name in names {
             guard let element = try find(name), element.type == .array else { continue }
@@ -123,7 +123,7 @@ extension BSONView {
         return try fields(names)
     }
 
-    /// These fields of the document, as far as they are there, in that order.
+    /// Returns those of the fields that the document has, in the given order.
     fileprivate func fields(_ names: [String]) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         for name in names { if let element = try find(name) { builder.append(element, of: self) } }

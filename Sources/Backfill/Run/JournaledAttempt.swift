@@ -3,40 +3,40 @@ import JobState
 import Jobs
 import Mongo
 
-/// An attempt that is in the journal, and what the server's replies tell of its writes.
+/// An attempt that is in the journal, and what the server's replies report of its writes.
 struct JournaledAttempt {
-    /// Its number in the journal.
+    /// The attempt's number in the journal.
     let sequence: Int64
     /// The documents that it journaled.
     let documents: [DueDocument]
-    /// Of those, so many were changed, as far as the replies tell.
+    /// How many of those were changed, as far as the replies report it.
     private var counted = 0
-    /// Whether the replies tell it exactly.
+    /// Whether that number is exact.
     private var isExact = true
     /// Documents that look changed after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
-    /// What is sent to change them.
+    /// The updates that are sent to change them.
     var updates: [ChunkWriter.Update] = []
-    /// What can be told of them as they were just before the first of it was sent; `nil` before that.
+    /// The knowledge of their state just before the first update was sent; `nil` before that.
     var start: Start?
 
-    /// How it can be told which documents were as the writes want them, before the first was sent.
+    /// How to find out which documents met the condition of their update just before the first one was sent.
     enum Start {
-        /// By a look at what there was at this time.
+        /// Read the documents as they were at this time.
         case time(UInt64)
-        /// These were.
+        /// These documents met it.
         case ready(Set<BSONValue>)
         case unknown
     }
 
     init(_ sequence: Int64, _ documents: [DueDocument]) { (self.sequence, self.documents) = (sequence, documents) }
 
-    /// A write was acknowledged.
+    /// Adds the documents that an acknowledged write changed.
     mutating func wrote(_ modified: Int) { counted += modified }
 
-    /// A write failed.
-    /// - Parameter isPerDocument: whether each of its statements concerns one document, so that the sum is exact.
-    /// - Returns: whether the server told at all what became of it.
+    /// Adds the documents that a failed write changed.
+    /// - Parameter isPerDocument: whether each of its statements applies to one document, so that the sum is exact.
+    /// - Returns: whether the outcome of the write is known; `false` if its reply was lost.
     mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
         let told = error.modified ?? (isPerDocument ? error.modifiedAtLeast : nil)
         counted += told ?? error.modifiedAtLeast ?? 0
@@ -44,18 +44,18 @@ struct JournaledAttempt {
         return error.modifiedAtLeast != nil || !error.mayBeUnderWay
     }
 
-    /// Begins to count anew, for what does not look changed before a write is sent again.
+    /// Starts the count again before a write is repeated, without the documents that look changed already.
     mutating func countAnew(without doubtful: Set<BSONValue>) {
         (self.doubtful, counted, isExact) = (doubtful, 0, true)
     }
 
-    /// Whether all that was journaled was changed.
+    /// Whether all journaled documents were changed.
     var isWhole: Bool { isExact && doubtful.isEmpty && counted == documents.count }
 
-    /// What was written, where these documents look changed now, and these of the others may have been.
+    /// Returns what was written, given the documents that look changed now, and the others that may have been changed.
     ///
-    /// A number of changed documents says which ones they were only if no other can have been changed: by chance a user makes
-    /// one document look changed just before the write, and another one look unchanged just after it.
+    /// The number of changed documents identifies them only if no other document can have been changed: by chance, a
+    /// user could make one document look changed just before the write, and another look unchanged just after it.
     func written(seeing changed: Set<BSONValue>, others: Set<BSONValue>?) -> JournalStore.Written {
         var written = JournalStore.Written()
         let candidates = documents.map(\.id).filter { !doubtful.contains($0) }
@@ -94,7 +94,7 @@ extension DocumentEvidence {
 }
 
 extension DueDocument.Change {
-    /// Whether the touched fields that change are in a document what they become.
+    /// Whether a document now has the new values in those touched fields that change.
     func isDone(in now: BSONDocument, at touched: [String]) throws(BSONError) -> Bool {
         let (was, willBe, now) = (before.view, after.view, now.view)
         for name in touched {

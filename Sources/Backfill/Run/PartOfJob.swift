@@ -7,12 +7,12 @@ package import Mongo
 import Scanning
 package import Steps
 
-/// A job's work shared by several runners: each takes the documents between two `_id`s.
+/// A job's work, shared by several runners: each takes the documents between two `_id`s.
 extension BackfillRunner {
-    /// One of several parts of the job, as a job of its own.
+    /// Returns one of several parts of the job, as a job of its own.
     ///
-    /// The first runner says where the job is cut, and the state database holds it, so that all runners cut alike. A document
-    /// that comes later is in one of the parts, too.
+    /// The first runner decides where the job is cut, and the state database stores that, so that all runners cut
+    /// alike. A document that arrives later is in one of the parts, too.
     /// - Throws: ``RunError``; ``MongoError``.
     package func job(_ part: CheckPart, on pool: ClientPool) throws -> CompiledJob {
         let client = try pool.client()
@@ -27,7 +27,7 @@ extension BackfillRunner {
 }
 
 extension CompiledJob {
-    /// Whether runners can share it: what `once` steps did is known by fields that the whole job has in common.
+    /// Whether runners can share it: not with `once` steps, because the whole job has their marker fields in common.
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
 
     fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {

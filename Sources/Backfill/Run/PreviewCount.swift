@@ -5,26 +5,26 @@ import Jobs
 import Mongo
 import Steps
 
-/// What a dry run counts.
+/// The counts of a dry run.
 struct PreviewCount: Sendable {
     let job: CompiledJob
     var modified = 0
-    /// Changes, one for each phase that changes a document.
+    /// The number of changes, one for each phase that changes a document.
     var updates = 0
     var failingBefore = 0
     var failingAfter = 0
     /// A few of the changed documents, with the numbers of their chunks.
     var samples: [(chunk: Int, sample: BackfillReport.Sample)] = []
-    /// Chunks with a document that changes.
+    /// The number of chunks with a document that changes.
     var chunks = 0
-    /// Documents that a run would skipped.
+    /// Documents that a run would skip.
     var failures: [Failure] = []
-    /// Bytes of the touched fields of the changed documents as they would be, of their `_id`s, and of the journal.
+    /// The bytes of the changed documents' touched fields after the change, of their `_id`s, and of the journal.
     var touchedBytes = 0
     var idBytes = 0
     var journalBytes = 0
 
-    /// Counts the documents of a range, and gives how many they are.
+    /// Counts the documents of a range, and returns how many there are.
     mutating func look(at span: IDSpan, number: Int, of collection: MongoCollection) throws -> Int {
         var documents = 0
         let touched = job.whole.touched
@@ -46,7 +46,7 @@ struct PreviewCount: Sendable {
         return documents
     }
 
-    /// Adds what was counted of other chunks.
+    /// Adds the counts of other chunks.
     mutating func add(_ other: PreviewCount) {
         modified += other.modified
         updates += other.updates

@@ -7,7 +7,7 @@ import Running
 import Steps
 import Synchronization
 
-/// A dry run's look at all documents: threads that take one chunk after the other, as a run would cut them.
+/// A dry run's pass over all documents: threads that each take one range after the other, of a first chunk's size.
 final class PreviewWalk: Sendable {
     private struct State {
         /// The last `_id` of the last chunk that was taken.
@@ -21,19 +21,19 @@ final class PreviewWalk: Sendable {
     private let size: Int
     private let state = Mutex(State())
 
-    /// Prepares to walk up to and with `upper`.
+    /// Prepares a pass up to and including `upper`.
     init(_ runner: BackfillRunner, upper: BSONValue, averageSize: Int?) {
         self.runner = runner
         self.upper = upper
         size = ChunkSize(runner.job.job.limits, averageSize: averageSize).documents
     }
 
-    /// Walks until all is seen, or the runner is asked to stop.
+    /// Reads until all documents are counted, or the runner is asked to stop.
     func run(in concurrency: Int, on pool: ClientPool) throws -> PreviewCount {
         let walks = (0..<concurrency).map { _ in
             BackgroundTask(on: pool) { [self] client in
                 do { return try walk(client.collection(runner.job.job.namespace)) } catch {
-                    // What one thread cannot read the others need not go on for.
+                    // If one thread cannot read on, the others stop as well.
                     state.withLock { $0.isOver = true }
                     throw error
                 }
@@ -49,12 +49,12 @@ final class PreviewWalk: Sendable {
         while !runner.stop.isRaised, let (chunk, number) = try take(collection) {
             var after = chunk.after
             var part = size
-            // One that a run would skipped ends the look at its chunk: it is looked for by halves.
+            // A document that a run would skip makes its chunk fail; halving finds it.
             while !runner.stop.isRaised {
                 let rest = IDSpan(after: after, through: chunk.through)
                 do {
                     let next = part < size ? try cut(rest, part, collection) : rest
-                    // Read again as a whole after a failure, so a chunk is counted once.
+                    // After a failure the range is read again as a whole, so that it is counted once.
                     let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
                         let documents = try count.look(at: next, number: number, of: collection)
@@ -78,7 +78,7 @@ final class PreviewWalk: Sendable {
         return total
     }
 
-    /// The next chunk, with its number.
+    /// Returns the next chunk, with its number.
     private func take(_ collection: MongoCollection) throws -> (IDSpan, Int)? {
         try state.withLock { state in
             guard !state.isOver else { return nil }

@@ -5,9 +5,9 @@ import Mongo
 import Running
 import Steps
 
-/// What a job wrote to documents, by its journal: digests of the fields that each chunk changed.
+/// The values that a job wrote to documents, by its journal: digests of the fields that each chunk changed.
 struct WrittenValues {
-    /// Fields that a chunk changed together, and their digest as it left them.
+    /// Fields that a chunk changed together, and their digest after the chunk.
     private struct Digest: Hashable {
         let names: [String]
         let digest: JournalDigest
@@ -15,11 +15,11 @@ struct WrittenValues {
 
     /// The fields that a refresh writes.
     private let targets: Set<String>
-    /// What the job fills whole fields with: who changes such a field beside the target says nothing of the target.
+    /// The constants that the job fills whole fields with; a user's change there says nothing about the target.
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
 
-    /// The most fields of a chunk that are tried with what the job filled them with.
+    /// The most filled fields of a chunk that are tried with the constant in place of their value.
     private static let mostFillings = 6
 
     init(of job: CompiledJob) {
@@ -33,7 +33,7 @@ struct WrittenValues {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether nothing is known of the document.
+    /// Whether the journal has no digest of the document's targets.
     func isUnknown(_ id: BSONValue) -> Bool { digests[id] == nil }
 
     mutating func add(_ part: JournalPart, of ids: Set<BSONValue>) {
@@ -69,9 +69,9 @@ struct WrittenValues {
     }
 }
 
-/// Looks for documents whose target is not what the job would write now.
+/// Finds documents whose target is not what the job would write now.
 struct RefreshLook {
-    /// The most of them that one refresh is about.
+    /// The most documents that one refresh applies to.
     private static let most = 100_000
     private static let batch = 1_000
 
@@ -79,7 +79,7 @@ struct RefreshLook {
     let collection: MongoCollection
     let collectionUUID: BSONValue?
 
-    /// Those whose target is still what the job wrote, and what it wrote.
+    /// Returns the documents whose target still holds what the job wrote, and what it wrote.
     func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }

@@ -1,37 +1,37 @@
 import Concurrency
 
-/// What a run would take, as told by a dry run.
+/// The cost of a run, as a dry run estimates it.
 package struct RunEstimate: Hashable, Sendable {
-    /// What a dry run measured.
+    /// The measurements of a dry run.
     struct Measured: Hashable {
-        /// The dry run's own seconds: it reads and judges every document, as a run does.
+        /// The dry run's own seconds: like a run, it reads and judges every document.
         var seconds: Double
-        /// Documents that the job would change.
+        /// How many changes the job would make, one for each phase that changes a document.
         var changed: Int
-        /// Bytes of the touched fields of those documents as they would be, with their names.
+        /// The bytes of the touched fields of the changed documents after the change, with their names.
         var touchedBytes: Int
-        /// Bytes of their `_id`s.
+        /// The bytes of the changed documents' `_id`s.
         var idBytes: Int
-        /// Bytes of the journal's entries; 0 when none is kept.
+        /// The bytes of the journal's entries; 0 when none is kept.
         var journalBytes: Int
-        /// Rest per unit of work.
+        /// The time of rest per time of work.
         var nice: Double
-        /// What the oplog holds at most; `nil` where the server does not tell.
+        /// The oplog's largest size in bytes; `nil` if the server does not report it.
         var oplogCapacity: Int?
     }
 
-    /// Documents that a server is assumed to change in a second, besides reading and judging them.
+    /// How many documents a server is assumed to change in a second, in addition to reading and judging them.
     package static let assumedWrites = 25_000
-    /// What an oplog entry of an update has besides the `_id` and what is set; an update of one field of mongod 6.0 has 147.
+    /// The bytes of an update's oplog entry without the `_id` and what is set; for one field, mongod 6.0 has 147.
     private static let entryOverhead = 150
 
-    /// How long it would take.
+    /// How long the run would take, in seconds.
     package let seconds: Double
-    /// What it would add to the oplog, the journal's entries too.
+    /// The bytes that the run would add to the oplog, including the journal's entries.
     package let oplogBytes: Int
-    /// The part of the oplog that is; `nil` where the server does not tell how large that is.
+    /// The share of the oplog's size that those bytes are; `nil` if the server does not report that size.
     package let oplogShare: Double?
-    /// What it would add to the journal.
+    /// The bytes that the run would add to the journal.
     package let journalBytes: Int
 
     init(_ measured: Measured) {

@@ -9,34 +9,34 @@ import Steps
 
 /// The journal of a run: the attempts at its chunks, and what each of them has written.
 struct RunJournal {
-    /// The attempt at hand, until it is recorded what it has written.
+    /// The current attempt, until it is recorded what it has written.
     private(set) var attempt: JournaledAttempt?
-    /// The fields that tell documents from others of the same `_id`; `nil` before the first pass.
+    /// The fields that distinguish documents from others with the same `_id`; `nil` before the first pass.
     private(set) var evidence: DocumentEvidence?
-    /// Documents that were made in other collections for such as were changed before they were linked.
+    /// How many documents were inserted in other collections for documents that changed before they were linked.
     private(set) var unlinked = 0
-    /// Whether the server reads documents as they were at a time that was.
+    /// Whether the server reads documents as they were at an earlier time.
     private let readsMoments: Bool
     /// The number of the newest attempt; `nil` before this run's first.
     private var sequence: Int64?
-    /// The attempts of the chunk at hand of which it is recorded what they have written.
+    /// The attempts at the current chunk whose writes are recorded.
     private var acknowledged: [Int64] = []
 
-    /// - Parameter readsMoments: whether the server reads documents as they were at a time that was.
+    /// - Parameter readsMoments: whether the server reads documents as they were at an earlier time.
     init(readsMoments: Bool = false) { self.readsMoments = readsMoments }
 
-    /// Begins a chunk.
+    /// Starts a chunk.
     mutating func begin() { (attempt, acknowledged) = (nil, []) }
 
     // MARK: Before the write
 
-    /// Chooses the fields that tell documents from others that have their `_id`s later.
+    /// Chooses the fields that distinguish documents from later ones with the same `_id`s.
     ///
-    /// They are, of those that the job does not write, the ones that differ most among the first and the last documents: a
-    /// random sample would cost the server as much as thousands of writes.
+    /// They are the fields that differ most among the first and the last documents, without those that the job writes:
+    /// a random sample would cost the server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
-        // What a refresh reads is expected to change.
+        // The fields that a refresh reads are expected to change.
         let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
         let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
         let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
@@ -51,9 +51,9 @@ struct RunJournal {
         evidence = try DocumentEvidence.chosen(from: sample, without: touched)
     }
 
-    /// Journals what is about to be changed.
+    /// Journals the changes that are about to be made.
     /// - Parameters:
-    ///   - key: the attempt's place; its number is given here.
+    ///   - key: the attempt's place; its number is set here.
     ///   - durability: takes the server's replies.
     /// - Returns: the documents that are journaled, and may be written.
     mutating func write(
@@ -89,7 +89,7 @@ struct RunJournal {
         return written
     }
 
-    /// The number of the next attempt: they are numbered without a gap, whichever run makes them.
+    /// Returns the number of the next attempt; the attempts of all runs are numbered without a gap.
     private mutating func nextSequence(after checkpointed: Int64, _ kernel: borrowing Kernel) throws -> Int64 {
         let last = try sequence ?? max(checkpointed, kernel.retrying { try kernel.store.journal.newest() })
         sequence = last + 1
@@ -104,19 +104,19 @@ struct RunJournal {
         }
     }
 
-    /// Makes sure of a chunk's journals that no majority may have: what they tell of may have outlived them.
+    /// Writes the chunk's unconfirmed journals again, with majority, so that an election cannot lose them.
     static func confirm(_ durability: inout WriteDurability, _ kernel: borrowing Kernel) throws {
         for journal in durability.unconfirmed { _ = try send(journal, isFinal: true, kernel) }
         durability.confirmed()
     }
 
-    // MARK: Which documents the first write found as it wants them
+    // MARK: Documents that were ready for the first write
 
-    /// What is sent to change the attempt's documents.
+    /// Stores the updates that are sent to change the attempt's documents.
     mutating func sends(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }
 
-    /// Keeps in mind by what it can be told later which documents of the attempt at hand its first write found as it wants
-    /// them.
+    /// Records how to find out later which documents of the current attempt met the conditions of its updates before
+    /// the first one was sent.
     mutating func noteStart(in namespace: Namespace, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents, let updates = attempt?.updates, attempt?.start == nil else { return }
         attempt?.start = .unknown
@@ -130,10 +130,10 @@ struct RunJournal {
         }
     }
 
-    /// The most updates of which is asked whether documents were ready for them: those of the client are of one document each.
+    /// The most updates whose documents are asked for; each update of a client-side step has one document.
     private static let mostAsked = 200
 
-    /// Which of the documents were as the attempt's writes want them, just before the first; `nil` where nobody knows.
+    /// Returns which of the documents met their update's condition just before the first was sent; `nil` if unknown.
     private static func ready(
         of ids: [BSONValue], in attempt: JournaledAttempt, of namespace: Namespace, _ kernel: borrowing Kernel
     ) throws -> Set<BSONValue>? {
@@ -146,7 +146,7 @@ struct RunJournal {
         }
     }
 
-    /// Which of the documents are as their updates want them, now or at a time that was; `nil` where the server cannot tell.
+    /// Returns which of the documents meet their update's condition, now or at an earlier time; `nil` if it is unknown.
     private static func find(
         _ ids: [BSONValue], readyFor updates: [ChunkWriter.Update], at time: UInt64?, in namespace: Namespace,
         _ kernel: borrowing Kernel
@@ -172,7 +172,7 @@ struct RunJournal {
                 }
             }
         } catch let error as MongoError where !error.isTransient {
-            // Such as a time that is too long ago.
+            // For example because the time is too long ago.
             return nil
         }
         return ready
@@ -189,7 +189,7 @@ struct RunJournal {
         ]
         if update.isBinary { command = command.appending("collation", ["locale": "simple"]) }
         if let time {
-            // A majority may be long in reaching it: the chunk's checkpoint says that better.
+            // The wait for a majority is limited, because the chunk's checkpoint reports a slow one better.
             command = command.appending("readConcern", ["level": "snapshot", "atClusterTime": .timestamp(time)])
                 .appending("maxTimeMS", .long(kernel.lease.terms.writeLimit.milliseconds))
         }
@@ -198,24 +198,24 @@ struct RunJournal {
         return cursor["firstBatch"]?.document?.values.compactMap { $0.document?["_id"] }
     }
 
-    // MARK: Behind the write
+    // MARK: After the write
 
-    /// A write of the attempt was acknowledged.
+    /// Counts an acknowledged write of the attempt.
     mutating func wrote(_ modified: Int) { attempt?.wrote(modified) }
 
-    /// A write of the attempt failed.
-    /// - Returns: whether its reply was lost, so that ``countAnew(_:)`` has to look before it is sent again.
+    /// Counts a failed write of the attempt.
+    /// - Returns: whether its reply was lost, so that ``countAnew(_:)`` has to run before it is sent again.
     mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
         attempt?.failed(error, isPerDocument: isPerDocument) == false
     }
 
-    /// Looks what a write did whose reply was lost, before it is sent again.
+    /// Finds out what a write did whose reply was lost, before it is sent again.
     mutating func countAnew(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents else { return }
         attempt?.countAnew(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
-    /// Records what the attempt at hand has written, as undo touches nothing else.
+    /// Records what the current attempt has written, because undo touches nothing else.
     ///
     /// The chunk's checkpoint waits for a majority.
     mutating func acknowledge(
@@ -225,7 +225,7 @@ struct RunJournal {
         guard let attempt else { return }
         var written = JournalStore.Written()
         if attempt.start == nil {
-            // Nothing of it was sent.
+            // None of its updates was sent.
             written.missed = attempt.documents.map(\.id)
         } else if !attempt.isWhole {
             let changed = try Self.changed(attempt.documents, by: phase, in: collection, kernel)
@@ -246,12 +246,12 @@ struct RunJournal {
         acknowledged.append(attempt.sequence)
     }
 
-    /// Takes back what is recorded of the chunk's attempts: an election may have undone what they wrote.
+    /// Removes the records of what the chunk's attempts wrote, because an election may have undone the writes.
     func withdraw(_ kernel: borrowing Kernel) throws {
         try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
     }
 
-    /// Which of the documents look as the phase would leave them.
+    /// Returns which of the documents look as the phase would leave them.
     private static func changed(
         _ documents: [DueDocument], by phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel
     ) throws -> Set<BSONValue> {

@@ -1,50 +1,50 @@
 import BSON
 
-/// What a run wrote, and how sure that is.
+/// The counts of what a run wrote, and whether they are certain.
 struct RunTally {
     /// Chunks that are checkpointed.
     private(set) var chunks = 0
-    /// Documents that were changed, each once however many phases changed it; those of ``uncounted`` not yet among them.
+    /// Documents that were changed, each counted once however many phases changed it, without those of ``uncounted``.
     private(set) var documents = 0
-    /// Changes of documents, one for each phase that changed it.
+    /// Changes, one for each phase that changed a document.
     private(set) var updates = 0
-    /// Changes by writes of the chunk at hand that no checkpoint counts yet.
+    /// Changes by writes of the current chunk that no checkpoint counts yet.
     private(set) var uncounted = 0
-    /// Of the documents that were found together, those that an earlier phase changed, and those that the phase at hand
-    /// may change besides; `nil` in a run of one phase.
+    /// The documents, among those read together, that an earlier phase changed, and those that the current phase may
+    /// change for the first time; `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
-    /// Whether a write failed of which the server did not say how many documents it had changed.
+    /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
     private(set) var isLow = false
 
-    /// Documents of ``uncounted`` that no phase changed before.
+    /// Documents of ``uncounted`` that no earlier phase changed.
     var uncountedDocuments: Int { found.map { min(uncounted, $0.fresh.count) } ?? uncounted }
 
-    /// Documents were found that go through several phases.
+    /// Starts to count documents that go through several phases.
     mutating func beginPhases() { found = ([], []) }
 
-    /// A phase is about to change these.
+    /// Adds documents that a phase is about to change.
     mutating func begin(_ ids: [BSONValue]) {
         guard let changed = found?.changed else { return }
         found?.fresh.formUnion(ids.lazy.filter { !changed.contains($0) })
     }
 
-    /// A write was acknowledged.
+    /// Counts an acknowledged write.
     mutating func wrote(_ modified: Int) { uncounted += modified }
 
-    /// A write failed after it had changed so many documents; `nil` where the server does not tell.
+    /// Counts a write that failed after it had changed so many documents; `nil` if the server does not report it.
     mutating func failed(_ modified: Int?) {
         uncounted += modified ?? 0
         isLow = isLow || modified == nil
     }
 
-    /// The checkpoint counts the chunk.
+    /// Counts the chunk after its checkpoint.
     mutating func checkpointed() {
         chunks += 1
         takeOver()
     }
 
-    /// The run ends within a chunk, or an election may have taken some of it back: what is counted twice then, or not at
-    /// all, nobody knows.
+    /// Drops what no checkpoint counts, because an election may have undone a part of it: whether it is later counted
+    /// twice, or not at all, is unknown.
     mutating func giveUp(isLow: Bool) {
         self.isLow = self.isLow || isLow
         uncounted = 0

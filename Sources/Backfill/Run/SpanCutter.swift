@@ -2,22 +2,22 @@ import BSON
 import Mongo
 import Steps
 
-/// Cuts a collection into ranges by walking its `_id` index, without reading a document.
+/// Cuts a collection into ranges by a scan of its `_id` index, without reading a document.
 struct SpanCutter {
     let collection: MongoCollection
 
-    /// The collection's greatest `_id`; `nil` when it is empty.
+    /// Returns the collection's greatest `_id`; `nil` when it is empty.
     func greatestID() throws(MongoError) -> BSONValue? {
         var cursor = collection.find(
             options: ["projection": ["_id": 1], "sort": ["_id": -1], "hint": ["_id": 1], "limit": 1])
         return try cursor.nextDocument()?["_id"]
     }
 
-    /// The range of about `documents` documents behind `after` and not beyond `upper`.
+    /// Returns the range of about `documents` documents that follow `after`, not beyond `upper`.
     ///
     /// `min` and `max` are index bounds, over all types; `min` includes its bound and `max` does not.
     func span(after: BSONValue?, upper: BSONValue, documents: Int) throws(MongoError) -> IDSpan {
-        // Nothing lies before it, and the server refuses bounds that hold nothing.
+        // No `_id` is before MinKey, and the server refuses bounds that hold nothing.
         guard upper != .minKey else { return IDSpan(after: after, through: upper) }
         var options = BSONBuilder()
         options.append("projection", ["_id": 1])

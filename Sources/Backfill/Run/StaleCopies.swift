@@ -6,7 +6,7 @@ import Steps
 
 /// Copies whose source changed after they were made: the target is not overwritten, and differs from now on.
 ///
-/// A document whose target held another value before the job is none: the job never wrote it, as its journal tells.
+/// A document whose target held another value before the job does not count: by its journal, the job never wrote it.
 struct StaleCopies {
     /// The most documents that are looked up in the journal for a step.
     private static let most = 10_000
@@ -14,8 +14,8 @@ struct StaleCopies {
     let job: CompiledJob
     let collection: MongoCollection
 
-    /// One note for each step that has any.
-    /// - Parameter after: what remains of each step.
+    /// Returns one note for each step that has such copies.
+    /// - Parameter after: the counts of each step after the run.
     func notes(_ after: [StepCount], journal store: borrowing StateStore, keepsJournal: Bool) throws
         -> [String]
     {
@@ -43,7 +43,7 @@ struct StaleCopies {
 
     private func isRefreshed(_ index: Int) -> Bool { job.steps[index].step.kind.refresh != nil }
 
-    /// What a refresh skipped: with the types of both fields in a few documents.
+    /// Returns a note on the documents that a refresh skipped, with the types of both fields in a few of them.
     private func conflict(
         _ step: StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
     ) throws(MongoError) -> String {
@@ -71,7 +71,7 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // A copy that keeps what is there is told too, a rename's own half by its removal alone.
+        // A copy step that keeps the target's value counts; that of a rename does not, as its removal reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].leftAlone.contains { left in
             left.count > 0
@@ -80,7 +80,7 @@ struct StaleCopies {
         }
     }
 
-    /// The documents whose target holds another value than the step would write.
+    /// Returns the documents whose target holds another value than the step would write.
     func differing(at index: Int) throws(MongoError) -> Set<BSONValue> {
         guard let reason = job.steps[index].reasons.first(where: { [.targetDiffers, .targetKept].contains($0.reason) })
         else { return [] }

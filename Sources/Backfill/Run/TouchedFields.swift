@@ -4,8 +4,8 @@ import Jobs
 import Mongo
 import Steps
 
-/// Reads what the journal has to hold where the client does not evaluate it: the touched fields of each document before and
-/// after, computed by the server, and no whole document.
+/// Reads the touched fields of each document before and after a phase for the journal, computed by the server because
+/// the client cannot evaluate the phase; no whole document is transferred.
 struct TouchedFields: ~Copyable {
     private let names: [String]
     private let evidence: DocumentEvidence
@@ -17,12 +17,12 @@ struct TouchedFields: ~Copyable {
     private static let evidenceMark = "__shipshape_evidence"
     private static let afterName = "a"
 
-    /// From which size on the touched fields as they are do not travel beside what they will be: both in one have 16 MiB.
+    /// The size from which the fields before are not returned with those after, because both must fit into 16 MiB.
     private static let large = 7_500_000
 
-    /// - Parameter collectionUUID: the collection that the job was planned on: should it be replaced meanwhile, the server
-    ///   refuses the read.
-    /// - Parameter evidence: further fields, of which a digest is given.
+    /// - Parameter collectionUUID: the collection that the job was planned on, so that the server refuses the read if
+    ///   it was replaced.
+    /// - Parameter evidence: further fields, of which a digest is returned.
     init(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence
@@ -35,7 +35,7 @@ struct TouchedFields: ~Copyable {
             options: scope.options("journal", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
 
-    /// The next document that needs the phase; `nil` at the end.
+    /// Returns the next document that needs the phase; `nil` at the end.
     mutating func next() throws -> DueDocument? {
         let (names, evidence, collection) = (names, evidence, collection)
         while let view = try cursor.next() {
@@ -47,7 +47,7 @@ struct TouchedFields: ~Copyable {
             let others = try view.find(Self.evidenceMark).map { BSONDocument(copying: try view.document($0)) }
             let value = try view.value(id)
             let willBe = BSONDocument(copying: try view.document(after))
-            // Should a large one have changed between the two looks, undo finds another digest, and leaves it alone.
+            // If a large document changed between the two reads, undo finds another digest, and skips it.
             let was =
                 before.type == .object
                 ? BSONDocument(copying: try view.document(before))
@@ -61,7 +61,7 @@ struct TouchedFields: ~Copyable {
         return nil
     }
 
-    /// The touched fields of a document as they are, read by themselves.
+    /// Returns the touched fields of a document as they are, read by themselves.
     private static func read(
         _ names: [String], of id: BSONValue, in collection: MongoCollection
     ) throws(MongoError) -> BSONDocument? {
@@ -85,17 +85,17 @@ struct TouchedFields: ~Copyable {
             let isLong: BSONValue = ["$gt": [["$bsonSize": others], .integer(DocumentEvidence.largest)]]
             marks.append((evidenceMark, ["$cond": [isLong, ["$literal": [:]], others]]))
         }
-        // Not `$project`: where the document has a list of that name, it puts the fields into each element of the list.
+        // Not `$project`, because it would put the fields into each element of an array of that name in the document.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]
         return [["$set": .object(BSONDocument(marks))]] + phase.neededPipeline
             + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 
-    /// Where the fields stand among all fields of the document.
+    /// Returns the positions of the fields among all fields of the document.
     private static func places(of names: [String]) -> BSONValue {
         let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
-        // By their bytes, as `$indexOfArray` would look for a text by the collection's collation.
+        // By bytes, because `$indexOfArray` would compare strings by the collection's collation.
         let places = names.map { name -> BSONValue in
             let isThat = Expression.sameText(.variable("this"), .constant(.string(name)))
             return ["$indexOfArray": [["$map": ["input": "$$names", "in": isThat.bson]], true]]

@@ -2,8 +2,9 @@ import BSON
 import JobState
 import Mongo
 
-/// Whether what a chunk wrote is with a majority: its writes and its journal wait for none themselves, and the checkpoint
-/// behind them waits once for all, as long as one primary in one term acknowledged them all.
+/// Whether a majority has what a chunk wrote; normally only the checkpoint waits for one.
+///
+/// That wait confirms the writes and the journal before it, too, if one primary in one term acknowledged them all.
 struct WriteDurability {
     /// The journal of an attempt, as it was sent.
     struct Journal {
@@ -12,34 +13,34 @@ struct WriteDurability {
         var touched: [String]
     }
 
-    /// Whether each write waits for a majority by itself: the server names no term in its replies.
+    /// Whether each write waits for a majority by itself, because the server names no term in its replies.
     private(set) var waitsEachTime: Bool
     private var terms = ChunkTerms()
-    /// The journals of the chunk at hand, while no majority is known to have them.
+    /// The journals of the current chunk that a majority is not known to have.
     private(set) var unconfirmed: [Journal] = []
 
     /// - Parameter isReplicaSet: whether the server names the term in its replies.
     init(isReplicaSet: Bool) { waitsEachTime = !isReplicaSet }
 
-    /// Begins a chunk.
+    /// Starts a chunk.
     mutating func begin() { terms = ChunkTerms() }
 
     /// Adds an acknowledged write.
     mutating func add(_ reply: BSONDocument) { terms.add(reply) }
 
-    /// Adds a journal that was acknowledged.
+    /// Adds an acknowledged journal.
     mutating func add(_ journal: Journal, _ replies: [BSONDocument]) {
         for reply in replies { terms.add(reply) }
         if !waitsEachTime { unconfirmed.append(journal) }
     }
 
-    /// Whether the checkpoint's reply confirms all that the chunk wrote; else an election may have taken some of it back.
+    /// Whether the checkpoint's reply confirms all that the chunk wrote; if not, an election may have undone some.
     mutating func isConfirmed(by checkpoint: BSONDocument) -> Bool {
         if waitsEachTime || terms.areConfirmed(by: checkpoint) { return true }
         if terms.isUnknown || WriteTerm(checkpoint) == nil { waitsEachTime = true }
         return false
     }
 
-    /// All journals are with a majority.
+    /// Records that a majority has all journals.
     mutating func confirmed() { unconfirmed = [] }
 }

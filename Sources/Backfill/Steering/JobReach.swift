@@ -4,24 +4,24 @@ import JobState
 import Jobs
 import Steps
 
-/// The collections that a job reaches: what a user needs privileges on.
+/// The collections that a job reaches, on which a user needs privileges.
 package struct JobReach: Sendable {
-    /// The job's own.
+    /// The job's own collection.
     package let collection: Namespace
-    /// Those that steps look documents up in.
+    /// The collections in which steps look documents up.
     package private(set) var lookedUp: [Namespace] = []
-    /// Those among them whose documents are looked up by another field than `_id`.
+    /// The collections in which steps look documents up by another field than `_id`.
     package private(set) var indexed: [Namespace] = []
-    /// Those that steps make documents in.
+    /// The collections in which steps insert documents.
     package private(set) var created: [Namespace] = []
-    /// Whether documents may come not to sync, so that the ledger is read.
+    /// Whether documents may become unsyncable, so that the ledger is read.
     package private(set) var countsHarm = true
-    /// The internal ids of the app, where the job's schemas name it.
+    /// The internal ids of the app, if the job's schemas name it.
     package private(set) var apps: [String] = []
-    /// Whether steps mark the documents that they are done with.
+    /// Whether steps set marker fields in the documents that they are done with.
     package private(set) var marks = false
 
-    /// A job of which nothing more is known.
+    /// Creates the reach of a job of which only the collection is known.
     package init(collection: Namespace) { self.collection = collection }
 
     init(_ job: CompiledJob) {
@@ -42,6 +42,6 @@ package struct JobReach: Sendable {
 }
 
 extension CompiledJob {
-    /// The collections that it reaches.
+    /// The collections that the job reaches.
     package var reach: JobReach { JobReach(self) }
 }

@@ -4,11 +4,11 @@ import JobState
 import Jobs
 import Mongo
 
-/// Dropping what a job that is done leaves behind.
+/// Removal of what a finished job leaves in the deployment.
 extension JobRegistry {
-    /// Looks at what there is to drop; nothing is written.
+    /// Counts what there is to drop; nothing is written.
     /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
-    /// - Throws: ``RunError`` when no such job was begun, or it is not done; ``MongoError``.
+    /// - Throws: ``RunError`` when no such job was started, or it is not done; ``MongoError``.
     package func planCleanup(of job: String, on named: Namespace? = nil) throws -> CleanupPlan {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }
@@ -29,15 +29,15 @@ extension JobRegistry {
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }
 
-    /// Drops it, under the job's lease, so that no run is under way meanwhile; one that died is done again by the next.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when one began it
-    ///   anew meanwhile, and of kind `stopped`; ``MongoError``.
+    /// Drops what was planned, under the job's lease, so that no run can start; a later clean-up repeats one that died.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has
+    ///   started it again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
-        // Marked first: from here on no run begins that would do the steps again where the markers are gone.
+        // Marked first, because a run that starts without the markers would do the steps again.
         let remedy = "clean it up when it is done"
         try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { _ in
-            // Until the lease was taken, a run may have begun anew.
+            // A run may have started again before the lease was taken.
             try checkDone(plan.job, store)
             try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
         }
@@ -76,21 +76,21 @@ extension JobRegistry {
     }
 }
 
-/// What `cleanup` would drop of a job that is done.
+/// The records and fields that `cleanup` would drop of a finished job.
 package struct CleanupPlan: Sendable {
     /// The job's name.
     package var job: String
     /// The collection that it wrote.
     package var namespace: Namespace?
-    /// Documents of its journal; none when it kept none, or it was dropped before.
+    /// Documents of its journal; 0 when it kept none, or when it was dropped before.
     package var journal = 0
     /// Records of documents that were skipped.
     package var skipped = 0
-    /// Records of harm that the ledger has shown since.
+    /// Reservations of documents that the ledger has shown since.
     package var seenHarm = 0
-    /// Records of harm that the ledger does not show yet: they take room below the limit, and stay.
+    /// Reservations of documents that the ledger does not show yet: they take room below the limit, and stay.
     package var pendingHarm = 0
-    /// Fields that say in each document that a step of the job is done.
+    /// Marker fields, which record in each document that a step of the job is done.
     package var markers: [FieldPath] = []
 
     /// Whether there is nothing to drop.

@@ -10,18 +10,18 @@ import SchemaChange
 package import ServerSchema
 import Steps
 
-/// What a deploy of the next schema could be compared with.
+/// The evidence for a deploy of the next schema.
 package enum DeployEvidence: Hashable, Sendable {
     /// The collection's own validator is the next schema.
     case validator
-    /// Nothing: it is taken on the operator's word, for this reason.
+    /// None: the operator's word is taken, for this reason.
     case word(String)
 }
 
 extension JobRegistry {
-    /// Looks whether a job's next schema is the one that its collection carries now.
-    /// - Parameter next: the job's next schema, where its file is at hand.
-    /// - Throws: ``RunError`` when no such job was begun, when it names no next schema, or when the collection
+    /// Checks whether a job's next schema is the one that its collection carries now.
+    /// - Parameter next: the job's next schema, if its file is known.
+    /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the collection
     ///   carries another one; ``MongoError``.
     package func deployEvidence(of job: String, next: ServerSchema?) throws -> DeployEvidence {
         let store = try store(job)
@@ -50,8 +50,8 @@ extension JobRegistry {
                 + (changes.count > 1 ? " and \(changes.count - 1) more" : "") + "; nothing was recorded")
     }
 
-    /// Records that a job's next schema is now the active one: its budget judges harm by it from the next chunk on.
-    /// - Throws: ``RunError`` when no such job was begun; ``MongoError``.
+    /// Records that a job's next schema is now the active one, by which its budget judges from the next chunk on.
+    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func deployed(_ job: String, by evidence: DeployEvidence) throws {
         try checkNotUndone(job)
         let store = try store(job)
@@ -62,7 +62,7 @@ extension JobRegistry {
         }
     }
 
-    /// The names of the jobs that wait for the deploy of their next schemas.
+    /// Returns the names of the jobs that wait for the deploy of their next schemas.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func waitingForDeploy(_ entries: [JobFolder.Entry]) throws -> Set<String> {
         let waiting = try entries.filter { entry in
@@ -73,7 +73,7 @@ extension JobRegistry {
         return Set(waiting.map(\.name))
     }
 
-    /// Takes the record of a deploy back, because the deploy was.
+    /// Removes the record of a deploy, because the deploy was undone.
     /// - Returns: whether there was one.
     /// - Throws: as ``deployed(_:by:)`` does.
     package func revokeDeploy(_ job: String) throws -> Bool {
@@ -84,13 +84,13 @@ extension JobRegistry {
     }
 }
 
-/// Room below the limit that documents take which fit by now.
+/// Room below the limit that documents still take although they fit by now.
 extension JobRegistry {
-    /// Looks at the documents that jobs made unsyncable in the collection of one of them, and frees the room of those that
-    /// fit the schema which is active for it now.
+    /// Reads the documents that jobs made unsyncable in the job's collection, and releases the reservations of those
+    /// that fit the schema which is active for the job now.
     ///
-    /// A document keeps its room for as long as the ledger may lag.
-    /// - Returns: how many documents fit; `nil` where nobody can tell: no schema, no record, or no right to read.
+    /// A document keeps its reservation while the ledger may still show it.
+    /// - Returns: how many documents fit; `nil` if that is unknown for lack of a schema, a record or a privilege.
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),

@@ -7,14 +7,14 @@ package import Mongo
 import ServerSchema
 import Steps
 
-/// The jobs of a state database, seen and steered from any machine.
+/// The jobs of a state database, as operators see and steer them from any machine.
 package struct JobRegistry: Sendable {
     let stateDatabase: String
     let pool: ClientPool
-    /// Who steers, as logs name them.
+    /// The name of the operator, as logs show it.
     let person: String
 
-    /// Opens nothing yet.
+    /// Stores the name of the state database; nothing is opened yet.
     package init(_ stateDatabase: String, on pool: ClientPool, as person: String = Operator.current) {
         self.stateDatabase = stateDatabase
         self.pool = pool
@@ -27,7 +27,7 @@ package struct JobRegistry: Sendable {
             identity: RunnerIdentity.current(), terms: LeaseTerms(duration: .seconds(30)))
     }
 
-    /// How far those of some jobs are that were begun, as their runners left them: `done`, `stopped`, `undone` and the like.
+    /// Returns the states of those jobs that were started, as their runners left them, such as `done` or `undone`.
     package func states(of jobs: [String]) throws(MongoError) -> [String: String] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         let names = BSONValue.array(of: jobs.map { .string($0) })
@@ -39,24 +39,24 @@ package struct JobRegistry: Sendable {
         return states
     }
 
-    /// The collections that a job reaches, by its record; `nil` when no job of that name was begun.
+    /// Returns the collections that a job reaches, by its record; `nil` when no job of that name was started.
     /// - Throws: ``MongoError``.
     package func reach(of job: String) throws -> JobReach? {
         guard let record = try store(job).jobs.record(),
             let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
         else { return nil }
-        // A text that this program cannot read is the command's to complain of.
+        // The command reports a text that this program cannot read.
         let compiled = try? StoredJob.compile(record, assuming: CheckOptions())
         return compiled.map(JobReach.init) ?? JobReach(collection: namespace)
     }
 
-    /// The names of all jobs that were ever begun.
+    /// Returns the names of all jobs that were ever started.
     package func names() throws(MongoError) -> [String] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         return try client.ids("jobs").compactMap(\.text)
     }
 
-    /// What is wrong about a name that no job was begun under.
+    /// Returns the error for a name under which no job was started.
     func unknown(_ job: String) throws(MongoError) -> RunError {
         let names = try names()
         let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""
@@ -67,12 +67,12 @@ package struct JobRegistry: Sendable {
 }
 
 extension JobRegistry {
-    /// How a job is; `nil` when none of that name was begun.
+    /// Returns the state of a job; `nil` when no job of that name was started.
     /// - Parameter patience: how long a job may be silent before it is stalled.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func status(of job: String, patience: Duration) throws -> JobStatus? {
         let store = try store(job)
-        // All at the same time by the same clock: the lease is compared with it.
+        // Both records are read with the server's time, because the lease is compared with it.
         guard let record = try store.client.firstChecked("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
             return nil
         }
@@ -84,13 +84,13 @@ extension JobRegistry {
         }
         status.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
         if status.work.processed != nil, status.work.estimate == nil, let namespace = status.namespace {
-            // The count of the metadata needs `find` on the collection: without it there is no share to show.
+            // To count by metadata needs `find` on the collection; without that, no share is shown.
             status.work.estimate = try? store.client.client.collection(namespace).estimatedCount()
         }
         return status
     }
 
-    /// How all jobs are, by their names.
+    /// Returns the states of all jobs, in the order of their names.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func all(patience: Duration) throws -> [JobStatus] {
         var all: [JobStatus] = []
@@ -98,8 +98,8 @@ extension JobRegistry {
         return all
     }
 
-    /// How a job is that is named, and whose file is known where its path was given.
-    /// - Throws: ``RunError`` when no job of that name was begun, and there is no file to say that it exists.
+    /// Returns the state of a named job; with its file, the job need not have been started.
+    /// - Throws: ``RunError`` when no job of that name was started, and no file is given.
     package func status(of job: String, of file: Job?, patience: Duration) throws -> JobStatus {
         if let status = try status(of: job, patience: patience) { return status }
         guard let file else { throw try unknown(job) }
@@ -108,8 +108,8 @@ extension JobRegistry {
         return status
     }
 
-    /// Asks a job to wait until `resume`.
-    /// - Throws: ``RunError`` when no such job was begun; ``MongoError``.
+    /// Makes a job wait until `resume`.
+    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func pause(_ job: String, note: String?) throws {
         try checkNotUndone(job)
         var fields: BSONDocument = [:]
@@ -118,7 +118,7 @@ extension JobRegistry {
             job, ["control.paused": JobStore.mark(by: person, fields)], "paused" + (note.map { ": \($0)" } ?? ""))
     }
 
-    /// Takes a pause back.
+    /// Ends a job's pause.
     /// - Returns: the pause that was in force; `nil` when there was none.
     /// - Throws: as ``pause(_:note:)`` does.
     package func resume(_ job: String) throws -> Control.Mark? {
@@ -128,13 +128,13 @@ extension JobRegistry {
         return paused
     }
 
-    /// Refuses to steer a job that was undone: it never runs again.
+    /// Refuses to steer a job that was undone, because it never runs again.
     func checkNotUndone(_ job: String) throws {
         guard let undo = try store(job).ranges.undoing(), undo.ended != nil else { return }
         throw undo.refusal(of: job)
     }
 
-    /// Runs `body` while no runner can hold the job; `body` renews the lease now and then.
+    /// Runs `body` while no runner can hold the job; `body` calls its argument now and then to keep the lease.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds it, and what `body` throws.
     func withLease(
         of job: String, _ store: borrowing StateStore, for use: RangeStore.Use, orElse remedy: String,
@@ -159,25 +159,25 @@ extension JobRegistry {
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
-        // What is damaged is told before it is written to.
+        // A damaged record is reported before it is written to.
         _ = try store(job).jobs.record()
         guard try store(job).jobs.steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
     }
 }
 
 extension JobRegistry {
-    /// A limit of a job, and where it comes from.
+    /// A limit of a job, and its origin.
     package struct LimitInForce: Hashable, Sendable {
-        /// Its name below `limits`.
+        /// The limit's name below `limits` in a job file.
         package var name: String
-        /// Its value, as a job file spells it.
+        /// The limit's value, as a job file spells it.
         package var value: String
         /// Whether an operator set it for this job.
         package var isOverridden: Bool
     }
 
-    /// Sets limits of a started job; one without a value goes back to the file's.
-    /// - Throws: ``JobError`` for a limit that the job file could not state so; ``RunError``; ``MongoError``.
+    /// Sets limits of a started job; a limit without a value returns to the file's.
+    /// - Throws: ``JobError`` for a limit that would be an error in a job file, too; ``RunError``; ``MongoError``.
     package func tune(_ job: String, _ changes: [LimitOverride]) throws {
         try checkNotUndone(job)
         let (parsed, control) = try read(job)
@@ -197,7 +197,7 @@ extension JobRegistry {
         try steer(job, builder.finish(), "set \(what.joined(separator: " "))")
     }
 
-    /// All limits of a job that are in force.
+    /// Returns all limits of a job that are in force.
     /// - Throws: as ``tune(_:_:)`` does.
     package func limits(of job: String) throws -> [LimitInForce] {
         let (parsed, control) = try read(job)
@@ -207,7 +207,7 @@ extension JobRegistry {
         }
     }
 
-    /// What is wrong about the name of a limit.
+    /// Returns the error for the name of an unknown limit.
     package static func unknownLimit(_ name: String, among known: [String]) -> JobError {
         let hint = Spelling.hint(for: name, among: known).map { " (\($0))" } ?? ""
         return JobError("there is no limit \"\(name)\"\(hint); limits: \(known.joined(separator: ", "))")
@@ -219,12 +219,12 @@ extension JobRegistry {
     }
 }
 
-/// Binding a job to its collection anew, where that has another UUID since.
+/// Binding a job to its collection again, after the collection's UUID changed.
 extension JobRegistry {
-    /// Holds the collection that is there against the job's journal; nothing is written.
+    /// Compares the collection that exists now with the job's journal; nothing is written.
     /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
     /// - Returns: `nil` when the job is bound to that collection.
-    /// - Throws: ``RunError`` when no such job was begun, a runner holds it, or there is no such collection;
+    /// - Throws: ``RunError`` when no such job was started, a runner holds it, or there is no such collection;
     ///   ``MongoError``.
     package func planRebinding(of job: String, on named: Namespace? = nil) throws -> RebindPlan? {
         let store = try store(job)
@@ -241,7 +241,7 @@ extension JobRegistry {
 
     /// Binds the job to the collection that the plan was made for, under the job's lease.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds it, of kind `bindingChanged` when the collection
-    ///   is another one, or something changed since; ``MongoError``.
+    ///   is another one, or when it or the job changed since the plan; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {
         guard !plan.isAnother else {
             throw RunError(
@@ -271,16 +271,16 @@ extension JobRegistry {
     }
 }
 
-/// The record of which jobs of a folder were applied.
+/// The record of the jobs of a folder that were applied.
 extension JobRegistry {
-    /// All jobs that a migration has run to their end, in the order of their names.
+    /// Returns all jobs that a migration has run to their end, in the order of their names.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func applied() throws -> [AppliedJob] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
-    /// What became of the jobs of these names that were begun.
+    /// Returns the states of those of the named jobs that were started.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func aftermath(of names: [String]) throws -> [String: JobAftermath] {
         let begun = Set(try self.names()).intersection(names)
@@ -294,8 +294,8 @@ extension JobRegistry {
         return all
     }
 
-    /// Records a job as applied, unless it was: a run that died between the job's end and here does it again.
-    /// - Parameter isAgain: whether it was applied before, and is recorded anew.
+    /// Records a job as applied, unless it is recorded: after a run that died before this, the next run records it.
+    /// - Parameter isAgain: whether it was applied before, and is recorded again.
     package func record(_ entry: JobFolder.Entry, hasFindings: Bool, isAgain: Bool = false) throws(MongoError) {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         try client.createIfAbsent(

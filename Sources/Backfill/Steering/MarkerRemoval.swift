@@ -9,16 +9,16 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// Takes the fields away by which a job's steps know what they did, where they hold what the steps wrote.
+/// Removes the marker fields by which a job's steps know what they did, where they hold what the steps wrote.
 ///
-/// A job of its own, `JOB.cleanup`, so that it runs fenced and in chunks, and one that died is gone on with. Once the
-/// fields are gone every document would need the job anew: the mark that the job is cleaned up has to stand before.
+/// The removal is a job of its own, `JOB.cleanup`, so that it runs fenced and in chunks, and is resumed if it dies.
+/// Without the fields every document would need the job again, so the job must be marked as cleaned up before.
 struct MarkerRemoval {
     let job: Job
     let pool: ClientPool
     let stateDatabase: String
 
-    /// The fields that documents still have.
+    /// Returns the marker fields that documents still have.
     func present() throws(MongoError) -> [FieldPath] {
         var present: [FieldPath] = []
         for marker in Self.markers(of: job) {
@@ -27,27 +27,27 @@ struct MarkerRemoval {
         return present
     }
 
-    /// A document for which a condition holds, of it the `_id`.
+    /// Returns a document for which a condition holds, with its `_id` alone.
     private func first(_ condition: Expression) throws(MongoError) -> BSONDocument? {
         var cursor = try pool.client().collection(job.namespace).find(
             condition.filter, options: ["projection": ["_id": 1], "limit": 1])
         return try cursor.nextDocument()
     }
 
-    /// The fields of all steps.
+    /// Returns the marker fields of all steps.
     static func markers(of job: Job) -> [FieldPath] {
         var seen: Set<FieldPath> = []
         return job.steps.compactMap { $0.step.kind.marker }.filter { seen.insert($0).inserted }
     }
 
-    /// Takes them away, and forgets the job that did.
+    /// Removes the marker fields, and the state of the job that removed them.
     /// - Throws: ``RunError`` when documents keep theirs, or it was asked to stop; ``MongoError``. The next clean-up
-    ///   goes on.
+    ///   continues.
     func run(stop: StopSignal) throws {
         let report = try runner(stop).removeAll(on: pool)
         let store = StoreClient(database: stateDatabase, client: try pool.client())
         let name = BSONValue.string(name)
-        // What was skipped is told here, and by nothing else.
+        // The errors below report the skipped documents, so their records are not needed.
         try store.deleteAll("failed", ["_id.job": name])
         if case .stopped(let reason) = report.outcome {
             throw RunError(
@@ -70,7 +70,7 @@ struct MarkerRemoval {
 
     private var name: String { job.name + Job.cleanupSuffix }
 
-    /// The job's text is the same whichever markers are left, so that one that stopped is gone on with.
+    /// Creates the runner; its job's text does not depend on which markers are left, so that a stopped one is resumed.
     private func runner(_ stop: StopSignal) throws -> BackfillRunner {
         let markers = Self.markers(of: job)
         var removal = job
@@ -95,7 +95,7 @@ extension BackfillRunner {
 }
 
 extension MarkerRemoval {
-    /// Markers that documents have before the job's first run: they are not the job's, and would tell it that it is done.
+    /// Returns the markers that documents have before the job's first run, because they would make the job look done.
     func obstacles() throws(MongoError) -> [String] {
         var obstacles: [String] = []
         for located in job.steps {

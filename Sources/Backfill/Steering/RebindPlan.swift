@@ -4,35 +4,37 @@ import Mongo
 import Scanning
 import Steps
 
-/// A collection that has another UUID than the one that a job was started on, held against what the job knows of that.
+/// A collection whose UUID is not the one that a job was started on, compared with what the job recorded.
 package struct RebindPlan: Sendable {
+    /// The job's name.
     package let job: String
+    /// The collection.
     package let namespace: Namespace
     /// The UUID that the job is bound to.
     package let was: BSONValue
-    /// That of the collection which is there.
+    /// The UUID of the existing collection.
     package let now: BSONValue
-    /// The changes in the job's journal.
+    /// How many changes the job's journal holds.
     package internal(set) var changes = 0
-    /// Of them, those of documents that are there, and are the ones that the job changed.
+    /// How many of them are of documents that exist, and are the ones that the job changed.
     package internal(set) var same = 0
-    /// Those of documents that are not there.
+    /// How many of them are of documents that do not exist.
     package internal(set) var gone = 0
-    /// Those under whose `_id` another document is.
+    /// How many of them are of documents whose `_id` another document has now.
     package internal(set) var others = 0
-    /// Whether the document of the last checkpoint is there; `nil` where the job has none.
+    /// Whether the document of the last checkpoint exists; `nil` if there is none, or if the journal holds changes.
     package internal(set) var hasLast: Bool?
 
-    /// Those of documents that are there, of which nothing tells whether they are the ones.
+    /// How many changes are of documents that exist, and of which it is unknown whether they are the same.
     package var untold: Int { changes - same - gone - others }
 
-    /// Whether most documents that can be told apart are missing or others: users delete some, and never most of them at
-    /// once.
+    /// Whether most documents that can be identified are missing or others: users delete some, and never most of them
+    /// at once.
     package var isAnother: Bool { (gone + others) * 2 > changes - untold }
 }
 
 extension RebindPlan {
-    /// Holds the job's journal against the collection that is there.
+    /// Compares the job's journal with the collection that exists now.
     mutating func compare(_ store: borrowing StateStore) throws {
         let collection = store.client.client.collection(namespace)
         var position: JournalPosition?
@@ -62,7 +64,7 @@ extension RebindPlan {
                 if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
                 continue
             }
-            // Without evidence there is what the job wrote, or found.
+            // Without evidence, the fields have to be as the job wrote or found them.
             let group = part.groups[entry.group]
             let now = try group.fields(of: document)
             if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }
@@ -79,7 +81,7 @@ extension RebindPlan {
     }
 }
 
-/// The collection that the record of a started job names.
+/// The collection in the record of a started job.
 struct RecordedCollection {
     /// The collection of the job's file; `nil` when the operator gave the job's name alone.
     var named: Namespace?
@@ -88,7 +90,7 @@ struct RecordedCollection {
     /// The ledger that `--ledger` names.
     var ledger: Namespace?
 
-    /// The collection, where a command may write it and the job's file names the same one.
+    /// Returns the collection, if a command may write it and the job's file names the same one.
     /// - Throws: ``RunError``.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {

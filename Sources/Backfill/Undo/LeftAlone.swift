@@ -2,7 +2,7 @@ import BSON
 import JobState
 import Mongo
 
-/// What an undo leaves alone, in the words of its report.
+/// The documents that an undo skips, in the words of its report.
 extension LeftAloneStore {
     func add(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
         try add(ids, because: reason.rawValue, code: code)
@@ -14,7 +14,7 @@ extension LeftAloneStore {
         try add(ids, of: namespace, because: reason.rawValue)
     }
 
-    /// The documents of the job's collection.
+    /// Returns the skipped documents of the job's collection.
     func ofJob() throws -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
         var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
         try each(ofOthers: false) { entry in
@@ -24,7 +24,7 @@ extension LeftAloneStore {
         return found
     }
 
-    /// The documents of other collections.
+    /// Returns the skipped documents of other collections.
     func children() throws -> ChildTally {
         var found = ChildTally()
         try each(ofOthers: true) { entry in

@@ -6,18 +6,18 @@ import Mongo
 import ServerSchema
 import Steps
 
-/// What it would refuse of documents as they were: said beforehand, by the server, which alone knows all of its language.
+/// A check of documents as they were against the validator, by the server, which alone knows all of its language.
 extension RefusingValidator {
     /// The server's code for a document that does not fit its validator.
     private static var misfit: Int { MongoError.Code.documentValidationFailure.rawValue }
 
-    /// The documents that it would refuse, by their `_id`s, each with the server's code.
+    /// Returns the documents that the validator would refuse, by their `_id`s, each with the server's code.
     func refused(
         _ due: [Restoring], in collection: MongoCollection, _ retry: RetryPolicy
     ) throws -> [BSONValue: Int] {
         guard !due.isEmpty else { return [:] }
         let before = try refused(due.map { try $0.restored() }, in: collection, retry)
-        // Under "moderate" a document that does not fit already may be changed.
+        // At level "moderate", a document that does not fit already may be changed.
         guard isModerate, !before.isEmpty else { return before }
         let misfits = try refused(due.filter { before[$0.id] != nil }.map(\.current), in: collection, retry)
         return before.filter { misfits[$0.key] == nil }
@@ -26,7 +26,7 @@ extension RefusingValidator {
     private func refused(
         _ documents: [BSONDocument], in collection: MongoCollection, _ retry: RetryPolicy
     ) throws -> [BSONValue: Int] {
-        // What no command holds no update writes either: that is told when it comes to it.
+        // A document too large for a command is too large for an update, too; that is reported when it is written.
         let documents = documents.filter { $0.bytes.count < RestoringStatements.largest }
         return try documents.map(BSONValue.object).commandSlices().reduce(into: [:]) { all, slice in
             all.merge(try refused(slice, in: collection, retry)) { $1 }
@@ -39,7 +39,7 @@ extension RefusingValidator {
         let pipeline: [BSONDocument] =
             MongoCollection.stages(supplying: documents.compactMap(\.document))
             + [["$match": ["$nor": [.object(condition)]]], ["$project": ["_id": 1]]]
-        // As a command: a cursor of the driver's takes no field without a name.
+        // A command, because the driver's cursors do not accept a field without a name.
         let command: BSONDocument = [
             "aggregate": .string(collection.namespace.collection),
             "pipeline": .array(of: pipeline.map { .object($0) }),
@@ -61,7 +61,7 @@ extension RefusingValidator {
         }
     }
 
-    /// What is to be said of it, once all is compared.
+    /// Returns the notes on the refused documents, once all documents are compared.
     func notes(_ tally: UndoTally, of namespace: Namespace) -> [String] {
         let count = tally.report.filter { $0.left.reason == .refused && $0.left.code == Self.misfit }.reduce(0) {
             $0 + $1.count

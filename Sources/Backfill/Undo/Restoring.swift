@@ -3,29 +3,29 @@ import JobState
 import Jobs
 import Mongo
 
-/// A document whose change is to be taken back.
+/// A document whose change is to be undone.
 struct Restoring {
     let id: BSONValue
     let group: JournalGroup
-    /// The index of the group, which tells documents that are restored alike.
+    /// The index of the group; documents with the same one are restored alike.
     let groupIndex: Int
-    /// What tells it from another document of the same `_id`, should it have to be read again.
+    /// Distinguishes it from another document with the same `_id`, if it has to be read again.
     var evidence: ArraySlice<UInt8>?
-    /// The document as it was read: whole, or of it the fields that matter.
+    /// The document as it was read: all of it, or only the fields that matter.
     let current: BSONDocument
-    /// Whether it has to be all as it was read: judged to do no harm only as it is.
+    /// Whether all of it must still be as it was read, because the restore was judged safe only for that state.
     var isWatched = false
 
-    /// The document with the changed fields as they were.
+    /// Returns the document with the changed fields as they were.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
-    /// The update that restores documents of one group, while they are as they were read.
+    /// Returns the update that restores documents of one group, if they are still as they were read.
     ///
-    /// It writes the changed fields and no others. Only where a field went and has to come back to its place, the whole
-    /// document is written, by a pipeline: it takes every byte as it is.
+    /// It writes the changed fields and no others. Only if a field was removed and has to return to its position, the
+    /// whole document is written, by a pipeline, because that takes every byte as it is.
     /// - Parameters:
     ///   - documents: all of one group, and alike in the changed fields.
-    ///   - isPlaced: whether fields come back to their places; else they come to the end.
+    ///   - isPlaced: whether fields return to their positions; otherwise they are put at the end.
     static func statement(
         _ documents: [Restoring], under lease: Lease, isPlaced: Bool
     ) throws(BSONError) -> UpdateStatement? {
@@ -49,7 +49,7 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Without the collection's collation texts are compared by their bytes; an _id that is one is found by it.
+        // Without the collection's collation, strings are compared by their bytes; it alone finds a string `_id`.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],

@@ -3,23 +3,23 @@ import JobState
 import Jobs
 import Mongo
 
-/// The updates that give documents back as they were, where they are still as they were read.
+/// The updates that restore documents which are still as they were read.
 struct RestoringStatements {
-    /// The statements, each of documents that are restored alike.
+    /// The statements, each for documents that are restored alike.
     private(set) var all: [UpdateStatement] = []
-    /// The documents of each.
+    /// The documents of each statement.
     private var groups: [[Restoring]] = []
-    /// Documents that no command holds: what is compared and what is put back travel together.
+    /// Documents that fit into no command, because it must hold the compared and the restored fields.
     private(set) var tooLarge: [BSONValue] = []
-    /// Documents whose fields come to the end, as a command that puts them back to their places would be too large.
+    /// How many documents get their fields at the end, because a command that keeps the positions would be too large.
     private(set) var moved = 0
 
-    /// The most bytes of a statement, so that a command that holds nothing else has less than 16 MiB.
+    /// The most bytes of a statement, so that a command with that statement alone has less than 16 MiB.
     static let largest = (16 << 20) - (16 << 10)
 
     /// - Parameters:
-    ///   - isGrouped: whether those that are restored alike share a statement; one that is refused then stops them all.
-    ///   - concurrency: on how many connections they are to be sent.
+    ///   - isGrouped: whether documents that are restored alike share a statement; a refused one then stops them all.
+    ///   - concurrency: the number of connections on which the statements are sent.
     init(
         _ documents: [Restoring], under lease: Lease, grouped isGrouped: Bool, for concurrency: Int
     ) throws(BSONError) {
@@ -29,7 +29,7 @@ struct RestoringStatements {
             if isPlaced, one.byteCount >= Self.largest,
                 let other = try Restoring.statement(group, under: lease, isPlaced: false)
             {
-                // The document stands in the command twice; its fields alone fit.
+                // The document is in the command twice; its fields alone fit.
                 (one, isPlaced) = (other, false)
                 moved += 1
             }
@@ -42,7 +42,7 @@ struct RestoringStatements {
         }
     }
 
-    /// The statements, those that one command holds together.
+    /// The statements, grouped by command.
     var commands: [[UpdateStatement]] {
         var first = 0
         let sizes = all.map { BSONValue.array(of: [.object($0.filter), $0.update]) }
@@ -52,13 +52,13 @@ struct RestoringStatements {
         }
     }
 
-    /// The `_id` of the one document that a statement is about; `nil` where there are more.
+    /// Returns the `_id` of the only document of a statement; `nil` if it has several.
     func onlyDocument(of statement: Int) -> BSONValue? {
         groups[statement].count == 1 ? groups[statement].first?.id : nil
     }
 
-    /// Documents that are restored alike, those of each connection together; one whose place among its fields matters stands
-    /// alone, and so does one that has to be as it was.
+    /// Returns groups of documents that are restored alike, enough for all connections; a document whose field
+    /// positions matter, or which must be as it was read, is a group of its own.
     private static func groups(_ documents: [Restoring], for concurrency: Int) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []
@@ -70,12 +70,12 @@ struct RestoringStatements {
             }
         }
         let shared = alike.sorted { $0.key < $1.key }.map(\.value)
-        // One large group is no work for several connections.
+        // One large group is split, so that every connection has work.
         return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
     }
 }
 
 extension UpdateStatement {
-    /// About what it takes in a command.
+    /// About how many bytes it takes in a command.
     fileprivate var byteCount: Int { BSONDocument([("q", .object(filter)), ("u", update)]).bytes.count }
 }

@@ -7,26 +7,26 @@ import Mongo
 import Running
 import Steps
 
-/// One batch: read, compare, judge, restore, record what is left alone.
+/// One batch: read, compare, judge, restore, record the skipped documents.
 extension UndoLoop {
     enum Attempt {
-        /// So many entries are done with.
+        /// The first entries, so many of them, are finished.
         case done(Int)
-        /// It took too long: the next batch is smaller.
+        /// The batch took too long, or has to be judged again; the next one is smaller.
         case tooSlow
         case stopped(RunStop)
     }
 
-    /// How an entry of the journal and its document go together.
+    /// The result of comparing an entry of the journal with its document.
     private enum Found {
         case due(Restoring, isUncertain: Bool = false)
         case asBefore
-        /// There is nothing of the attempt to take back.
+        /// Nothing that the attempt wrote is left to undo.
         case settled
         case left(UndoReport.Reason)
     }
 
-    /// The most bytes that are read at once, unless one document alone has more.
+    /// The most bytes that are read at once, unless a single document has more.
     private static let largestBatch = 8 << 20
 
     mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
@@ -40,7 +40,7 @@ extension UndoLoop {
             case .due(let document, let isUncertain):
                 due.append(document)
                 if isUncertain { tally.include(document.id) }
-            // Of a batch that was cut off and begun again.
+            // Restored by a batch that was cut off and started again.
             case .asBefore where memory.wasSent(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
             case .settled: break
@@ -82,7 +82,7 @@ extension UndoLoop {
         return .done(count)
     }
 
-    /// Compares each document with its entry; `nil` when they are too many to be held at once.
+    /// Compares each document with its entry; `nil` if they are too large to be held at once.
     private func find(
         _ entries: [JournalPart.Entry], of part: JournalPart
     ) throws -> [(JournalPart.Entry, Found)]? {
@@ -99,7 +99,7 @@ extension UndoLoop {
         let fields = try group.fields(of: document)
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
-            // Unless a newer entry has given back what stood there since.
+            // Unless newer entries have restored the values that were there before them.
             return try memory.isRestored(fields, of: entry.id, in: group) ? .settled : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
@@ -109,7 +109,7 @@ extension UndoLoop {
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
-    /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
+    /// Reads the documents whole, or only the fields that matter; `nil` if they are too large to be held at once.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
         let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
@@ -134,8 +134,8 @@ extension UndoLoop {
         }
     }
 
-    /// Writes what is due, until each document is restored or is found to be another than it was.
-    /// - Returns: `false` when it took too long.
+    /// Restores the due documents, until each is restored or found to be different from what it was.
+    /// - Returns: `false` if the batch has to be tried again with fewer entries.
     private mutating func restore(
         _ all: [Restoring], of part: JournalPart,
         leaving left: inout [(id: BSONValue, document: UndoReport.LeftDocument)]
@@ -149,14 +149,14 @@ extension UndoLoop {
             for (id, code) in outcome.refused {
                 left.append((id, UndoReport.LeftDocument(reason: .refused, code: code)))
             }
-            // A router counts a document twice that is on its way from one shard to another, and may miss one.
+            // A router counts a document twice that moves from one shard to another, and may miss one.
             let isShort = outcome.modified < due.count
             guard isShort || kernel.client.isBehindRouter else {
                 isDone = true
                 break
             }
-            // Some changed meanwhile, or are refused, or the reply is not to be relied on: look again. What was judged is
-            // judged again.
+            // Some changed in the meantime, or are refused, or the reply is not reliable: read them again, and judge
+            // those again that were judged.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -178,13 +178,13 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // What users changed since it was judged may fit now, and be harmed.
+            // Documents that users changed since they were judged may fit now, and become unsyncable.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // What reads as unchanged and still is not written: the server compares otherwise than we do.
+        // These read as unchanged and are still not written, because the server compares differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }
@@ -212,17 +212,17 @@ extension UndoLoop {
 }
 
 extension UndoLoop {
-    /// What became of a write.
+    /// The outcome of a write.
     struct Written {
-        /// Documents that were changed, as far as it is known.
+        /// How many documents were changed, as far as it is known.
         var modified = 0
         /// Documents that the server refuses as they were, with its code.
         var refused: [(id: BSONValue, code: Int)] = []
     }
 
-    /// Writes documents as they were, where they are still as they were read; `nil` when it took too long.
-    /// - Parameter isGrouped: whether those that are restored alike share a statement; one that is refused then stops them
-    ///   all.
+    /// Restores documents that are still as they were read; `nil` when it took too long.
+    /// - Parameter isGrouped: whether documents that are restored alike share a statement; one that is refused then
+    ///   stops them all.
     mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return Written() }
@@ -254,18 +254,18 @@ extension UndoLoop {
                 sent += part.count
             }
         }
-        // A write that came after the fence changed nothing.
+        // A write that arrived after its fence changed nothing.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
 
-    /// On how many connections a batch is written: on one where each document is judged before, and while the server
-    /// sheds load.
+    /// The number of connections on which a batch is written: one if each document is judged before, or while the
+    /// server sheds load.
     private var concurrency: Int {
         budget == nil && !kernel.pool.overload.isRecent ? kernel.throttler?.limits.concurrency ?? 1 : 1
     }
 
-    /// Sends commands side by side, and gives the server's reply to each.
+    /// Sends commands concurrently, and returns the server's reply to each.
     private mutating func send(_ commands: [[UpdateStatement]], under lease: Lease) throws -> [WriteReply] {
         let limit = lease.terms.writeLimit.milliseconds
         var options: BSONDocument = [
@@ -286,7 +286,7 @@ extension UndoLoop {
         }
     }
 
-    /// What is to be said of what was written.
+    /// The notes on what was written.
     var notes: [String] {
         var notes = subject.target.validator?.notes(tally, of: subject.namespace) ?? []
         if tally.moved > 0 {
@@ -298,17 +298,17 @@ extension UndoLoop {
     }
 }
 
-/// The budget of unsynced documents: documents that fit the active schema only as the job left them.
+/// The budget of unsynced documents, for documents that fit the active schema only as the job left them.
 extension UndoLoop {
-    /// Judges what is to be restored, cuts it where there is no room left, and records the harm of the rest.
-    /// - Returns: the first document that there is no room for, and the sum; `nil` when there is room for all.
+    /// Judges the documents to be restored, cuts them where there is no room, and reserves room for the others.
+    /// - Returns: the first document without room, and the sum; `nil` when there is room for all.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var harmful: [BSONValue] = []
         for (index, document) in due.enumerated() {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
-            // One that fails already takes no room, unless it is repaired before it is written.
+            // One that fails already takes no room, unless a user repairs it before it is written.
             if try active.check(document.current.view) == .certain {
                 due[index].isWatched = true
             } else {
@@ -333,13 +333,13 @@ extension UndoLoop {
             new = Array(new.prefix(headroom.documents))
         }
         guard !new.isEmpty else { return cut }
-        // They sync: what the ledger shows of them it has not noticed to be repaired.
+        // They sync, so if the ledger shows them, it has not noticed their repair.
         let shown = try kernel.retrying { try budget.ledger.holding(new, of: namespace) }
         let now = try kernel.retrying {
             try budget.limit.record(new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
         guard now.isExceeded else { return cut }
-        // Another job recorded its own meanwhile.
+        // Another job reserved room in the meantime.
         try kernel.retrying { try kernel.store.reservations.remove(new, of: namespace) }
         due = []
         return (new[0], now)

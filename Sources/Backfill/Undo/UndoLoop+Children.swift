@@ -7,14 +7,16 @@ import Running
 import Scanning
 import Steps
 
-/// Documents that the job made in other collections: they go once no document of its own collection links to them any
-/// more, and where no other job may count on them. Links from elsewhere are not looked for.
+/// Removal of the documents that the job inserted in other collections.
+///
+/// They stay if a document of the job's collection may link to them, or another job may rely on them. Links from other
+/// collections are not searched for.
 extension UndoLoop {
-    /// The most that are removed with one command.
+    /// The most documents that are removed with one command.
     private static let mostChildren = 200
 
-    /// Removes what the job made and nobody changed since, newest first, or gives the reason to stop.
-    /// - Parameter start: the attempt that the last undo came to; `nil` begins with the newest.
+    /// Removes what the job inserted and no client changed since, newest first, or returns the reason to stop.
+    /// - Parameter start: the attempt that the last undo reached; `nil` starts with the newest.
     mutating func removeChildren(from start: Int64?) throws -> RunStop? {
         guard subject.mayHaveChildren else { return nil }
         var sequence = start
@@ -38,7 +40,7 @@ extension UndoLoop {
         return nil
     }
 
-    /// What became of them, with what is left of all undos of the job; `nil` where the job made none.
+    /// Returns what became of them, with those that all undos of the job left; `nil` if the job inserted none.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
             removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
@@ -46,7 +48,7 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// All that could be a link in the documents that are left alone: what they lead to has to stay.
+    /// Returns all values in the skipped documents that can be links: the documents that they lead to have to stay.
     private func linksOfLeftAlone() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
@@ -60,7 +62,7 @@ extension UndoLoop {
         }
     }
 
-    /// The links that stand where the job's objects stood, now that these are back; before, every one would be its own.
+    /// Returns the links in the places of the job's objects, after these are restored; before, all would be the job's.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap { ($0.step.kind as? ExtractStep)?.target }
@@ -108,7 +110,7 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // Some changed meanwhile, or the lease had ended: what is there still is looked at again.
+                // Some changed in the meantime, or the lease had ended, so the remaining documents are read again.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try look(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }
@@ -123,7 +125,7 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
-    /// The documents that are as they were made and may go; the others are recorded.
+    /// Returns the documents that are as they were inserted and may be removed; the others are recorded.
     private mutating func look(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
@@ -133,7 +135,7 @@ extension UndoLoop {
                 collection: collection, options: ["hint": ["_id": 1], "comment": "shipshape undo"])
             var found: [BSONDocument] = []
             try documents.read(Array(made.keys)) { found.append(BSONDocument(copying: $0)) }
-            // By a collation others may be found too.
+            // Other documents may be found as well because of a collation.
             return found.filter { $0["_id"].map { made[$0] != nil } ?? false }
         }
         if isFirst { children.gone += made.count - found.count }
@@ -165,7 +167,7 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.leftAlone.add(children: ids, of: namespace, because: reason) }
     }
 
-    /// Removes documents, each while it is byte for byte what was read; the fence stands in the filter.
+    /// Removes documents that are still byte for byte as they were read; each filter holds the fence.
     private mutating func send(_ documents: [BSONDocument], to namespace: Namespace) throws {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return }
@@ -199,16 +201,16 @@ extension UndoLoop {
                 }
             }
         }
-        // A delete that came after the fence removed nothing.
+        // A delete that arrived after its fence removed nothing.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }
 
 extension BSONDocument {
-    /// Whether a command that holds nothing else has less than 16 MiB.
+    /// Whether a command with this document alone has less than 16 MiB.
     fileprivate var fitsIntoCommand: Bool { bytes.count < (16 << 20) - (16 << 10) }
 
-    /// Adds every value at any depth that can be a link.
+    /// Adds every value, at any depth, that can be a link.
     fileprivate func collectLinks(into links: inout Set<IDKey>) {
         for value in values {
             switch value {

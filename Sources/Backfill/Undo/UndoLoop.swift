@@ -7,25 +7,25 @@ import Mongo
 import Running
 import Steps
 
-/// The loop over the journal: a batch of entries at a time, newest first, each checkpointed.
+/// The loop over the journal: a batch of entries at a time, newest first, each with a checkpoint.
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
-    /// Without a lease in a dry run, which writes nothing.
+    /// In a dry run, which writes nothing, it has no lease.
     var kernel: Kernel
-    /// `nil` when what the documents become is not judged.
+    /// `nil` if the restored documents are not judged.
     let budget: UnsyncBudget?
     var overlay: UndoOverlay?
     var tally = UndoTally()
-    /// What earlier undos of the job took back.
+    /// How many changes earlier undos of the job undid.
     let earlier: Int
     var memory: UndoMemory
-    /// Documents of other collections.
+    /// The counts of documents that the job inserted in other collections.
     var children = ChildTally()
-    /// Those that earlier undos of the job removed.
+    /// How many of them earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
-    /// Whether what is uncertain is taken back, too.
+    /// Whether uncertain changes are undone, too.
     var includesUncertain = false
 
     /// The most entries of a batch.
@@ -36,7 +36,7 @@ struct UndoLoop: ~Copyable {
     /// Whether whole documents are judged, and not only the fields that the job wrote.
     var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
-    /// Walks from a place in the journal to its oldest entry, or gives the reason to stop.
+    /// Walks from a position in the journal to its oldest entry, or returns the reason to stop.
     mutating func run(from start: JournalPosition?) throws -> RunStop? {
         var position = start
         var isIncluded = true
@@ -85,8 +85,8 @@ struct UndoLoop: ~Copyable {
         try kernel.retrying { try kernel.store.journal.part(upTo: position, orAt: isIncluded) }
     }
 
-    /// Refuses to go on over a collection that was dropped or renamed meanwhile, or created anew: its documents would all
-    /// look as if somebody had deleted them.
+    /// Refuses to continue over a collection that was dropped, renamed or created again during the undo, because all
+    /// its documents would look as if other clients had deleted them.
     func checkCollection() throws {
         let (name, namespace, uuid) = (subject.name, subject.namespace, subject.target.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
@@ -99,7 +99,7 @@ struct UndoLoop: ~Copyable {
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
         FaultInjection.reached(.afterRestore)
-        // A further walk over what is left has no place to go on from.
+        // A further pass over skipped documents has no position to resume from.
         let changes = memory.isRetry ? [:] : RangeChange.undone(to: position, restored: earlier + tally.restored)
         try kernel.renew(setting: changes)
     }
@@ -107,9 +107,9 @@ struct UndoLoop: ~Copyable {
 
 /// Documents that the job had made unsyncable, and that sync again.
 extension UndoLoop {
-    /// Notes that documents which the job had made unsyncable sync again.
+    /// Records that documents which the job had made unsyncable sync again.
     ///
-    /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired.
+    /// Each keeps its reservation while the ledger may still show it.
     func settle(_ restored: [Restoring]) throws {
         guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []
@@ -125,8 +125,8 @@ extension UndoLoop {
         }
     }
 
-    /// Frees the room of what was repaired, once the ledger cannot show it any more.
-    /// - Returns: the reason to stop when there is one.
+    /// Releases the reservations of repaired documents, once the ledger cannot show them any more.
+    /// - Returns: the reason to stop, if there is one.
     mutating func settleRepaired() throws -> RunStop? {
         guard let budget else { return nil }
         let grace = budget.grace(kernel.store)

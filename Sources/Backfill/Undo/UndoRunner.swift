@@ -8,9 +8,9 @@ package import Running
 import Scanning
 import Steps
 
-/// Takes back what a job changed, from its journal.
+/// Undoes what a job changed, from its journal.
 ///
-/// Everything here blocks, and belongs on a thread of our own.
+/// The functions block, and belong on a thread of our own.
 package struct UndoRunner: Sendable {
     let job: String
     /// The collection of the job's file; `nil` when the operator gave the job's name alone.
@@ -21,7 +21,7 @@ package struct UndoRunner: Sendable {
     let events: @Sendable (RunEvent) -> Void
     let identity = RunnerIdentity.current()
 
-    /// Joins a job's name and the way to go about it; `events` is called on the runner's thread.
+    /// Joins a job's name and the options of its undo; `events` is called on the runner's thread.
     /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
     package init(
         _ job: String, on named: Namespace?, options: RunOptions, assuming assumptions: CheckOptions, stop: StopSignal,
@@ -35,7 +35,7 @@ package struct UndoRunner: Sendable {
         self.events = events
     }
 
-    /// The policy for what comes before the undo.
+    /// The policy for work before the undo.
     package var early: RetryPolicy { retry.early }
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
@@ -56,7 +56,7 @@ package struct UndoRunner: Sendable {
 
     private func budget(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> UnsyncBudget?
     {
-        // Harm is judged by the schema that is active now.
+        // Documents are judged by the schema that is active now.
         let control = try retry.run { try store(pool).jobs.control() }
         guard let compiled = subject.job?.judged(by: control), compiled.countsHarm else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
@@ -65,7 +65,7 @@ package struct UndoRunner: Sendable {
             limits: compiled.job.limits, stop: stop)
     }
 
-    /// Walks the journal and compares, and writes nothing: the report says what an undo would do.
+    /// Compares the documents with the journal, and reports what an undo would do; nothing is written.
     package func dryRun(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now
         let store = try store(pool)
@@ -107,7 +107,7 @@ package struct UndoRunner: Sendable {
         return report
     }
 
-    /// Refuses an undo whose harm the headroom has no room for, unless the operator accepted so much.
+    /// Refuses an undo that makes more documents unsyncable than there is room for and than the operator accepted.
     package func checkHarm(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let harm = report.harm, harm > headroom.documents,
             harm > options.allowUnsync ?? 0
@@ -119,18 +119,18 @@ package struct UndoRunner: Sendable {
                 + "the limit and can be resumed")
     }
 
-    /// Takes back, or goes on taking back, until it is done or has to stop.
+    /// Undoes the job, or resumes its undo, until it is done or has to stop.
     /// - Throws: ``RunError`` when another runner holds the job, or there is no undo for it; ``MongoError`` when the
-    ///   deployment stays unreachable. What was checkpointed stays, and the next undo goes on from there.
+    ///   deployment stays unreachable. What was checkpointed stays, and the next undo continues from there.
     package func run(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
-        // Where it was deleted, the journal alone is enough to take back.
+        // If the range was deleted, the journal alone is enough for an undo.
         try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
         let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)
-        // Read again: until the lease was taken, a runner may have gone on.
+        // Read again, because a runner may have continued until the lease was taken.
         let subject = try subject(store, on: pool)
         let undoing = range["undo"]?.document.map(Undoing.init)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .done)
@@ -190,7 +190,7 @@ extension UndoRunner {
         return contents
     }
 
-    /// Refuses to call an undo done whose journal went while it was read: there was more to take back than it found.
+    /// Refuses to call an undo done if its journal was dropped during it: there was more to undo than it found.
     private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
         let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }

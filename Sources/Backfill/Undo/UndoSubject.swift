@@ -6,39 +6,39 @@ import Mongo
 import ServerSchema
 import Steps
 
-/// A job whose changes are to be taken back, as the state database knows it; its file may be gone.
+/// A job to be undone, as the state database knows it; its file may be gone.
 struct UndoSubject {
     let name: String
     let namespace: Namespace
-    /// The collection, as it is when the undo begins.
+    /// The collection as it is when the undo begins.
     let target: Target
     /// The job as it was run; `nil` when this program cannot read its text.
     let job: CompiledJob?
     /// The top-level fields that the job writes.
     let touched: [String]
-    /// What is to be said before the start.
+    /// Notes for the operator before the start.
     var notes: [String] = []
     /// Documents that an earlier version of the program changed without a journal, as far as it knew.
     let unjournaled: Int
-    /// The number of the last attempt in the journal that a checkpoint tells of.
+    /// The number of the last attempt in the journal that a checkpoint records.
     let journaled: Int64
-    /// What an earlier version of the program left behind.
+    /// The state that an earlier version of the program left.
     let earlier: EarlierState?
-    /// The undo that was begun.
+    /// The undo, if one was started.
     let undoing: Undoing?
-    /// The name of a job that wrote the same fields after this one; `nil` where there is none.
+    /// The name of a job that wrote the same fields after this one; `nil` if there is none.
     let laterWriter: String?
 
-    /// The collection's UUID, where the server compares it with every command.
+    /// The collection's UUID, if the server compares it with every command.
     var collectionUUID: BSONValue? { target.checksUUID ? target.uuid : nil }
-    /// Whether the job may have made documents in other collections.
+    /// Whether the job may have inserted documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind is ExtractStep } ?? true }
 
-    /// The fields that a step writes from others, and may write again over what it wrote; `nil` where nobody can tell.
+    /// The fields that a step computes from other fields, and may write again over its own values; `nil` if unknown.
     ///
-    /// What the job wrote there need not be what it had journaled, as others may have changed what it is made of just before
-    /// the write: a value that a later attempt found there may be the job's own. What other steps wrote does not need them
-    /// again, and what a later attempt found is a user's.
+    /// There, the job may have written another value than it had journaled, because other clients may have changed the
+    /// sources just before the write, so a value that a later attempt found may be the job's own. In the fields of
+    /// other steps it is a user's, because those steps are not needed again after they wrote.
     var rewritten: Set<String>? {
         job.map { job in
             let steps = job.steps.map(\.step.kind).filter { kind in
@@ -49,8 +49,8 @@ struct UndoSubject {
         }
     }
 
-    /// Looks the job up.
-    /// - Throws: ``RunError`` when there is no such job, or no undo for it.
+    /// Looks the job up; `nil` if there is no job of that name.
+    /// - Throws: ``RunError`` when there is no undo for it.
     static func find(
         _ store: borrowing StateStore, in collection: RecordedCollection, assuming: CheckOptions
     ) throws -> UndoSubject? {
@@ -98,7 +98,7 @@ struct UndoSubject {
         return subject
     }
 
-    /// Refuses to undo the job before a later one over the same fields is undone.
+    /// Refuses to undo the job before a later job that wrote the same fields is undone.
     /// - Throws: ``RunError`` of kind `undoRefused`.
     func checkOrder() throws(RunError) {
         guard let laterWriter else { return }

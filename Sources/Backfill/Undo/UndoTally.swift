@@ -1,17 +1,17 @@
 import BSON
 import ServerSchema
 
-/// What an undo did so far.
+/// The counts of an undo so far.
 struct UndoTally {
-    /// Of each reason, so many `_id`s are kept in a dry run.
+    /// The most `_id`s that are kept for each reason.
     static let samples = 1_000
 
     var restored = 0
     var asBefore = 0
     var harm = 0
-    /// What was uncertain, and is taken back all the same.
+    /// Uncertain changes that are undone all the same.
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
-    /// Documents of which a field was given back at the end, as its place could not be.
+    /// Documents of which a field was put at the end, because its position could not be restored.
     var moved = 0
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
 
@@ -31,11 +31,11 @@ struct UndoTally {
     }
 }
 
-/// What an undo did with the documents that the job had made in other collections.
+/// The counts of an undo for the documents that the job had inserted in other collections.
 struct ChildTally {
     var removed = 0
     var gone = 0
-    /// Of those that were about to be removed, so many were changed before.
+    /// How many of those that were about to be removed were changed before.
     var changedMeanwhile = 0
     private(set) var left: [UndoReport.LeftChildren] = []
 

@@ -1,11 +1,11 @@
-/// Which of an object's fields were seen, a bit each.
+/// A set of an object's fields that were seen, one bit each.
 protocol FieldMarks {
     func contains(_ field: Int) -> Bool
-    /// Notes a field, and tells whether it is the first of its name.
+    /// Marks a field, and returns whether it is the first of its name.
     mutating func insert(_ field: Int) -> Bool
 }
 
-/// Marks that need no allocation.
+/// A set that needs no allocation.
 struct FewMarks: FieldMarks {
     static var capacity: Int { 256 }
     private var words = InlineArray<4, UInt64>(repeating: 0)
@@ -22,8 +22,8 @@ struct FewMarks: FieldMarks {
     }
 }
 
-/// Marks for an object whose schema names more fields than ``FewMarks`` holds: one allocation for each such object, where
-/// to look for each field again would take time that grows with the square of their number.
+/// A set for schemas that name more fields than ``FewMarks`` holds; it is allocated for each object, because to search
+/// for each field again would take quadratic time.
 struct ManyMarks: FieldMarks {
     private var words: [UInt64]
 

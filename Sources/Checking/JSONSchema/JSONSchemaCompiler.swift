@@ -11,7 +11,7 @@ struct JSONSchemaCompiler {
         compile(root, at: index, step: .root, isWhole: true)
     }
 
-    /// Makes room for nodes that must stand side by side.
+    /// Appends nodes next to each other, and returns the index of the first one.
     mutating func reserve(_ count: Int, parent: Int, path: SchemaPath) -> Int {
         let first = plan.nodes.count
         for _ in 0..<count {
@@ -24,8 +24,9 @@ struct JSONSchemaCompiler {
         return first
     }
 
-    /// - Parameter isWhole: whether the schema judges a document as a whole, for which keywords of scalars and arrays
-    ///   say nothing: mongod does not even compile their patterns.
+    /// Compiles a schema into the node at `index`.
+    /// - Parameter isWhole: Whether the schema judges a document as a whole; keywords of scalars and arrays then have
+    ///   no effect, and mongod does not even compile their patterns.
     mutating func compile(
         _ schema: SchemaNode, at index: Int, step: JSONSchemaPlan.Origin.Step, isWhole: Bool
     ) {
@@ -48,7 +49,7 @@ struct JSONSchemaCompiler {
         plan.nodes[index] = node
     }
 
-    /// The types that fit without a further look at the value.
+    /// Returns the types that fit without a further check of the value.
     static func plainTypes(of node: JSONSchemaPlan.Node) -> TypeMask {
         if node.values >= 0 { return [] }
         var plain = node.accepts
@@ -154,7 +155,7 @@ extension JSONSchemaCompiler {
         plan.objectRules.append(rule)
     }
 
-    /// Lays out the plain names in the field table, and the others beside it.
+    /// Adds the plain names to the field table, and the other names to the list of paths.
     mutating func compileFields(
         _ schema: SchemaNode, of index: Int, into rule: inout JSONSchemaPlan.ObjectRule
     ) {
@@ -176,7 +177,7 @@ extension JSONSchemaCompiler {
                         components: Self.components(name), node: node, place: node,
                         isRequired: required.contains(name), judgesWhole: name.isEmpty))
             }
-            // A field whose very name is a path is known all the same to additionalProperties.
+            // A field whose very name is a path is still known to `additionalProperties`.
             guard known.insert(name).inserted else { continue }
             names.append(name)
             fields.append(.init(node: isPlain ? node : -1, place: node, isRequired: isPlain && required.contains(name)))

@@ -2,12 +2,12 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// A schema of the `jsonschema` dialect in the form that documents are checked against: flat arrays, made once.
+/// A schema of the `jsonschema` dialect, compiled once into flat arrays against which documents are checked.
 ///
-/// A subschema is a node; a node's keywords are rules, and a keyword that is absent has none.
+/// Each subschema is a node. The keywords of a node are rules; a keyword that is absent has no rule.
 struct JSONSchemaPlan: Sendable {
     var nodes: [Node] = []
-    /// One per field of ``table``.
+    /// The fields, one for each name in ``table``.
     var fields: [Field] = []
     var table = FieldTable()
     var numberRules: [NumberRule] = []
@@ -20,24 +20,25 @@ struct JSONSchemaPlan: Sendable {
     var paths: [PathField] = []
     var dependencies: [Dependency] = []
     var combinations: [Combination] = []
-    /// The allowed values of all `enum`s, each in a document of its own under an empty name.
+    /// The allowed values of all `enum`s, each in a document of its own with an empty name.
     var allowedValues: [BSONDocument] = []
-    /// Their hashes; those of an `enum` of many values stand in ascending order, and so do its values.
+    /// The hashes of the allowed values; those of an `enum` of many values are in ascending order, and so are the
+    /// values.
     var allowedHashes: [UInt64] = []
-    /// One per node: whence it comes, for paths, words and filters.
+    /// The origin of each node, for paths, texts and filters.
     var origins: [Origin] = []
 
     /// A subschema.
     struct Node: Sendable, BitwiseCopyable {
-        /// The types that the schema names; all of them when it names none.
+        /// The types that the schema names; all types if it names none.
         var accepts: TypeMask = .all
-        /// Those of them that need no further look.
+        /// The accepted types whose values need no further check.
         var plain: TypeMask = .all
         /// Whether the schema names types at all.
         var isStated = false
-        /// Whether it names one type, or `number`: mongod then drops what restricts other types.
+        /// Whether it names one type, or `number`: mongod then ignores the keywords that restrict other types.
         var isSingle = false
-        // Indices of the rules; -1 where there is none.
+        // The indices of the rules; -1 if there is none.
         var numbers: Int32 = -1
         var strings: Int32 = -1
         var arrays: Int32 = -1
@@ -47,9 +48,9 @@ struct JSONSchemaPlan: Sendable {
 
     /// A field that `properties` or `required` names.
     struct Field: Sendable, BitwiseCopyable {
-        /// What its value must be; -1 where the name is a path, or empty, and the field of that very name is not seen.
+        /// The node of the value; -1 if the name is a path, is empty, or is only in `required`.
         var node: Int32
-        /// The node that stands for its place.
+        /// The node that has the field's path.
         var place: Int32
         var isRequired = false
         /// Whether `properties` names it.
@@ -68,11 +69,11 @@ struct JSONSchemaPlan: Sendable {
         var minimum: Int64 = 0
         var maximum: Int64 = .max
         var isUnique = false
-        /// What every element must be.
+        /// The node of every element; -1 if `items` is not a single schema.
         var items: Int32 = -1
         var firstInTuple: Int32 = 0
         var tupleCount: Int32 = 0
-        /// What the elements behind the tuple must be.
+        /// The rule for the elements after the tuple.
         var additional = Others.allowed
     }
 
@@ -81,11 +82,11 @@ struct JSONSchemaPlan: Sendable {
         var range = FieldRange()
         var minimum: Int64 = 0
         var maximum: Int64 = .max
-        /// What the fields must be that neither `properties` nor a pattern names.
+        /// The rule for fields that neither `properties` nor a pattern names.
         var additional = Others.allowed
         var firstPattern: Int32 = 0
         var patternCount: Int32 = 0
-        /// The names that are paths, and those that are empty or repeat.
+        /// The names that are paths, are empty, or repeat.
         var firstPath: Int32 = 0
         var pathCount: Int32 = 0
         var firstDependency: Int32 = 0
@@ -93,13 +94,13 @@ struct JSONSchemaPlan: Sendable {
         /// Whether `required` names a plain field.
         var hasRequired = false
 
-        /// Whether each field is looked at beside those that `properties` names.
+        /// Whether patterns or `additionalProperties` judge the fields too.
         var restrictsOthers: Bool { additional.isRestricted || patternCount > 0 }
     }
 
-    /// What is demanded of the rest.
+    /// The rule for the fields or elements that no other keyword names.
     struct Others: Sendable, BitwiseCopyable {
-        /// -1 for nothing, -2 for absence, else a node.
+        /// The node that judges them; -1 if all are allowed, -2 if none is.
         var node: Int32
         static let allowed = Others(node: -1)
         static let forbidden = Others(node: -2)
@@ -110,15 +111,15 @@ struct JSONSchemaPlan: Sendable {
     /// `enum`, `encrypt`, and the keywords that combine schemas.
     struct ValueRule: Sendable, BitwiseCopyable {
         var firstAllowed: Int32 = 0
-        /// More values than this are looked up by their hashes.
+        /// The largest number of values that are compared one by one; more are searched for by their hashes.
         static let fewValues = 16
 
-        /// -1 when there is no `enum`.
+        /// The number of allowed values; -1 if there is no `enum`.
         var allowedCount: Int32 = -1
         var firstCombination: Int32 = 0
         var combinationCount: Int32 = 0
         var isEncrypted = false
-        /// The types that a value may have had before it was encrypted.
+        /// The types that `encrypt` allows for the value before its encryption.
         var encryptedTypes = TypeMask.all
         /// Whether `encrypt` names such types.
         var namesEncryptedTypes = false
@@ -133,20 +134,20 @@ struct JSONSchemaPlan: Sendable {
     /// A name that is a path, or that the field table cannot hold.
     struct PathField: Sendable {
         var components: [String]
-        /// What the values must be; -1 when `required` alone names it.
+        /// The node of the values; -1 if only `required` names the path.
         var node: Int32
         var place: Int32
         var isRequired: Bool
-        /// Whether the schema judges the object around the field, as that of a property named "" does.
+        /// Whether the schema judges the object that holds the field, as the schema of a property named "" does.
         var judgesWhole: Bool
     }
 
     /// An entry of `dependencies`.
     struct Dependency: Sendable {
         var field: [String]
-        /// The fields that must be there too.
+        /// The fields that must be present too.
         var fields: [(name: String, components: [String])]
-        /// What the object must be; -1 when the entry lists fields.
+        /// The node that judges the object; -1 if the entry lists fields.
         var node: Int32
     }
 
@@ -157,15 +158,15 @@ struct JSONSchemaPlan: Sendable {
         var count: Int32
     }
 
-    /// Whence a node comes.
+    /// The origin of a node.
     struct Origin: Sendable {
         var schema: SchemaNode
         var path: SchemaPath
-        /// -1 for the root.
+        /// The parent's node; -1 for the root.
         var parent: Int32
         var step: Step
 
-        /// The way from the parent's schema to this one.
+        /// The step from the parent's schema to this one.
         enum Step: Sendable, Hashable {
             case root
             case property(String), additional, pattern(String)
@@ -176,7 +177,7 @@ struct JSONSchemaPlan: Sendable {
 }
 
 extension JSONSchemaPlan {
-    /// What the schema wants where a finding is, in words.
+    /// Returns the expectation of the schema at a finding, in words.
     func expectation(of finding: Finding) -> String {
         let schema = origins[Int(finding.node)].schema
         let constraints = schema.constraints

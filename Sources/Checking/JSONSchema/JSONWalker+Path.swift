@@ -4,8 +4,8 @@ import ServerSchema
 
 /// Schemas of names that are paths.
 ///
-/// mongod turns each keyword into an expression of its own over the path: a keyword holds when one of the values
-/// satisfies it, and another keyword may be satisfied by another value. Source: `makeRestriction` in mongod 6.0.
+/// mongod turns each keyword into a separate expression over the path: a keyword holds if one of the values satisfies
+/// it, and different values may satisfy different keywords. Source: `makeRestriction` in mongod 6.0.
 extension JSONWalker {
     func path<Sink: FindingSink>(
         _ subject: PathValues, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
@@ -27,7 +27,7 @@ extension JSONWalker {
         return try values(.path(subject), of: view, node: index, depth: depth, into: &sink) && fits
     }
 
-    /// Whether a keyword holds that restricts values of some types, given whether a value satisfies it.
+    /// Whether a keyword for values of some types holds, given whether one of the values satisfies it.
     func restricted(
         _ types: TypeMask, _ subject: PathValues, _ node: JSONSchemaPlan.Node, _ isSatisfied: Bool
     ) -> Bool {
@@ -69,7 +69,7 @@ extension JSONWalker {
         return result
     }
 
-    /// A symbol is matched like a string, and a regular expression is matched by the same one.
+    /// Whether the pattern matches a string or a symbol, or equals a regular expression without options.
     private func matches(
         _ pattern: Int, _ element: BSONElement, of view: borrowing BSONView
     ) throws(BSONError) -> Bool {
@@ -82,7 +82,7 @@ extension JSONWalker {
     }
 }
 
-/// The keywords of arrays, of what a path leads to.
+/// The keywords of arrays, for the values of a path.
 extension JSONWalker {
     func arrays(
         _ subject: PathValues, of view: borrowing BSONView, _ node: JSONSchemaPlan.Node, depth: Int
@@ -113,7 +113,7 @@ extension JSONWalker {
                 }
                 count += 1
             }
-            // An array that is too short for an entry satisfies it.
+            // An array that is too short to have this element satisfies the tuple's entry.
             for missing in count..<max(count, tuple.count) { tuple[missing] = true }
             isLong = isLong || count >= rule.minimum
             isShort = isShort || count <= rule.maximum
@@ -131,7 +131,7 @@ extension JSONWalker {
     }
 }
 
-/// The keywords of objects, of what a path leads to.
+/// The keywords of objects, for the values of a path.
 extension JSONWalker {
     func objects(
         _ subject: PathValues, of view: borrowing BSONView, _ node: JSONSchemaPlan.Node, depth: Int
@@ -165,8 +165,8 @@ extension JSONWalker {
 
     /// Whether the object's fields fit what `properties` says of them.
     ///
-    /// The schema of a required field is asked even when the field is missing: `required` may be satisfied by another
-    /// object.
+    /// The schema of a required field is checked even if the field is missing, because another object may satisfy
+    /// `required`.
     private func propertiesHold(
         _ view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, depth: Int
     ) throws(BSONError) -> Bool {
@@ -227,7 +227,7 @@ extension JSONWalker {
         return false
     }
 
-    /// The dependencies, each part of which may be satisfied by another object.
+    /// Judges the dependencies; another object may satisfy each part of one.
     private func pathDependencies<Sink: FindingSink>(
         _ subject: PathValues, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

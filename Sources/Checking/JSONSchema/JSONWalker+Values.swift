@@ -1,16 +1,16 @@
 import BSON
 import ServerSchema
 
-/// What a schema judges.
+/// The subject that a schema judges.
 enum JSONSubject {
     /// One value.
     case element(BSONElement)
-    /// The object that the view shows: a document, or the one around a field.
+    /// The object of the view: a document, or the object that holds a field.
     case whole
-    /// All that a path leads to; each keyword asks for one value of them that fits.
+    /// All values of a path; each keyword requires that one of them fits.
     case path(PathValues)
 
-    /// The type of what is judged, for findings.
+    /// The type of the subject, for findings.
     var found: Found {
         switch self {
         case .element(let element): Found(element.type)
@@ -62,7 +62,7 @@ extension JSONWalker {
             if combination.kind == .allOf {
                 fits = try judge(subject, of: view, node: member, depth: depth, into: &sink)
             } else {
-                // What a schema says that need not fit is no finding.
+                // A schema that need not fit reports no findings.
                 var quiet = QuickSink()
                 fits = try judge(subject, of: view, node: member, depth: depth, into: &quiet)
             }
@@ -98,7 +98,7 @@ extension JSONWalker {
         }
     }
 
-    /// Those of the ascending hashes that are this one.
+    /// Returns the range of the ascending hashes that are equal to this one.
     private func allowed(by hash: UInt64, in all: Range<Int>) -> Range<Int> {
         var (low, high) = (all.lowerBound, all.upperBound)
         while low < high {
@@ -145,9 +145,9 @@ extension JSONWalker {
         element.type == .binData && view.binarySubtype(element) == 6
     }
 
-    /// Whether the header of encrypted data names one of the types: algorithm, key (16 bytes), type.
+    /// Whether the header of encrypted data names one of the types; its layout is algorithm, key (16 bytes), type.
     ///
-    /// Source: `FleBlobHeader` in mongod 6.0, asked: only algorithms 1 and 2 tell the type.
+    /// Source: `FleBlobHeader` in mongod 6.0, tested on a server: only algorithms 1 and 2 name the type.
     private func hasEncryptedType(
         _ element: BSONElement, of view: borrowing BSONView, _ rule: JSONSchemaPlan.ValueRule
     ) -> Bool {

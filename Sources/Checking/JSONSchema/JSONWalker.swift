@@ -2,10 +2,10 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// Judges a document by a ``JSONSchemaPlan`` in one walk, and tells a sink what does not fit.
+/// Judges a document by a ``JSONSchemaPlan`` in one walk, and reports to a sink what does not fit.
 ///
-/// The arrays of the plan are borrowed as spans, so that the walk neither retains nor releases them. A sink that needs
-/// only the verdict ends the walk at the first finding.
+/// The arrays of the plan are borrowed as spans, so that the walk neither retains nor releases them. If the sink needs
+/// only the verdict, the walk ends at the first finding.
 struct JSONWalker: ~Escapable {
     let nodes: Span<JSONSchemaPlan.Node>
     let fields: Span<JSONSchemaPlan.Field>
@@ -43,7 +43,7 @@ struct JSONWalker: ~Escapable {
         allowedHashes = plan.allowedHashes.span
     }
 
-    /// Judges one value; `false` when it does not fit.
+    /// Judges one value, and returns whether it fits.
     @inline(__always)
     func value<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
@@ -79,7 +79,7 @@ struct JSONWalker: ~Escapable {
         return try values(.element(element), of: view, node: index, depth: depth, into: &sink) && fits
     }
 
-    /// Judges a document, or the object around the field that a schema is named for.
+    /// Judges a document, or the object that holds a field, if the schema judges that object as a whole.
     func object<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -92,7 +92,7 @@ struct JSONWalker: ~Escapable {
         return try values(.whole, of: view, node: index, depth: depth, into: &sink) && fits
     }
 
-    /// Reports a finding, and gives `false`.
+    /// Reports a finding, and returns `false`.
     @inline(__always)
     func fail<Sink: FindingSink>(_ rule: Rule, node: Int, _ found: Found, into sink: inout Sink) -> Bool {
         sink.report(Finding(rule, .certain, node: node, found))
@@ -133,7 +133,7 @@ extension JSONWalker {
         return matches ? fits : fail(.patternMismatch, node: index, found, into: &sink)
     }
 
-    /// The code points: the bytes that do not continue one.
+    /// Returns the number of code points, which is the number of bytes that do not continue one.
     static func length(of element: BSONElement, in view: borrowing BSONView) -> Int64 {
         var count: Int64 = 0
         for offset in element.valueOffset &+ 4..<element.valueOffset &+ element.valueLength &- 1 {
@@ -155,7 +155,7 @@ extension JSONWalker {
 }
 
 extension JSONWalker {
-    /// Judges an object's fields by the keywords of objects.
+    /// Judges an object by the keywords of objects.
     func fields<Sink: FindingSink>(
         of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -177,7 +177,7 @@ extension JSONWalker {
         return try fields(of: view, node: index, depth: depth, marking: &seen, into: &sink)
     }
 
-    // Neither this nor what it calls now and then is in line elsewhere: only a small loop takes in the search for names.
+    // Not inlined, like the rare calls in it: the search for names is inlined only into a small loop.
     @inline(never)
     private func fields<Sink: FindingSink>(
         of view: borrowing BSONView, node index: Int, depth: Int, marking seen: inout some FieldMarks,
@@ -198,7 +198,7 @@ extension JSONWalker {
                 expected = found &+ 1
                 let field = fields[Int(rule.range.first) &+ found]
                 isDeclared = field.isDeclared
-                // Of a name that repeats, `properties` sees the first field only.
+                // `properties` judges only the first field of a repeated name.
                 if seen.insert(found), field.node >= 0,
                     try !value(element, of: view, node: Int(field.node), depth: depth, into: &sink)
                 {
@@ -234,7 +234,7 @@ extension JSONWalker {
         return fits
     }
 
-    /// The first field of that name.
+    /// Returns the first field of that name.
     @inline(never)
     func first(
         _ field: Int, in view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule
@@ -246,7 +246,7 @@ extension JSONWalker {
         return nil
     }
 
-    /// Judges a field by the patterns that match its name, and by `additionalProperties` where nothing names it.
+    /// Judges a field by the patterns that match its name, and by `additionalProperties` if no keyword names the field.
     @inline(never)
     func other<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, node index: Int,

@@ -23,7 +23,7 @@ struct NumberRule: Sendable, BitwiseCopyable {
     @inline(__always)
     func isMultiple(_ number: BSONNumber) -> Bool { divisor?.divides(number) ?? true }
 
-    /// NaN is at most NaN, and in no other order with anything.
+    /// Whether two numbers are in order; NaN is in order only with NaN, and not strictly.
     @inline(__always)
     private static func isInOrder(_ left: BSONNumber, _ right: BSONNumber, strictly: Bool) -> Bool {
         if left.isNaN || right.isNaN { return !strictly && left.isNaN && right.isNaN }
@@ -45,19 +45,20 @@ extension BSONNumber {
 
 /// The number of `multipleOf`.
 ///
-/// mongod divides decimals: a double counts as the 15 digits that it rounds to. Source: `Decimal128::modulo` and the
-/// conversion from double in mongod 6.0.
+/// mongod divides decimals; it rounds a double to 15 digits first. Source: `Decimal128::modulo` and the conversion from
+/// double in mongod 6.0.
 struct Divisor: Sendable, BitwiseCopyable {
     private let integer: Int64?
     private let parts: DecimalParts
 
-    /// - Precondition: the number is positive and finite.
+    /// Creates a divisor.
+    /// - Precondition: The number is positive and finite.
     init(_ number: BSONNumber) {
         parts = DecimalParts(fifteenDigitsOf: number)
         integer = parts.exactInt64
     }
 
-    /// Whether the number is a multiple; NaN and the infinities are none.
+    /// Whether the number is a multiple; NaN and the infinities are not.
     @inline(__always)
     func divides(_ number: BSONNumber) -> Bool {
         if case .integer(let value) = number, let integer { return value % integer == 0 }
@@ -67,7 +68,7 @@ struct Divisor: Sendable, BitwiseCopyable {
     private func divides(_ number: DecimalParts) -> Bool {
         guard number.kind == .finite else { return false }
         if number.coefficient == 0 { return true }
-        // Neither coefficient ends in a zero, so that a smaller power of ten cannot be made up for.
+        // Neither coefficient ends in a zero, so a number with a smaller exponent is not a multiple.
         guard number.exponent >= parts.exponent else { return false }
         let rest = parts.coefficient
         var remainder = number.coefficient % rest
@@ -80,7 +81,7 @@ struct Divisor: Sendable, BitwiseCopyable {
         return remainder == 0
     }
 
-    /// The remainder of the product, both factors being smaller than 128 bits.
+    /// Returns the remainder of a product of two factors that each fit in 128 bits.
     private static func product(_ left: UInt128, _ right: UInt128, modulo divisor: UInt128) -> UInt128 {
         let product = left.multipliedFullWidth(by: right % divisor)
         return divisor.dividingFullWidth((product.high % divisor, product.low)).remainder

@@ -2,23 +2,23 @@ import BSON
 
 /// The values that a path of names leads to in a document, as MongoDB's match language finds them.
 ///
-/// The way leads through arrays of objects, and through array indexes. Source: `BSONElementIterator` in mongod 6.0.
+/// The path leads through arrays of objects, and through array indexes. Source: `BSONElementIterator` in mongod 6.0.
 struct PathValues {
-    /// The values, an array at the path's end as a whole: what keywords of types, arrays and objects look at.
+    /// The values, with an array at the path's end as one value; keywords of types, arrays and objects judge these.
     private(set) var whole: [BSONElement] = []
-    /// The values and, of an array at the path's end, its elements before it: what keywords of scalars look at.
+    /// The values, with the elements of an array at the path's end before the array; keywords of scalars judge these.
     private(set) var traversed: [BSONElement] = []
 
     private let components: [String]
 
-    /// Whether the path leads anywhere.
+    /// Whether the path leads to a value.
     var exist: Bool { !traversed.isEmpty }
 
-    /// What a path leads to that leads nowhere.
+    /// Creates the values of a path that leads to none.
     init() { components = [] }
 
     /// Follows the path from a document.
-    /// - Throws: ``BSONError`` when the bytes on the way are damaged.
+    /// - Throws: ``BSONError`` if the bytes on the path are damaged.
     init(_ components: [String], in view: borrowing BSONView) throws(BSONError) {
         self.components = components
         try followObject(view, from: 0)
@@ -37,7 +37,7 @@ struct PathValues {
         }
     }
 
-    /// Whether an array at that component ends the path: a dot at the path's very end does not lead on.
+    /// Whether an array at that component ends the path; a dot at the very end of the path does not continue it.
     private func endsInArray(after index: Int) -> Bool {
         index + 1 == components.count || index + 2 == components.count && components[index + 1].isEmpty
     }
@@ -51,7 +51,7 @@ struct PathValues {
             if element.type == .object { try followObject(array.document(element), from: index) }
             guard isNumber, array.nameBytes(element).isEqual(to: component) else { continue }
             if isLast {
-                // An element that the path names is not looked into, even if it is an array itself.
+                // An element that the path names by its index is not traversed, even if it is an array itself.
                 add(element)
             } else if element.type == .object {
                 try followObject(array.document(element), from: index + 1)

@@ -3,22 +3,23 @@ import ServerSchema
 
 /// Builds the filter that finds the documents of a group, for the `jsonschema` dialect.
 ///
-/// The filter is the group's one keyword, in a schema that holds nothing else but the way to it: mongod then finds what
-/// the checker finds, by the same rules.
+/// The filter is a schema that holds only the group's one keyword and the path to it, so mongod finds what the checker
+/// finds, by the same rules.
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 
-    /// The filter, and whether it matches those documents and no others.
+    /// Returns the filter, and whether it matches only the documents of the group.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let node = Int(located.finding.node)
-        // What is at the end of a path may lack fields of its own, too.
+        // A value at the end of a path may also lack fields of its own.
         let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
         if let path = topmostPath(of: node), !isMissing || path != node {
-            // Of a path each keyword asks for a value of its own: only all of them together say what they mean.
+            // Different values of a path may satisfy different keywords, so only the whole schema has the right
+            // meaning.
             return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
         }
         guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }
-        // A required field is missing from its parent: the way ends there.
+        // A required field is missing from its parent, so the path ends there.
         let end = located.finding.rule == .requiredMissing ? Int(plan.origins[node].parent) : node
         return (Self.failing(around(leaf, at: end)), isExact(located.finding))
     }
@@ -27,7 +28,7 @@ struct SchemaSlice {
         ["$nor": [["$jsonSchema": .object(schema)]]]
     }
 
-    /// The node nearest to the root, up to this one, that stands for a path or for the object around it.
+    /// Returns the node nearest to the root, from this one up, that is a path or judges the object that holds it.
     private func topmostPath(of node: Int) -> Int? {
         var (node, found) = (node, nil as Int?)
         while node > 0 {
@@ -37,10 +38,10 @@ struct SchemaSlice {
         return found
     }
 
-    /// One keyword makes the two findings that none or several of `oneOf` fit.
+    /// Whether the filter is exact; for `oneOf` it is not, because its keyword causes two different findings.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
-    /// The schema that fails just where the finding is, for the node itself.
+    /// Returns the schema that fails exactly where the finding is, for the node itself; `nil` if there is none.
     private func leaf(of located: FindingCollector.Located) -> BSONDocument? {
         let finding = located.finding
         let origin = plan.origins[Int(finding.node)]
@@ -51,14 +52,14 @@ struct SchemaSlice {
             return ["required": [.string(name)]]
         case .additionalProperty:
             guard case .field(let name)? = located.below.last, !name.contains("\\E") else { return nil }
-            // Unlike `properties`, a pattern sees each field of a name that repeats.
+            // Unlike `properties`, a pattern judges every field of a repeated name.
             let pattern = "\\A\\Q\(name)\\E\\z"
             return ["patternProperties": .object(BSONDocument([(pattern, .object(["not": ["bsonType": type]]))]))]
         case .dependencyMissing:
             guard case .field(let name)? = located.below.last else { return nil }
             return ["dependencies": .object(Self.dependencies(of: origin.schema, on: name))]
         case .typeMismatch where !plan.judgesWhole(Int(finding.node)):
-            // A value of the found type stands there, which the schema does not name.
+            // A value of the found type is there, and the schema does not name that type.
             return ["not": ["bsonType": type]]
         default:
             guard let keyword = keyword(of: finding.rule, in: origin.schema) else { return nil }
@@ -67,7 +68,7 @@ struct SchemaSlice {
         }
     }
 
-    /// The entries of `dependencies` that list a field, without the other fields.
+    /// Returns the entries of `dependencies` that list a field, without the other fields.
     private static func dependencies(of schema: SchemaNode, on name: String) -> BSONDocument {
         BSONDocument(
             schema.constraints.dependencies.compactMap { dependency in
@@ -76,7 +77,7 @@ struct SchemaSlice {
             })
     }
 
-    /// The schema with nothing but the keyword that a rule judges.
+    /// Returns the schema with only the keyword that a rule judges; `nil` if the rule has none.
     private func keyword(of rule: Rule, in schema: SchemaNode) -> BSONDocument? {
         let names: [String]
         switch rule {
@@ -108,7 +109,7 @@ struct SchemaSlice {
         return BSONDocument(keywords.map { ($0.name, Self.emptied($0.name, $0.value, for: rule)) })
     }
 
-    /// The keyword without what other rules judge.
+    /// Returns the keyword without the parts that other rules judge.
     private static func emptied(_ name: String, _ value: BSONValue, for rule: Rule) -> BSONValue {
         switch (rule, value) {
         case (.additionalItem, .array(let entries)) where name == "items":
@@ -121,7 +122,7 @@ struct SchemaSlice {
         }
     }
 
-    /// The schema of the root that leads to a node and says there what `leaf` says.
+    /// Returns a schema of the root that applies `leaf` at a node.
     private func around(_ leaf: BSONDocument, at node: Int) -> BSONDocument {
         var schema = leaf
         var node = node

@@ -29,7 +29,7 @@ struct CSharpIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the types that the file itself uses, and what every object of the SDK has already.
+    /// Keywords, the types that the file itself uses, and the members of every object of the SDK.
     let reserved = Set(
         """
         DateTimeOffset Decimal128 DynamicApi Equals GetHashCode GetType Guid IAsymmetricObject IDictionary IEmbeddedObject
@@ -94,11 +94,11 @@ struct CSharpIdiom: LanguageIdiom {
 }
 
 extension String {
-    /// The parts between what is neither a letter nor a digit of ASCII.
+    /// The parts of the text between characters that are not ASCII letters or digits.
     var words: [Substring] { split { !($0.isASCII && ($0.isLetter || $0.isNumber)) } }
 }
 
 extension StringProtocol {
-    /// The text with its first letter as a capital.
+    /// The text with its first letter capitalized.
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

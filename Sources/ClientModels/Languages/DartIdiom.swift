@@ -1,6 +1,6 @@
 /// The Realm SDK for Flutter and Dart.
 struct DartIdiom: LanguageIdiom {
-    // Classes begin with $, and not with _, so that those of other files can name them.
+    // Class names begin with $ instead of _, so that other files can name the classes.
     let template = #"""
         // {{origin}}.
         {{#imports}}
@@ -30,7 +30,7 @@ struct DartIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the types that the file itself uses, and what every object of the SDK has already.
+    /// Keywords, the types that the file itself uses, and the members of every object of the SDK.
     let reserved = Set(
         """
         DateTime Decimal128 Function List Map MapTo Object ObjectId PrimaryKey Realm RealmModel RealmObject RealmValue Set
@@ -59,7 +59,7 @@ struct DartIdiom: LanguageIdiom {
         return first.prefix(1).lowercased() + first.dropFirst() + words.dropFirst().map(\.capitalizedFirst).joined()
     }
 
-    /// What the annotation says.
+    /// Returns the argument of the annotation.
     func base(of kind: ObjectClass.Kind) -> String {
         switch kind {
         case .object: ""

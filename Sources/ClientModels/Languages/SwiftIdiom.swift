@@ -30,7 +30,7 @@ struct SwiftIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, what the SDK's and Foundation's classes have already, and the types that the file itself uses.
+    /// Keywords, the members of the SDK's and Foundation's classes, and the types that the file itself uses.
     let reserved = Set(
         """
         Any AnyRealmValue AsymmetricObject Bool Data Date Decimal128 Double EmbeddedObject Int List Map MutableSet Object

@@ -79,7 +79,7 @@ struct TypeScriptIdiom: LanguageIdiom {
             case .object(let title): title
             case .scalar(let scalar): Self.words(for: scalar).schema
             }
-        // What holds objects says itself whether they may be null.
+        // A container of objects decides itself whether they may be null.
         let isSaid: Bool = if case .object = type.element, type.container != nil { false } else { type.isOptional }
         let element = name + (isSaid ? "?" : "")
         return switch type.container {
@@ -110,7 +110,7 @@ struct TypeScriptIdiom: LanguageIdiom {
 }
 
 extension ObjectClass {
-    /// The other classes that its properties name.
+    /// Returns the names of the other classes that the properties use.
     func linkedClasses(_ names: ClassNames) -> [String] {
         let classes = fields.compactMap { field -> String? in
             guard case .object(let title) = field.type.element, title != name else { return nil }

@@ -1,18 +1,18 @@
 import ServerSchema
 
-/// How a value fares where a schema declares a type: as a check judges it, or worse.
+/// How well a value fits a declared type: as a check judges it, or worse.
 enum Fitness: Comparable {
     case fits, possible, fails
 }
 
 extension ValueKind {
-    /// The types that clients have, but for `mixed`: what App Services can declare of a value.
+    /// The types that clients have, except `mixed`: those that App Services can declare for a value.
     static let declarable: Set<SchemaType> = [
         .bool, .int, .long, .double, .decimal, .string, .date, .objectId, .uuid, .binData, .object, .array,
     ]
 
-    /// How a value fares under an App Services type, null and `mixed` aside.
-    /// - Parameter isID: Whether it is a document's `_id`, where int and long are one and other numbers are not.
+    /// Returns how well a value fits an App Services type, apart from null and `mixed`.
+    /// - Parameter isID: whether it is a document's `_id`, where int and long fit each other and other numbers do not.
     func fitness(for declared: SchemaType, isID: Bool = false) -> Fitness {
         if type == declared, self != .otherBinary { return .fits }
         if isID { return [.int, .long].contains(declared) && [.int, .long].contains(type) ? .fits : .fails }
@@ -26,7 +26,7 @@ extension ValueKind {
         }
     }
 
-    /// How a value fares under `mixed`, what is inside it aside.
+    /// How well a value fits `mixed`, apart from its contents.
     var mixedFitness: Fitness {
         switch self {
         case .undefined, .dbPointer, .symbol, .javascriptWithScope: .fails

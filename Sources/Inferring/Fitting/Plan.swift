@@ -1,33 +1,33 @@
 import ServerSchema
 
-/// What the schema is going to say of one path.
+/// The decision on what the schema declares for one path.
 struct Plan {
-    /// The types that it declares; one, for App Services; none leaves the path out.
+    /// The declared types; exactly one for App Services; none leaves the path out.
     var types: [SchemaType]
     /// Whether every object must hold it.
     var isRequired = false
 
-    /// Anything that clients can have.
+    /// Any value that clients can have.
     static let mixed = Plan(types: [.mixed])
 }
 
-/// Where a node stands, as far as rules differ by it.
+/// The place of a node, as far as the rules depend on it.
 enum Place {
     case root, id, field, element, value
 }
 
-/// A way to make the schema say more, at the price of documents that it then refuses.
+/// A step that makes the schema stricter, and may make it refuse documents.
 struct Tightening {
-    /// The documents that it refuses, at most.
+    /// The largest number of documents that it can refuse.
     var cost: Int
-    /// Tells apart those of one cost: the one found first is taken first.
+    /// The order in which the steps were found; of steps with the same cost, the first found is taken first.
     var order: Int
     var action: Action
 
     enum Action {
-        /// Declares one type, where else `mixed` would stand, or nothing.
+        /// Declares one type instead of `mixed` or nothing.
         case declare(node: Int, SchemaType, Place, level: Int)
-        /// Declares `mixed`, where else nothing would stand.
+        /// Declares `mixed` instead of nothing.
         case declareMixed(node: Int)
         /// Drops one of several types.
         case drop(node: Int, SchemaType)

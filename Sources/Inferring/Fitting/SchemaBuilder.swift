@@ -1,8 +1,8 @@
 import BSON
 import ServerSchema
 
-/// Writes down what a fitter decided: the same decisions give the same bytes, with `_id` first and the other fields by
-/// name.
+/// Writes the schema that a fitter decided on; the same decisions give the same bytes, with `_id` first and the other
+/// fields by name.
 struct SchemaBuilder {
     let fitter: SchemaFitter
     let enums: EnumRule?
@@ -14,7 +14,7 @@ struct SchemaBuilder {
         titles = TypeTitles(root: title, reserved: reserved)
     }
 
-    /// The schema's file: of App Services, or a validator.
+    /// Returns the content of the schema file, of App Services or with a validator.
     mutating func document() -> BSONDocument {
         var root = BSONBuilder()
         if fitter.isAppServices { root.append("title", .string(titles.root)) }
@@ -24,7 +24,7 @@ struct SchemaBuilder {
         return fitter.isAppServices ? root.finish() : ["$jsonSchema": .object(root.finish())]
     }
 
-    /// The schema of one value; `nil` where nothing is said of it.
+    /// Returns the schema of one value; `nil` if the schema leaves the value out.
     private mutating func schema(_ node: Int, path: [String]) -> BSONDocument? {
         guard let plan = fitter.plans[node] else { return nil }
         var parts: [(String, BSONValue)] = []
@@ -50,7 +50,7 @@ struct SchemaBuilder {
         types.count == 1 ? .string(types[0].rawValue) : .array(of: types.map { .string($0.rawValue) })
     }
 
-    /// What is said of a value that may be an object; `nil` when App Services cannot say it.
+    /// Returns the keywords for a value that may be an object; `nil` if App Services cannot describe it.
     private mutating func members(ofObject node: Int, path: [String]) -> [(String, BSONValue)]? {
         let found = fitter.tree.nodes[node]
         if found.isFolded {
@@ -74,7 +74,7 @@ struct SchemaBuilder {
             properties.append((name, .object(schema)))
             if fitter.plans[child]?.isRequired ?? false { required.append(.string(name)) }
         }
-        // App Services needs the primary key's type, and an object without properties would be a dictionary.
+        // App Services needs the primary key's type, and an object without properties would count as a dictionary.
         if node == 0, fitter.isAppServices, properties.first?.0 != "_id" {
             properties.insert(("_id", ["bsonType": "objectId"]), at: 0)
         }
@@ -88,24 +88,24 @@ struct SchemaBuilder {
         let items = fitter.tree.nodes[node].items
         if items >= 0, let schema = schema(items, path: path) { return [("items", .object(schema))] }
         guard fitter.isAppServices else { return [] }
-        // Of an array that was always empty nothing is known; one whose elements cannot be declared is left out.
+        // An array that was always empty may hold anything; an array whose elements cannot be declared is left out.
         return items < 0 ? [("items", ["bsonType": "mixed"])] : nil
     }
 }
 
-/// When the values of a field are listed in its schema.
+/// The rule that decides whether a schema lists the values of a field.
 package struct EnumRule: Hashable, Sendable {
-    /// The distinct values at most.
+    /// The largest number of distinct values.
     package var maximumValues = 12
-    /// How often each of them is met at least, on average.
+    /// The smallest average number of occurrences of each distinct value.
     package var minimumRepeats = 20
-    /// How many values there are at least.
+    /// The smallest number of values.
     package var minimumCount = 100
 
-    /// The defaults.
+    /// Creates the default rule.
     package init() {}
 
-    /// The values to list; `nil` when the field is no candidate.
+    /// Returns the values to list; `nil` if the field is no candidate.
     func values(of node: PathNode, _ plan: Plan) -> [BSONValue]? {
         guard let values = candidates(of: node) else { return nil }
         let declared = plan.types.filter { $0 != .null }
@@ -116,7 +116,7 @@ package struct EnumRule: Hashable, Sendable {
         return values + (nulls > 0 ? [.null] : [])
     }
 
-    /// The values that a field takes, when they are few, all of one type, and met often.
+    /// Returns the values of a field if they are few, all of one type and frequent, else `nil`.
     func candidates(of node: PathNode) -> [BSONValue]? {
         let counts = node.distinct.values
         let total = node.total - node.count(of: .null)

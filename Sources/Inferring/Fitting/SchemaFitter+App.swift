@@ -1,11 +1,12 @@
 import ServerSchema
 
-/// What an App Services schema can say: one type, or `mixed`.
+/// The decisions for an App Services schema, which declares one type or `mixed`.
 extension SchemaFitter {
     mutating func lookForApp(_ node: Int, _ place: Place, level: Int) {
         let found = tree.nodes[node]
         guard let best = bestType(of: found, place) else {
-            // Nothing but null, or what clients have no type for: a field is left out, an element may be anything.
+            // All values are null, or of types that clients do not have: a field is left out, an element may be
+            // anything.
             if place == .element || place == .value { offerMixed(node) }
             return
         }
@@ -13,7 +14,7 @@ extension SchemaFitter {
             if place != .id { offerMixed(node) }
             return
         }
-        // A primary key has a type, whatever that costs.
+        // A primary key gets a type at any cost.
         if place == .id { return declareID(node, best.type) }
         offer(best.cost, .declare(node: node, best.type, place, level: level))
         if best.cost > 0 { offerMixed(node) }
@@ -24,10 +25,10 @@ extension SchemaFitter {
         offerRequirement(of: node, .id)
     }
 
-    /// Offers `mixed`: for nothing, where it accepts all that is there.
+    /// Offers `mixed`, which costs nothing if it accepts all values.
     private mutating func offerMixed(_ node: Int) { offer(mixedCost(node), .declareMixed(node: node)) }
 
-    /// The type that refuses the fewest values.
+    /// Returns the type that refuses the fewest values, and how many it refuses.
     private func bestType(of node: PathNode, _ place: Place) -> (type: SchemaType, cost: Int)? {
         var best: (type: SchemaType, cost: Int, possible: Int)?
         for (type, _) in node.types(by: \.type) where ValueKind.declarable.contains(type) {
@@ -40,7 +41,7 @@ extension SchemaFitter {
         return best.map { ($0.type, $0.cost) }
     }
 
-    /// Whether App Services has the type at that place: keys are few types, and no collection stands in another.
+    /// Whether App Services allows the type at the place: few types can be keys, and no collection is inside another.
     private func isAllowed(_ type: SchemaType, of node: PathNode, _ place: Place) -> Bool {
         switch place {
         case .id: [.string, .int, .long, .objectId, .uuid].contains(type)
@@ -49,7 +50,7 @@ extension SchemaFitter {
         }
     }
 
-    /// Whether an object is written as a dictionary: its keys are many, or there are none that a schema can name.
+    /// Whether an object is written as a dictionary, because its keys are many or a schema can name none of them.
     func isDictionary(_ node: PathNode) -> Bool {
         node.isFolded || !(0..<node.keys.count).contains { isDescribable(node.keys.name($0)) }
     }
@@ -76,7 +77,7 @@ extension SchemaFitter {
         }
     }
 
-    /// The values at a node and below it that `mixed` refuses.
+    /// Returns how many values at a node and below it `mixed` refuses.
     private func mixedCost(_ node: Int) -> Int {
         let found = tree.nodes[node]
         var sum = options.isStrict ? found.oddKeys : 0
@@ -84,7 +85,7 @@ extension SchemaFitter {
         where kind.mixedFitness == .fails || options.isStrict && kind.mixedFitness == .possible {
             sum += count
         }
-        // How many of them are nested more deeply than `mixed` may be is not known: all, at worst.
+        // `mixed` limits the nesting. How many values exceed the limit is unknown, so all of them are counted.
         if found.height > 100 { sum += found.count(of: .object) + found.count(of: .array) }
         for child in found.keys.nodes { sum += mixedCost(child) }
         if found.items >= 0 { sum += mixedCost(found.items) }

@@ -1,23 +1,24 @@
 import BSON
 import ServerSchema
 
-/// Decides what a schema says of each path, so that it refuses no more documents than it may.
+/// Decides what a schema declares for each path, so that it refuses no more documents than allowed.
 ///
-/// It begins with a schema that accepts every document, and then tightens it, the cheapest way first, until the next one
-/// would cost more than is left. A cost is the number of values that would not fit, which is at least that of their
-/// documents; so the sum of the costs bounds the documents refused, however they overlap. With a larger allowance the
-/// same steps are taken and then further ones: a lower cover never accepts a document that a higher one refuses.
+/// It begins with a schema that accepts every document, and tightens it step by step, the cheapest step first, until
+/// the next step would cost more than the rest of the budget. A cost is a number of values that would not fit, which is
+/// at least the number of their documents; so the sum of the costs bounds the documents refused, however they overlap.
+/// A larger budget takes the same steps and then further ones, so a lower cover never accepts a document that a higher
+/// one refuses.
 struct SchemaFitter {
     let tree: PathTree
     let options: InferOptions
-    /// The documents that may still be refused.
+    /// The number of documents that may still be refused.
     private(set) var budget: Int
     private(set) var plans: [Int: Plan] = [:]
-    /// Sorted, the dearest first.
+    /// The steps that can be taken, the most expensive first.
     private var pending: [Tightening] = []
     private var order = 0
 
-    /// The levels below the documents that a schema describes: deeper ones are left open.
+    /// The number of levels below the documents that a schema describes; deeper levels are left open.
     static var maximumLevel: Int { 32 }
 
     init(_ tree: PathTree, _ options: InferOptions, cover: Double? = nil) {
@@ -72,7 +73,7 @@ struct SchemaFitter {
 
     mutating func settle(_ node: Int, _ plan: Plan) { plans[node] = plan }
 
-    /// Looks at what is inside a value of a type.
+    /// Continues inside the values if the type is an object or an array.
     mutating func open(_ node: Int, as type: SchemaType, level: Int) {
         switch type {
         case .object: openObject(node, level: level)
@@ -99,7 +100,7 @@ struct SchemaFitter {
         if items >= 0, level < Self.maximumLevel { look(at: items, .element, level: level + 1) }
     }
 
-    /// The nodes of the objects that hold the fields.
+    /// The nodes of the objects that hold the fields, by the nodes of the fields.
     private(set) var parents: [Int: Int] = [:]
 
     private mutating func look(at node: Int, _ place: Place, level: Int) {
@@ -108,7 +109,7 @@ struct SchemaFitter {
 }
 
 extension PathTree {
-    /// The positions of an object's fields: `_id` first, then by name, byte by byte.
+    /// Returns the positions of an object's fields: `_id` first, then by name, byte by byte.
     func sortedKeys(of node: Int) -> [Int] {
         let keys = nodes[node].keys
         let names = (0..<keys.count).map { (position: $0, name: Array(keys.name($0))) }

@@ -2,31 +2,32 @@
 ///
 /// Source of the rules: `semantics.md` section 4 of the project's reference, `title-…`.
 package struct TypeTitles {
-    /// Of the documents.
+    /// The name of the documents' type.
     package let root: String
     private var used: Set<String>
 
     static var maximumLength: Int { 57 }
 
-    /// - Parameter reserved: names of other types.
+    /// Chooses the name of the documents' type.
+    /// - Parameter reserved: the names of other types, which are not used.
     package init(root name: String, reserved: Set<String> = []) {
         var used = reserved
         root = Self.unique(Self.identifier(name), &used)
         self.used = used
     }
 
-    /// A name for the type of each collection.
+    /// Returns a name for the type of each collection.
     package static func roots(of collections: [String]) -> [String] {
         var used: Set<String> = []
         return collections.map { unique(identifier($0), &used) }
     }
 
-    /// A name for the embedded objects at a path.
+    /// Returns a name for the type of the embedded objects at a path.
     mutating func title(at path: [String]) -> String {
         Self.unique(Self.identifier(([root] + path).joined(separator: "_")), &used)
     }
 
-    /// Letters, digits and underscores alone, a letter first.
+    /// Returns a name of ASCII letters, digits and underscores that begins with a letter.
     private static func identifier(_ text: String) -> String {
         let characters = text.unicodeScalars.map { scalar -> Character in
             let isWord = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))

@@ -1,15 +1,15 @@
 import BSON
 
-/// The distinct strings and whole numbers that stand at a path, as long as they are few and short.
+/// The distinct strings and whole numbers at a path, as long as they are few and short.
 struct EnumCandidates: Hashable, Sendable {
-    /// The most values that are kept: one more, and it is no candidate for an enum.
+    /// The most values that are kept; with one more, the path is no candidate for an enum.
     static var maximumCount: Int { 24 }
     /// The most bytes of a value.
     static var maximumLength: Int { 64 }
 
-    /// A value's type byte and its bytes; how often it was met.
+    /// The number of occurrences of each value, which is its type byte and its bytes.
     private(set) var counts: [[UInt8]: Int] = [:]
-    /// Whether there were too many, or one too long: then none is kept.
+    /// Whether there were too many values, or one too long, so that none is kept.
     private(set) var isTooMany = false
 
     /// Counts a value of a `string`, `int` or `long` element.
@@ -19,7 +19,7 @@ struct EnumCandidates: Hashable, Sendable {
         add([element.type.rawValue] + view.valueBytes(element).copied(), count: 1)
     }
 
-    /// Adds what another reader counted.
+    /// Adds the counts of another reader.
     mutating func merge(_ other: EnumCandidates) {
         guard !isTooMany else { return }
         guard !other.isTooMany else { return giveUp() }
@@ -48,7 +48,7 @@ struct EnumCandidates: Hashable, Sendable {
         switch BSONType(rawValue: bytes[0]) {
         case .int: return .int(Int32(truncatingIfNeeded: integer()))
         case .long: return .long(Int64(truncatingIfNeeded: integer()))
-        // Behind its length, and before its NUL.
+        // The text is after its length and before its NUL.
         default: return .string(String(decoding: rest.dropFirst(4).dropLast(), as: UTF8.self))
         }
     }

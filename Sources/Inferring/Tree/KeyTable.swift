@@ -1,22 +1,22 @@
 import BSON
 import Checking
 
-/// The names of an object's fields in the order in which they were met, each with its node: searched, and added to,
-/// without a String.
+/// The names of an object's fields in the order in which they were found, each with its node; searching and adding
+/// create no String.
 struct KeyTable: Sendable {
     private(set) var keys: [FieldKey] = []
-    /// One per name: its node.
+    /// The node of each name.
     private(set) var nodes: [Int] = []
     private var bytes: [UInt8] = []
-    /// The hash table, once there are many names: a position or -1; its size is a power of two.
+    /// The hash table, used once there are many names, with positions or -1; its size is a power of two.
     private var slots: [Int32] = []
 
     var count: Int { keys.count }
 
-    /// Where a name stands; `nil` when it was not met.
+    /// Returns the position of a name; `nil` if the table does not have it.
     /// - Parameters:
-    ///   - names: the bytes that the key's own name stands in.
-    ///   - expected: the position to try first: documents mostly keep one order.
+    ///   - names: the bytes that contain the key's own name.
+    ///   - expected: the position to try first, because most documents keep one order.
     func position(of key: FieldKey, in names: RawSpan, expected: Int) -> Int? {
         let mine = unsafe bytes.span.bytes
         if expected < keys.count, key.matches(keys[expected], in: names, names: mine) { return expected }
@@ -32,7 +32,7 @@ struct KeyTable: Sendable {
         return nil
     }
 
-    /// Adds a name that was not met before.
+    /// Adds a name that the table does not have yet.
     mutating func append(_ key: FieldKey, in names: RawSpan, node: Int) {
         let (start, length) = (Int(key.start), Int(key.length))
         var own = key
@@ -43,19 +43,19 @@ struct KeyTable: Sendable {
         if keys.count > 8 { index() }
     }
 
-    /// The bytes that all keys' names stand in.
+    /// The bytes that contain the names of all keys.
     var names: RawSpan {
         @_lifetime(borrow self)
         get { unsafe bytes.span.bytes }
     }
 
-    /// The bytes of a name.
+    /// Returns the bytes of a name.
     func name(_ position: Int) -> ArraySlice<UInt8> {
         let start = Int(keys[position].start)
         return bytes[start..<start + Int(keys[position].length)]
     }
 
-    /// The same names, whose nodes have moved.
+    /// Corrects the nodes of the names after the nodes have moved.
     mutating func moveNodes(by offset: Int) {
         for position in nodes.indices { nodes[position] += offset }
     }

@@ -1,29 +1,29 @@
-/// What was counted at one path of the documents.
+/// The counts for one path of the documents.
 struct PathNode: Sendable {
-    /// How many values of each kind were met; few kinds, in the order in which they were met.
+    /// The number of values of each kind; there are few kinds, in the order in which they were found.
     private(set) var kinds: [(kind: ValueKind, count: Int)] = []
-    /// The objects that hold the field, each once however often it holds it; not counted of folded values.
+    /// The number of objects that hold the field, each counted once however often it holds it; not for folded values.
     var presence = 0
     /// The fields of its objects: their names and nodes.
     var keys = KeyTable()
-    /// All fields' values together, once the names are folded: as those of a dictionary; -1 before.
+    /// The node for the values of all fields, once the names are folded like a dictionary's; -1 before.
     var values = -1
-    /// The fields of its objects whose names no dictionary of App Services can have; counted once folded.
+    /// The number of fields whose names no App Services dictionary can have; counted only if the names are folded.
     var oddKeys = 0
-    /// The elements of its arrays; -1 before there is one.
+    /// The node for the elements of its arrays; -1 before there is one.
     var items = -1
     /// The most elements of an array.
     var longestArray = 0
-    /// The levels of objects and arrays that begin here.
+    /// The most levels of objects and arrays that begin here.
     var height = 0
     var hints = TextHints()
     var distinct = EnumCandidates()
-    /// The object that held the field last.
+    /// The number of the object that held the field last.
     var stamp = 0
 
     var isFolded: Bool { values >= 0 }
 
-    /// How many values were met.
+    /// The number of values.
     var total: Int { kinds.reduce(0) { $0 + $1.count } }
 
     func count(of kind: ValueKind) -> Int { kinds.first { $0.kind == kind }?.count ?? 0 }
@@ -36,7 +36,7 @@ struct PathNode: Sendable {
         kinds.append((kind, count))
     }
 
-    /// Adds what was counted at another node, but for what is below it.
+    /// Adds the counts of another node, except for what is below it.
     mutating func addCounts(of other: PathNode) {
         for (kind, count) in other.kinds { self.count(kind, count) }
         presence += other.presence

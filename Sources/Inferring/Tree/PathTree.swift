@@ -1,43 +1,43 @@
 package import BSON
 import Checking
 
-/// What documents hold, counted per path: types, presence, elements, keys.
+/// The contents of documents, counted per path: types, presence, elements, keys.
 ///
-/// Its memory is bounded whatever the documents hold. Each thread keeps one of its own, and they are merged at the end:
-/// what comes out depends on the documents alone, and neither on their order nor on who read them, as long as
-/// ``isCrowded`` is false.
+/// Its memory is bounded whatever the documents hold. Each thread keeps its own tree, and the trees are merged at the
+/// end. The result depends only on the documents, and neither on their order nor on the thread that read them, as long
+/// as ``isCrowded`` is false.
 package struct PathTree: Sendable {
-    /// What bounds the memory.
+    /// The limits on the memory.
     package struct Limits: Hashable, Sendable {
-        /// The names of one object that are told apart: with one more, they are folded like a dictionary's keys.
+        /// The most names of one object that are kept apart; with one more, they are folded like a dictionary's keys.
         package var maximumKeys = 1_000
-        /// The bytes of a name; a longer one folds its object, too.
+        /// The most bytes of a name; a longer name folds its object, too.
         package var maximumNameLength = 1_024
-        /// The paths; with more, objects are folded at half as many names, and so on.
+        /// The most paths; with more, objects are folded at half as many names, and so on.
         package var maximumNodes = 50_000
-        /// Whether the distinct values are kept that an enum could list.
+        /// Whether to keep the distinct values that an enum could list.
         package var keepsValues = false
 
-        /// The defaults.
+        /// Creates the default limits.
         package init() {}
     }
 
-    /// The documents counted so far.
+    /// The number of documents counted so far.
     package private(set) var documents = 0
-    /// Whether there were more paths than are kept, so that objects of fewer names were folded, too.
+    /// Whether there were too many paths, so that objects with fewer names were folded, too.
     package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
 
-    /// How many paths are kept.
+    /// The number of paths that are kept.
     package var pathCount: Int { nodes.count - free.count }
 
     let limits: Limits
-    /// The root is the first.
+    /// The nodes, of which the first is the root.
     var nodes: [PathNode] = [PathNode()]
     private var free: [Int] = []
     private var maximumKeys: Int
     private var objects = 0
 
-    /// Starts with nothing counted.
+    /// Creates an empty tree.
     package init(limits: Limits = Limits()) {
         self.limits = limits
         maximumKeys = limits.maximumKeys
@@ -52,7 +52,7 @@ package struct PathTree: Sendable {
         thinOut()
     }
 
-    /// Adds what another thread counted under the same limits.
+    /// Adds the counts that another thread made under the same limits.
     package mutating func merge(_ other: PathTree) {
         documents += other.documents
         let offset = nodes.count
@@ -66,11 +66,11 @@ package struct PathTree: Sendable {
     }
 }
 
-// MARK: the walk
+// MARK: counting
 
 extension PathTree {
     /// Counts the fields of an object.
-    /// - Returns: The levels of objects and arrays, this one included.
+    /// - Returns: the number of levels of objects and arrays, including this one.
     private mutating func object(
         _ view: borrowing BSONView, node: Int, depth: Int
     ) throws(BSONError) -> Int {
@@ -127,7 +127,7 @@ extension PathTree {
         return height + 1
     }
 
-    /// The node of a field's value.
+    /// Returns the node of a field's value.
     private mutating func child(
         _ element: BSONElement, of view: borrowing BSONView, in node: Int, expected: inout Int
     ) -> Int {
@@ -162,7 +162,7 @@ extension PathTree {
 // MARK: folding and merging
 
 extension PathTree {
-    /// Takes all fields of an object together, as the values of a dictionary; the root keeps its `_id`.
+    /// Combines all fields of an object as the values of a dictionary; the root keeps its `_id`.
     mutating func fold(_ node: Int) {
         guard !nodes[node].isFolded else { return }
         let keys = nodes[node].keys
@@ -172,9 +172,9 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object that has no room for one more name.
+    /// Folds an object that has no room for another name.
     private mutating func makeRoom(in node: Int) {
-        // Within one document, too, paths must not grow without a bound.
+        // Even within one document, the number of paths must be bounded.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }
@@ -183,7 +183,7 @@ extension PathTree {
 
     private func isKept(_ name: RawSpan, in node: Int) -> Bool { node == 0 && name.isEqual(to: "_id") }
 
-    /// Gives a field of another object to this one.
+    /// Moves a field of another object into this one.
     private mutating func adopt(_ position: Int, of keys: KeyTable, in node: Int) {
         let child = keys.nodes[position]
         let key = keys.keys[position]
@@ -200,7 +200,7 @@ extension PathTree {
         nodes[nodes[node].values].presence = 0
     }
 
-    /// Adds all that a node and those below it counted to another, and leaves nothing of it.
+    /// Adds all counts of a node and of those below it to another node, and removes the node.
     private mutating func absorb(_ source: Int, into node: Int) {
         let other = nodes[source]
         nodes[source] = PathNode()
@@ -220,7 +220,7 @@ extension PathTree {
         for position in 0..<other.keys.count { adopt(position, of: other.keys, in: node) }
     }
 
-    /// Halves the names of an object that are told apart until the paths are few enough.
+    /// Halves the number of names that are kept apart in an object until there are few enough paths.
     private mutating func thinOut() {
         while pathCount > limits.maximumNodes, maximumKeys > 0 {
             maximumKeys /= 2
@@ -237,20 +237,20 @@ extension PathTree {
 }
 
 extension PathNode {
-    /// The same node in a tree that begins `offset` nodes later.
+    /// Returns the node for a tree in which its nodes come `offset` later.
     fileprivate func moved(by offset: Int) -> PathNode {
         var node = self
         node.keys.moveNodes(by: offset)
         if node.items >= 0 { node.items += offset }
         if node.values >= 0 { node.values += offset }
-        // The numbers of another tree's objects mean nothing here.
+        // The object numbers of another tree mean nothing here.
         node.stamp = 0
         return node
     }
 }
 
 extension RawSpan {
-    /// Whether no dictionary of App Services can have the key: `semantics.md` section 5.1, `dictionary-key`.
+    /// Whether no App Services dictionary can have the key: `semantics.md` section 5.1, `dictionary-key`.
     fileprivate var isOddKey: Bool {
         guard !isEmpty else { return true }
         for index in 0..<byteCount {

@@ -1,9 +1,9 @@
 import BSON
 package import ServerSchema
 
-/// A value's type, as finely as it decides which declared types the value fits.
+/// A value's type, as finely as needed to decide which declared types the value fits.
 ///
-/// Numbers are told apart by which other numeric types can hold them, binary data by its subtype: see
+/// Numbers are distinguished by the other numeric types that can hold them, and binary data by its subtype: see
 /// `semantics.md` section 5.1 of the project's reference, `numeric-width-mismatch` and `binary-subtype`.
 package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
     case int
@@ -11,14 +11,14 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
     case long
     /// A long that no double holds exactly.
     case longBeyondDouble
-    /// A double with a fraction, or beyond 64 bits, or no number.
+    /// A double with a fraction or outside the range of 64-bit integers, or one that is not a number.
     case double
     /// A double that a long holds exactly.
     case integralDouble
     case decimal, string, bool, date, objectId, uuid
     /// Binary data of subtype 0.
     case binData
-    /// Binary data of another subtype, or a UUID that has not 16 bytes.
+    /// Binary data of another subtype, or a UUID that does not have 16 bytes.
     case otherBinary
     case object, array, null, regex, timestamp, javascript, minKey, maxKey, undefined, dbPointer, symbol,
         javascriptWithScope
@@ -51,7 +51,7 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The alias under which App Services, but for the types that it does not have, names it.
+    /// The type's name in App Services, or in mongod for types that App Services does not have.
     package var type: SchemaType {
         switch self {
         case .uuid: .uuid
@@ -59,7 +59,7 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The alias under which mongod names it.
+    /// The type's name in mongod.
     package var serverType: SchemaType {
         switch self {
         case .int: .int

@@ -1,7 +1,7 @@
 import BSON
 
 extension BSONValue {
-    /// Whether the collection's collation has a say in which values are equal to it.
+    /// Whether the collection's collation affects which values are equal to this one.
     package var dependsOnCollation: Bool {
         switch self {
         case .string, .invalidString, .symbol, .object, .array: true

@@ -1,11 +1,11 @@
 package import BSON
 
-/// Comparisons with values that are known: exact as ``Expression/same(_:_:)`` is and deeper, and far shorter, since their
-/// types need not be asked for.
+/// Exact comparisons with known values. They go deeper than ``Expression/same(_:_:)`` and are far shorter, because
+/// they need not ask for the types.
 ///
-/// The values are taken as they stand on the wire: a text that is not UTF-8 is compared by its bytes.
+/// The values are compared as they are on the wire: a text that is not UTF-8 is compared by its bytes.
 extension Expression {
-    /// Whether these fields of the document itself are what they are in `document`: those that it lacks are missing.
+    /// Returns the conditions for top-level fields to equal those of `document`; fields that it lacks must be missing.
     /// - Throws: ``BSONError`` when the document is damaged.
     package static func areExactly(_ names: [String], asIn document: BSONDocument) throws(BSONError) -> [Expression] {
         let view = document.view
@@ -20,10 +20,11 @@ extension Expression {
         return conditions
     }
 
-    /// Whether the whole document is this one.
+    /// Returns the condition for the whole document to equal this one.
     /// - Throws: ``BSONError`` when the document is damaged.
     package static func isExactly(_ document: BSONDocument) throws(BSONError) -> Expression {
-        // Not the variable alone: mongod 4.4 takes it for a path when it rewrites a comparison, and refuses that (16409).
+        // The variable alone does not do: mongod 4.4 takes it for a path in a rewritten comparison, and refuses it
+        // (16409).
         let root = Expression(["$ifNull": [Expression.variable("ROOT").bson, nil]])
         let literal = Expression.constant(.object(document))
         guard let inner = try inside(document.view, at: nil) else { return .same(root, literal) }
@@ -35,13 +36,13 @@ extension Expression {
     ) throws(BSONError) -> [Expression] {
         let field = Expression(.string("$" + path))
         let unseen = try unseen(element, of: view, at: path)
-        // The bytes of a text say it all, and a long one stands in the command only once.
+        // The bytes of a text are enough, and a long text should be in the command only once.
         if element.type == .string { return unseen }
         return [field.hasType(element.type.description), field == literal(element, of: view)] + unseen
     }
 
-    /// What `$eq` does not see of a field that is equal to the element: types of numbers, the sign of a zero, the digits
-    /// of decimals, and what the collection's collation takes for the same text.
+    /// Returns the conditions that `$eq` misses in a field that is equal to the element: types of numbers, the sign of
+    /// a zero, the digits of decimals, and texts that the collection's collation takes for the same.
     private static func unseen(
         _ element: BSONElement, of view: borrowing BSONView, at path: String
     ) throws(BSONError) -> [Expression] {
@@ -51,7 +52,7 @@ extension Expression {
         case .int, .long, .symbol: return [hasType]
         case .double, .decimal: return [hasType, text(field) == text(literal(element, of: view))]
         case .string:
-            // Its length field counts a NUL at the end.
+            // The value also has 4 bytes for its length, and a NUL at the end.
             let length = element.valueLength - 5
             return [
                 hasType, Expression(["$strLenBytes": field.bson]) == .constant(.integer(length)),
@@ -70,7 +71,7 @@ extension Expression {
         }
     }
 
-    /// What `$eq` does not see inside of an object; `nil` where a path cannot lead to each of its fields.
+    /// Returns the conditions that `$eq` misses inside an object; `nil` if a path cannot lead to each of its fields.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {
@@ -89,7 +90,7 @@ extension Expression {
         return conditions
     }
 
-    /// The element's value as it stands on the wire.
+    /// Returns the element's value as it is on the wire.
     private static func literal(_ element: BSONElement, of view: borrowing BSONView) -> Expression {
         var builder = BSONBuilder()
         builder.append("$literal", element, of: view)
@@ -100,7 +101,7 @@ extension Expression {
 }
 
 extension BSONView {
-    /// Whether there is anything in it that `$eq` does not compare exactly.
+    /// Whether the document holds anything that `$eq` does not compare exactly.
     fileprivate func holdsUnseen() throws(BSONError) -> Bool {
         var position = firstPosition
         while let element = try next(&position) {

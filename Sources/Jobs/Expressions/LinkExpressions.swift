@@ -1,7 +1,7 @@
 import BSON
 
 extension BSONValue {
-    /// Whether it can be a link: the primary key of another document, which is neither an object nor a list.
+    /// Whether the value can be a link, which is the primary key of another document and neither an object nor a list.
     package var isLink: Bool {
         switch self {
         case .object, .array, .null, .undefined: false
@@ -14,7 +14,7 @@ extension Expression {
     /// Whether the value can be a link.
     package var isLink: Expression { !hasType("missing", "null", "undefined", "object", "array") }
 
-    /// Whether the value is a list that holds such an element.
+    /// Returns whether the value is a list with an element for which `such` holds.
     func isList(withElement such: (Expression) -> Expression) -> Expression {
         hasType("array")
             && Expression([

@@ -4,16 +4,17 @@ import Yams
 
 /// Reads a raw aggregation expression of a job file.
 ///
-/// A key with a `$` in front is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A text
-/// with a `$` in front is a path. Operators are those of ``ExpressionOperator``; what another run would compute otherwise
-/// is refused, and so is code.
+/// A key with a leading `$` is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A
+/// text with a leading `$` is a path. The operators are those of ``ExpressionOperator``. Code is refused, and so is
+/// everything that another run would compute differently.
 enum ExpressionLiteral {
-    /// A condition, over the document as it is before the job: an expression, or a filter as a query has it.
+    /// Reads a condition on the document as it is before the job: an expression, or a filter as in a query.
     static func condition(_ node: YAMLNode) throws(JobError) -> Expression {
         try MatchFilter.isFilter(node) ? MatchFilter.expression(node) : expression(node, isOfElement: false)
     }
 
-    /// - Parameter isOfElement: whether it is evaluated for each element of a list or dictionary, which `$$CURRENT` then is.
+    /// Reads an expression.
+    /// - Parameter isOfElement: Whether it is evaluated for each element of a list or dictionary, as `$$CURRENT`.
     static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
         let expression = Expression(try value(node))
         if !isOfElement, let place = current(node) {
@@ -24,7 +25,7 @@ enum ExpressionLiteral {
         return expression
     }
 
-    /// The place of a `$$CURRENT` that stands alone.
+    /// Returns the place of a `$$CURRENT` without a field; `nil` if there is none.
     private static func current(_ node: YAMLNode) -> YAMLNode? {
         switch node.node {
         case .scalar(let scalar): return scalar.string == "$$CURRENT" ? node : nil
@@ -80,7 +81,7 @@ enum ExpressionLiteral {
         guard text != "$$ROOT" else {
             throw node.error("an expression may not use $$ROOT as a whole: name a field of it, like $$ROOT.total")
         }
-        // Variables that the expression itself binds begin with a small letter, as the server has it.
+        // Variables that the expression itself binds begin with a lower-case letter, as the server requires.
         guard name.first?.isUppercase == true, !variables.contains(String(name)) else { return }
         let reason = refused["$$\(name)"] ?? "of the server's variables it may use $$NOW, $$ROOT and $$CURRENT"
         throw node.error("an expression may not use $$\(name): \(reason)")
@@ -97,7 +98,9 @@ enum ExpressionLiteral {
 
     static func isWrapper(_ name: String) -> Bool { wrappers.contains(name) }
 
-    /// The keys of extended JSON; the operators of those names are `$toDate` and the like.
+    /// The keys of extended JSON.
+    ///
+    /// The operators for these types have other names, such as `$toDate`.
     private static let wrappers: Set = [
         "$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$binary", "$uuid",
         "$timestamp",
@@ -108,10 +111,10 @@ enum ExpressionLiteral {
     private static let isRandom = "another run would compute another value"
     private static let isCommand = "it is no operator of expressions"
 
-    /// The server's variables that do not change between two runs, but for `$$NOW`, which the start of the job settles.
+    /// The server's variables that have the same value in every run; the start of the job fixes `$$NOW`.
     private static let variables: Set = ["NOW", "ROOT", "CURRENT"]
 
-    /// Why some that are not let in are not.
+    /// The reasons to refuse some of the operators and variables that are not allowed.
     private static let refused: [String: String] = [
         "$function": isCode, "$accumulator": isCode, "$where": isCode, "$rand": isRandom, "$sampleRate": isRandom,
         "$createObjectId": isRandom, "$createUUID": isRandom, "$currentDate": "write $$NOW", "$$CLUSTER_TIME": isRandom,
@@ -122,7 +125,7 @@ enum ExpressionLiteral {
 }
 
 extension Expression {
-    /// The fields that the paths of the expression begin with.
+    /// The top-level fields that the paths of the expression begin with.
     package var fields: [String] { Self.fields(bson) }
 
     private static func fields(_ value: BSONValue) -> [String] {
@@ -138,7 +141,7 @@ extension Expression {
         }
     }
 
-    /// The expression with `$$NOW` as a constant.
+    /// Returns the expression with `$$NOW` replaced by a constant, in milliseconds since 1970.
     func settled(at now: Int64) -> Expression { Expression(Self.settled(bson, at: now)) }
 
     private static func settled(_ value: BSONValue, at now: Int64) -> BSONValue {

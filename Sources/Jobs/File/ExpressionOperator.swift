@@ -1,30 +1,32 @@
 import BSON
 import ServerSchema
 
-/// An operator that a raw expression may use: one that computes the same of the same document, and does nothing else.
+/// An operator that a raw expression may use: it computes the same from the same document, and does nothing else.
 ///
-/// What is not listed is refused: the server has operators of its own that no client should send (`$_internalJsEmit` ended
-/// a mongod 6.0), and each version brings more.
+/// Operators that are not listed are refused: the server has internal ones that no client should send
+/// (`$_internalJsEmit` ended a mongod 6.0), and each version adds more.
 package struct ExpressionOperator {
-    /// The version of the server from which it is known.
+    /// The first supported version of the server that has the operator.
     package let since: ServerVersion
 
-    /// A version of the server, by its name and by that of its wire protocol.
+    /// A version of the server.
     package struct ServerVersion: Sendable {
+        /// The name of the version, such as `5.0`.
         package let name: String
+        /// The version of the wire protocol.
         package let wireVersion: Int
     }
 
-    /// The operator of that name; `nil` for one that is not known, or not let in.
+    /// Finds the operator of a name; `nil` for a name that is unknown or not allowed.
     package init?(_ name: String) {
         guard let version = Self.all[name] else { return nil }
         since = version
     }
 
-    /// What to write in the place of a name that is not known; `nil` where nothing comes close.
+    /// Returns a suggestion for an unknown name; `nil` if no operator has a similar one.
     static func hint(for name: String) -> String? { Spelling.hint(for: name, among: all.keys.sorted()) }
 
-    /// Every operator that is let in, by name.
+    /// The allowed operators, by name.
     static let all = Dictionary(
         uniqueKeysWithValues: known.flatMap { version, names in names.split(separator: " ").map { ("$\($0)", version) }
         })
@@ -57,7 +59,9 @@ package struct ExpressionOperator {
 }
 
 extension Expression {
-    /// The names of its operators; what stands in a `$literal` is data.
+    /// The names of the operators in the expression.
+    ///
+    /// The contents of a `$literal` are data.
     var operators: Set<String> { Self.operators(bson) }
 
     private static func operators(_ value: BSONValue) -> Set<String> {

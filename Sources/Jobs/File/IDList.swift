@@ -2,32 +2,32 @@ package import BSON
 import LocatedYAML
 import ServerSchema
 
-/// The `_id`s of a file, which a run is to be limited to: a line each, in extended JSON.
+/// The `_id`s of a file that a run is limited to, one per line, in extended JSON.
 ///
-/// A line is an `_id` as it stands, such as `{"$oid": "…"}` or `"a"`; an object with an `_id`, as mongoexport writes
-/// documents and a run writes what it skipped; or a record of the file that `check --failures` writes.
+/// A line is a bare `_id`, such as `{"$oid": "…"}` or `"a"`; an object with an `_id`, as mongoexport writes documents
+/// and a run writes skipped ones; or a record of the file that `check --failures` writes.
 package struct IDList: Sendable {
     /// The `_id`s in the server's order, each once.
     package let ids: [BSONValue]
 
-    /// Takes `_id`s in the server's order, each once.
+    /// Creates a list of `_id`s, which must be in the server's order, each once.
     package init(ids: [BSONValue]) { self.ids = ids }
 
-    /// What a list may take; its file may have any size.
+    /// The bounds of a list; its file may have any size.
     package struct Bounds: Sendable {
-        /// The most `_id`s: a run keeps some 140 bytes of each.
+        /// The most `_id`s: a run keeps about 140 bytes of each.
         package var ids = 1_000_000
         /// The most bytes that the `_id`s have together: 64 MiB.
         package var bytes = 64 << 20
         /// The most bytes of a line: 16 MiB.
         package var line = 16 << 20
 
-        /// The bounds that hold everywhere.
+        /// Creates the default bounds.
         package init() {}
     }
 
-    /// Reads the file at `path`, of it what concerns a collection.
-    /// - Throws: ``JobError`` with the line of whatever has another form, or is one `_id` too many.
+    /// Reads the `_id`s of a collection from the file at `path`.
+    /// - Throws: ``JobError`` with the line that has another form or exceeds a bound.
     package static func read(
         at path: String, for namespace: Namespace, within bounds: Bounds = Bounds()
     ) throws(JobError) -> IDList {
@@ -48,21 +48,22 @@ package struct IDList: Sendable {
     }
 
     /// Reads a file's text; `path` is for messages.
+    /// - Throws: ``JobError`` with the line that has another form or exceeds a bound.
     package static func parse(_ text: String, path: String, for namespace: Namespace) throws(JobError) -> IDList {
         var reading = Reading(path: path, namespace: namespace, bounds: Bounds())
-        // A line feed behind a carriage return is one character with it.
+        // A carriage return and the line feed after it are one character.
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() { try reading.add(String(line), number: index + 1) }
         return try reading.list()
     }
 
-    /// The list that comes to be, line by line.
+    /// A list that is built line by line.
     private struct Reading {
         let path: String
         let namespace: Namespace
         private var ids: Set<BSONValue> = []
         private var bytes = 0
-        /// Collections that the file tells of besides, of which a few are named.
+        /// Other collections that the file mentions, of which at most ten are kept for the message.
         private var others: Set<String> = []
 
         private let bounds: Bounds
@@ -105,7 +106,7 @@ package struct IDList: Sendable {
         case nothing
         case id(BSONValue)
         case of(Namespace, BSONValue)
-        /// Of one document, or of all.
+        /// The `_id` of one document, or `nil` for all documents of the collection.
         case retracted(Namespace, BSONValue?)
 
         init(_ text: String, at place: SourceLocation) throws(JobError) {
@@ -142,7 +143,9 @@ package struct IDList: Sendable {
             return Namespace(database: database, collection: collection)
         }
 
-        /// What `--ids hash` and `--ids none` wrote names no document.
+        /// Returns the `_id` of a record.
+        /// - Throws: ``JobError`` for a file written with `--ids hash` or `--ids none`, because it does not name the
+        ///   documents.
         private static func id(_ record: BSONDocument, _ place: SourceLocation) throws(JobError) -> BSONValue {
             let id = record["_id"] ?? .null
             let isHash = id.text.map { $0.count == 21 && $0.first == "#" && $0.dropFirst().allSatisfy(\.isHexDigit) }

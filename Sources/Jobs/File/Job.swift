@@ -8,32 +8,32 @@ package import ServerSchema
 package struct Job: Sendable {
     /// The job's name: its identity in the state database.
     package var name: String
-    /// The collection that it writes.
+    /// The collection that the job writes.
     package var namespace: Namespace
-    /// The database that the file names, where the job runs in another one.
+    /// The database that the file names, if the job runs in another one.
     package var movedFrom: String?
-    /// The schema that is live while the job runs, as a path relative to the job file.
+    /// The schema that is active while the job runs, as a path relative to the job file.
     package var activeSchema: String?
     /// The schema that the documents are made to fit, as a path relative to the job file.
     package var nextSchema: String?
     /// Whether the job must not run before its next schema is deployed.
     package var requiresDeploy = false
-    /// What is done to each document, in this order.
+    /// The steps that are applied to each document, in order.
     package var steps: [LocatedStep]
-    /// How fast, and how far.
+    /// The limits on the job's speed and effects.
     package var limits: Limits
-    /// Who else may hold a run.
+    /// The outside service that may make a run wait.
     package var veto: Veto?
-    /// Whether a journal is kept, from which the job can be undone.
+    /// Whether a journal is kept, which undo needs.
     package var keepsJournal = true
     /// The file's path, as the user named it.
     package var path: String
-    /// The file's text: what a started job is bound to.
+    /// The file's text, which a started job is bound to.
     package var text: String
-    /// Where the file names the collection.
+    /// The place where the file names the collection.
     package var collectionLocation: SourceLocation
 
-    /// A job that no job file states as a whole: its steps are of another file.
+    /// Creates a job without a job file of its own; its steps come from another file.
     package init(
         name: String, namespace: Namespace, steps: [LocatedStep], limits: Limits, path: String, text: String,
         collectionLocation: SourceLocation
@@ -44,46 +44,46 @@ package struct Job: Sendable {
 
     /// A step and its place in the file.
     package struct LocatedStep: Sendable {
-        /// What is done.
+        /// The step.
         package var step: Step
-        /// Where the file says so.
+        /// The place of the step in the file.
         package var location: SourceLocation
 
-        /// Joins the two.
+        /// Creates a step with its place.
         package init(step: Step, location: SourceLocation) { (self.step, self.location) = (step, location) }
     }
 
-    /// How fast a job may go, and how far.
+    /// The limits on the speed and the effects of a job.
     package struct Limits: Hashable, Sendable {
         /// The most documents in a chunk, whatever its bytes and its time.
         package var chunkDocuments = 100_000
-        /// The bytes that a chunk is aimed at.
+        /// The target size of a chunk, in bytes.
         package var chunkBytes = 16 << 20
-        /// The server's work that a chunk is aimed at.
+        /// The target for the time that the server works on a chunk.
         package var chunkTime = Duration.milliseconds(500)
-        /// How many parts of a chunk are read and written side by side.
+        /// The number of parts of a chunk that are read and written concurrently.
         package var concurrency = 2
-        /// The count of unsynced documents at which sync stops.
+        /// The unsynced documents at which sync stops.
         package var unsynced = 100_000
-        /// The part of ``unsynced`` that the job leaves free.
+        /// The share of ``unsynced`` that the job leaves free.
         package var reserve = Reserve.percent(10)
-        /// Rest per unit of work: 0.5 rests half as long as each chunk took.
+        /// The rest per unit of work: 0.5 rests half as long as each chunk took.
         package var nice = 0.0
-        /// At what the deployment's state makes the run wait.
+        /// The states of the deployment that make the run wait.
         package var throttle = ThrottleLimits()
 
-        /// More commands side by side than a primary has use for beside its other work.
+        /// The upper bound of ``concurrency``, beyond what a primary can use in addition to its other work.
         static let mostConcurrency = 16
 
-        /// The unsynced documents that the ledger and the job's own harm stay under.
+        /// The count that the documents in the ledger and the pending reservations must together stay under.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
     }
 
-    /// A part of a limit, as a count or in percent.
+    /// A share of a limit, as a count or in percent.
     package enum Reserve: Hashable, Sendable {
-        /// So many documents.
+        /// A number of documents.
         case documents(Int)
-        /// So much of the limit, rounded up.
+        /// A percentage of the limit, rounded up.
         case percent(Int)
 
         func count(of limit: Int) -> Int {
@@ -96,28 +96,28 @@ package struct Job: Sendable {
 }
 
 extension Job {
-    /// What is added to the name of a job for its clean-up.
+    /// The suffix of a job's name for its clean-up.
     package static let cleanupSuffix = ".cleanup"
 
-    /// The fields that its steps may write or take away, each once.
+    /// The fields that the job's steps may write or remove, each once.
     package var touched: [FieldPath] {
         var seen: Set<FieldPath> = []
         return steps.flatMap { $0.step.kind.parts.flatMap(\.touched) }.filter { seen.insert($0).inserted }
     }
 }
 
-/// A part of a job is a job of its own, with its own lease, checkpoint and journal: these are the parts' names.
+/// The names of the parts of a job. Each part is a job of its own, with its own lease, checkpoint and journal.
 extension CheckPart {
-    /// What all parts of a job have in their names.
+    /// The text that the names of all parts of a job contain.
     private static let mark = ".part-"
 
-    /// The name of this part of a job.
+    /// Returns the name of this part of a job.
     package func name(of job: String) -> String { "\(job)\(Self.mark)\(number)-of-\(count)" }
 
-    /// Whether a name is that of a part of a job.
+    /// Returns whether a name is that of a part of a job.
     package static func isName(_ name: String) -> Bool { pieces(of: name) != nil }
 
-    /// Whether two jobs are parts of one, so that no document is both's.
+    /// Returns whether two jobs are parts of one job, so that they share no document.
     package static func areOfOneJob(_ one: String, _ other: String) -> Bool {
         guard one != other, let left = pieces(of: one), let right = pieces(of: other) else { return false }
         return left == right
@@ -135,7 +135,8 @@ extension CheckPart {
 
 /// Reads the entries of a job's `steps`.
 package enum JobSteps {
-    /// - Parameter condition: which documents the job is for.
+    /// Reads one step.
+    /// - Parameter condition: The condition of the job, which its documents must meet.
     /// - Throws: ``JobError`` with line and column.
     package static func step(_ node: YAMLNode, where condition: Expression? = nil) throws(JobError) -> Job.LocatedStep {
         let keys = Step.kinds.map { $0.key }
@@ -156,19 +157,19 @@ package enum JobSteps {
     }
 }
 
-/// A job that runs in many databases of one shape is in each of them a job of its own, with its own lease, checkpoint and
-/// journal: its name there, and what it names there.
+/// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a job
+/// of its own, with its own lease, checkpoint and journal.
 extension Job {
-    /// What stands before the database in the name of such a job.
+    /// The text before the database in the name of such a job.
     private static let mark = ".in-"
 
-    /// The job's name in a database; `nil` where no job can be called so.
+    /// Returns the job's name in a database; `nil` if that is no valid name of a job.
     package func name(in database: String) -> String? {
         let name = "\(self.name)\(Self.mark)\(database)"
         return JobFile.isName(name) ? name : nil
     }
 
-    /// The first collection that a step names in another database than that of the job's collection, and the step's place.
+    /// The first collection that a step names in another database than the job's collection, and the step's place.
     package var elsewhere: (namespace: Namespace, location: SourceLocation)? {
         for located in steps {
             let others = located.step.kind.namespaces.filter { $0.database != namespace.database }
@@ -177,7 +178,7 @@ extension Job {
         return nil
     }
 
-    /// The same job for the collections of those names in another database; its text stays as it is.
+    /// Returns the same job for the collections of the same names in another database; its text stays as it is.
     package func moved(to database: String) -> Job {
         let own = namespace.database
         guard own != database else { return self }
@@ -192,5 +193,5 @@ extension Job {
     }
 }
 
-/// What is wrong with a job file, where, and how to mend it.
+/// An error in a job file: what is wrong, where, and how to fix it.
 package typealias JobError = LocatedError

@@ -6,24 +6,24 @@ import Yams
 
 /// Reads job files.
 package enum JobFile {
-    /// The most steps of a job: the server takes a thousand stages in a pipeline; the survey has four for each step.
+    /// The most steps of a job: the server accepts 1,000 stages in a pipeline, and the survey has four for each step.
     package static var maximumSteps: Int { 100 }
 
     /// The most bytes of a job file: 1 MiB.
     package static let largestSize = 1 << 20
 
     /// Reads the job file at `path`.
-    /// - Throws: ``JobError`` with line and column for whatever is not as the format says.
+    /// - Throws: ``JobError`` with line and column for anything that breaks the format.
     package static func read(at path: String) throws(JobError) -> Job {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Reads the file of a job that is to be steered or taken back, and not run: see ``parse(past:path:)``.
+    /// Reads the file of a job that is to be controlled or undone, not run; see ``parse(past:path:)``.
     package static func read(past path: String) throws(JobError) -> Job {
         try parse(past: try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
+    /// Reads a job file's text; `path` is for messages, and schema paths are relative to it.
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
         let root = try YAMLFile.root(of: text, path: path)
         let top = try root.members(
@@ -76,12 +76,12 @@ package enum JobFile {
         return job
     }
 
-    /// Whether what is read ran before, maybe under an earlier version of the program, which let in more.
+    /// Whether the job ran before, perhaps under an earlier version of the program that allowed more.
     @TaskLocal static var isOfThePast = false
 
-    /// Reads the text of a job that ran before: to know it, take it back or clean up after it, never to run it.
+    /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, never to run it.
     ///
-    /// What is refused since because of what it computes, or where it writes, is read all the same.
+    /// Operators, variables and collections that are refused by now are accepted.
     package static func parse(past text: String, path: String) throws(JobError) -> Job {
         let result = $isOfThePast.withValue(true) {
             Result { () throws(JobError) in try parse(text, path: path) }
@@ -98,12 +98,12 @@ package enum JobFile {
     private static func checkVersion(_ node: YAMLNode?) throws(JobError) {
         guard let node else { return }
         let scalar = node.node.scalar
-        // A text in quotation marks is no number.
+        // A text in quotation marks is not a number.
         if scalar?.string == "\(version)", scalar?.style == .plain { return }
         throw node.error("\"version\" must be \(version): this program knows no other version of the job file's format")
     }
 
-    /// A job's name.
+    /// Reads a job's name.
     /// - Throws: ``JobError`` with line and column.
     package static func name(_ node: YAMLNode, _ key: String) throws(JobError) -> String {
         let name = try node.text(of: "\"\(key)\"")
@@ -111,10 +111,10 @@ package enum JobFile {
         return name
     }
 
-    /// What a job may be called.
+    /// The rule for the names of jobs, as messages state it.
     package static let nameRule = "a job's name consists of at most 100 letters, digits, '-', '_' and '.'"
 
-    /// Whether a job may be called so.
+    /// Whether a text is a valid name of a job.
     package static func isName(_ name: String) -> Bool { name.utf8.allSatisfy(isNameByte) && name.utf8.count <= 100 }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -5,7 +5,7 @@ import Yams
 
 /// Reads a constant of a job file: YAML's scalars, lists and mappings, or extended JSON for the other BSON types.
 package enum JobLiteral {
-    /// The value of a node.
+    /// Returns the value of a node.
     /// - Throws: ``JobError`` with line and column.
     package static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
         switch node.node {
@@ -30,9 +30,11 @@ package enum JobLiteral {
         }
     }
 
-    /// The bool that a plain scalar is; `nil` for anything else.
+    /// Returns the bool that a plain scalar is; `nil` for anything else.
     static func bool(_ node: YAMLNode) -> Bool? { (try? value(node))?.isTrue }
 
+    /// Reads a scalar.
+    ///
     /// Only what YAML 1.2 calls a bool, a null or a decimal number is one; `no`, `on` and the like stay texts.
     private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string
@@ -44,7 +46,7 @@ package enum JobLiteral {
         case "null", "Null", "NULL", "~", "": return .null
         default: break
         }
-        // A node of its own: asking for a tag sets it.
+        // This is a node of its own, because asking a node for its tag sets the tag.
         let tag = Node(text, .implicit, .plain).tag.description
         if isInteger(text) {
             guard let number = Int(text) else { throw node.error("\(text) is beyond the range of a long: quote it") }
@@ -58,7 +60,7 @@ package enum JobLiteral {
         return .string(text)
     }
 
-    /// The value of a scalar that names its type, such as `!!str 1.50`; `nil` for one that does not.
+    /// Returns the value of a scalar that names its type, such as `!!str 1.50`; `nil` for one that does not.
     private static func tagged(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue? {
         let (text, tag) = (scalar.string, scalar.tag.description)
         let value: BSONValue?
@@ -81,7 +83,9 @@ package enum JobLiteral {
         return value
     }
 
-    /// `[-+]?(0|[1-9][0-9]*)`: with a 0 in front, YAML 1.1 reads it as octal, YAML 1.2 as decimal, people as a text.
+    /// Whether a text is `[-+]?(0|[1-9][0-9]*)`.
+    ///
+    /// A number with a leading 0 is octal in YAML 1.1, decimal in YAML 1.2, and a text to people.
     private static func isInteger(_ text: String) -> Bool {
         let digits =
             text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
@@ -90,7 +94,9 @@ package enum JobLiteral {
         return first != 0x30 || digits.count == 1
     }
 
-    /// Digits with a point or an exponent; `0x1F`, `inf` and `nan`, which `Double` reads too, are none.
+    /// Whether a text has digits with a point or an exponent.
+    ///
+    /// `0x1F`, `inf` and `nan` do not count, although `Double` reads them.
     private static func isFloat(_ text: String) -> Bool {
         let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
         return isDecimal && text.utf8.contains { (0x30...0x39).contains($0) } && text.contains { ".eE".contains($0) }
@@ -136,7 +142,7 @@ package enum JobLiteral {
         }
     }
 
-    /// The wrappers' members that are texts, whether or not the file quotes them: `{$numberDecimal: 1.50}`.
+    /// The members of extended JSON that are texts, whether or not the file quotes them: `{$numberDecimal: 1.50}`.
     private static let textMembers: Set = [
         "$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$uuid", "$symbol", "$code", "base64",
         "subType", "pattern", "options",
@@ -159,9 +165,9 @@ package enum JobLiteral {
 }
 
 extension BSONDocument {
-    /// A name with a leading `$`, at any level: what was no wrapper of extended JSON.
+    /// The first name with a leading `$`, at any level, that the reader did not take for a type of extended JSON.
     ///
-    /// A reference, `{$ref, $id}`, is an object of these names.
+    /// The names of a reference, `{$ref, $id, $db}`, do not count.
     fileprivate var firstOperatorName: String? {
         for (name, value) in (try? elements()) ?? [] {
             if name.hasPrefix("$"), !["$ref", "$id", "$db"].contains(name) { return name }

@@ -2,15 +2,15 @@ import BSON
 import LocatedYAML
 import Yams
 
-/// Reads a condition that is written as a filter, `{schemaVersion: {$lt: 3}}`, into the expression that holds of the same
-/// documents.
+/// Reads a condition that is written as a filter, `{schemaVersion: {$lt: 3}}`, into an expression that holds for the
+/// same documents.
 ///
-/// As in a query, a list matches where one of its elements does, `null` matches what is not there, and an order compares
-/// only values of one type. `ConditionFilterTests` compares the two on the server.
+/// As in a query, a list matches if one of its elements does, `null` matches a missing field, and a comparison of
+/// order compares only values of one type. `ConditionFilterTests` compares filter and expression on the server.
 enum MatchFilter {
-    /// Whether a condition is a filter: its keys are fields, or it joins such mappings.
+    /// Returns whether a condition is a filter: its keys are fields, or it joins such mappings.
     ///
-    /// As an expression it would be an object, which holds of every document.
+    /// Read as an expression, a filter would be an object, which holds for every document.
     static func isFilter(_ node: YAMLNode) -> Bool {
         guard case .mapping(let mapping) = node.node else { return false }
         return mapping.contains { key, value in
@@ -26,6 +26,7 @@ enum MatchFilter {
         case nor = "$nor"
     }
 
+    /// Returns the expression that holds for the documents that the filter matches.
     /// - Throws: ``JobError`` with line and column for an operator that no filter of a job has.
     static func expression(_ node: YAMLNode) throws(JobError) -> Expression {
         var parts: [Expression] = []
@@ -145,20 +146,20 @@ enum MatchFilter {
         guard let types else {
             throw node.error("\(name) compares with a number, text, date, ObjectId, bool or timestamp")
         }
-        // An order has no NaN.
+        // NaN matches no comparison of order.
         let isOrdered = types == numbers ? [!(value == .constant(.double(.nan)))] : []
         return .all([value.hasType(among: types)] + isOrdered + [.call(name, value, .constant(bound))])
     }
 
     // MARK: The values of a field
 
-    /// Whether the condition holds of the field's value, or of one that a list at its end or on its way holds.
+    /// Returns whether the condition holds for the field's value, or for an element of a list at or along the path.
     private static func matches(_ field: FieldPath, _ condition: Expression) -> Expression {
         let values = values(of: Expression(.string("$\(field.components[0])")), field.components.dropFirst(), depth: 0)
         return .call("$anyElementTrue", mapped(values, as: "value", to: condition))
     }
 
-    /// The values that a query looks at, each as the `v` of an object, which is empty for one that is missing.
+    /// Returns the values that a query tests, each as the `v` of an object, which is empty for a missing value.
     private static func values(of place: Expression, _ rest: ArraySlice<String>, depth: Int) -> Expression {
         let (here, name) = (Expression.variable("here\(depth)"), "element\(depth)")
         let elements = Expression.choose(if: here.hasType("array"), then: here, else: Expression(.array(of: [])))

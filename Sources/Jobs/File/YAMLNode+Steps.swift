@@ -3,14 +3,14 @@ import LocatedYAML
 import ServerSchema
 import Yams
 
-/// What the keys of steps have in common.
+/// Values that the keys of several kinds of steps have in common.
 extension YAMLNode {
-    /// The path of a field that a step may read or write.
+    /// Reads the path of a field that a step may read or write.
     func fieldPath(_ key: String) throws(JobError) -> FieldPath {
         try fieldPath(try text(of: "\"\(key)\""), in: key)
     }
 
-    /// The path that a text names which is part of the value of `key`.
+    /// Returns the path that a text names, where the text is a part of the value of `key`.
     func fieldPath(_ text: String, in key: String) throws(JobError) -> FieldPath {
         let path: FieldPath
         do throws(FieldPathError) { path = try FieldPath(text) } catch { throw self.error("\"\(key)\": \(error)") }
@@ -23,7 +23,7 @@ extension YAMLNode {
         return path
     }
 
-    /// The path of a field that can be missing: what a list holds cannot.
+    /// Reads the path of a field that can be missing, which an element of a list cannot.
     func fieldPathBelowNoList(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.last != FieldPath.each else {
@@ -32,7 +32,7 @@ extension YAMLNode {
         return path
     }
 
-    /// The path of a field that is reached through objects alone.
+    /// Reads the path of a field that is reached through objects alone.
     func fieldPathThroughObjects(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard !path.leadsIntoElements else {
@@ -41,7 +41,7 @@ extension YAMLNode {
         return path
     }
 
-    /// The name of a field of the document itself.
+    /// Reads the name of a top-level field of the document.
     func topLevelField(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.count == 1 else {
@@ -50,8 +50,8 @@ extension YAMLNode {
         return path
     }
 
-    /// Refuses a target inside the source, or the other way round, which would change what the step reads; and two
-    /// fields that do not stand in the same element.
+    /// Refuses a target inside the source, or a source inside the target, because the step would change what it reads;
+    /// and two fields that are not in the same element.
     func checkApart(_ from: FieldPath, _ to: FieldPath) throws(JobError) {
         guard !from.overlaps(to) else {
             throw error("\"\(from)\" and \"\(to)\" overlap: the target must be another field")
@@ -63,7 +63,7 @@ extension YAMLNode {
         }
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String) throws(JobError) -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         guard let text = node.scalar?.string, let choice = Choice(rawValue: text) else {
@@ -74,7 +74,7 @@ extension YAMLNode {
         return choice
     }
 
-    /// A name of a field, as it stands in a document.
+    /// Reads the name of a field as it is stored in a document.
     func fieldName(_ key: String) throws(JobError) -> String {
         let name = try text(of: "\"\(key)\"")
         guard let path = try? FieldPath(name), path.components == [name], name != FieldPath.each else {
@@ -85,6 +85,6 @@ extension YAMLNode {
 }
 
 extension FieldPath {
-    /// Whether one is the other, or stands inside it.
+    /// Whether one path equals the other or lies inside it.
     package func overlaps(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
 }

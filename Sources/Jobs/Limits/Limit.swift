@@ -1,14 +1,14 @@
 import Concurrency
 package import LocatedYAML
 
-/// A limit that a job file states below `limits`: its name, how it is read, and how it is spelled.
+/// A limit that a job file states below `limits`: its name, and how its value is read and written.
 ///
-/// ``all`` is the one list of them: the parser of job files, `tune` and `status` go by it, and the tests hold the
-/// documentation against it.
+/// ``all`` is the only list of limits. The parser of job files, `tune` and `status` use it, and the tests compare the
+/// documentation with it.
 package struct Limit: Sendable {
-    /// Its path below `limits`, such as `nice` or `chunk.documents`.
+    /// The path below `limits`, such as `nice` or `chunk.documents`.
     package let name: String
-    /// The name that it had before, which job files may still use.
+    /// The former name, which job files may still use.
     package let alias: String?
     private let reader: @Sendable (YAMLNode, _ key: String, inout Job.Limits) throws(JobError) -> Void
     private let speller: @Sendable (Job.Limits) -> String
@@ -44,21 +44,21 @@ package struct Limit: Sendable {
     /// The groups that can be `off` as a whole.
     private static let groupsThatCanBeOff: Set = ["cache"]
 
-    /// The limit of this name, or that had it before.
+    /// Returns the limit of a name or former name.
     package static func named(_ name: String) -> Limit? { all.first { $0.name == name || $0.alias == name } }
 
-    /// Its name within its group.
+    /// The limit's name within its group.
     private var key: String { name.split(separator: ".").last.map(String.init) ?? name }
 
-    /// Its value, as a job file spells it.
+    /// Returns the limit's value as a job file writes it.
     package func text(in limits: Job.Limits) -> String { speller(limits) }
 }
 
 extension Job.Limits {
-    /// Every limit by its name below `limits`, with its value as a job file spells it.
+    /// All limits by their names below `limits`, with their values as a job file writes them.
     package var entries: [(name: String, value: String)] { Limit.all.map { ($0.name, $0.text(in: self)) } }
 
-    /// Reads what a job file says below `limits`; what it does not name has its default.
+    /// Reads the limits that a job file states; a limit that it does not state has its default.
     /// - Throws: ``JobError`` with line and column.
     package static func read(_ node: YAMLNode?) throws(JobError) -> Job.Limits {
         var limits = Job.Limits()
@@ -109,7 +109,8 @@ extension Limit {
         }
     }
 
-    /// What a file says of the limit, by its name or the one that it had before.
+    /// Returns the value that a file states for the limit, with the name that the file uses.
+    /// - Throws: ``JobError`` if the file uses both the name and the former one.
     private func member(of members: YAMLMembers) throws(JobError) -> (key: String, YAMLNode)? {
         guard let alias, let old = members[alias] else { return members[name].map { (name, $0) } }
         if members[name] != nil { throw old.error("\"\(alias)\" is the former name of \"\(name)\": give one of them") }
@@ -117,31 +118,33 @@ extension Limit {
     }
 }
 
-/// At what a run waits; `nil` takes a reason off.
+/// The values at which a run waits; `nil` disables a reason.
 package struct ThrottleLimits: Hashable, Sendable {
-    /// The most that a majority, or the slowest healthy secondary, may be behind the primary.
+    /// The longest lag behind the primary, of a majority or of the slowest healthy secondary.
     package var lag: Duration? = .seconds(10)
-    /// The most that all writers together may wait for flow control in a second.
+    /// The longest time per second that all writers together may wait for flow control.
     package var flowControl: Duration? = .seconds(1)
-    /// The most of the storage engine's execution tickets that may be in use, in percent.
+    /// The largest share of the storage engine's execution tickets that may be in use, in percent.
     package var tickets: Int? = 80
-    /// The most of the cache that may wait to be written to disk, in percent.
+    /// The largest share of the cache that may wait to be written to disk, in percent.
     ///
-    /// At 20% WiredTiger makes users' own operations write it.
+    /// At 20%, WiredTiger makes users' own operations write it.
     package var cacheDirty: Int? = 15
-    /// The most of the cache that may be filled, in percent.
+    /// The largest share of the cache that may be filled, in percent.
     ///
     /// WiredTiger fills it to 80% and, from 95%, makes users' own operations free it.
     package var cacheUsed: Int? = 95
-    /// The least time that the oplog has to reach back, once it is full.
+    /// The shortest time that the oplog must reach back, once it is full.
     ///
-    /// A sync translator or a change stream that falls off its end is lost.
+    /// A sync translator or a change stream whose position falls off the end of the oplog cannot resume.
     package var oplog: Duration? = .seconds(3_600)
-    /// When nothing is written.
+    /// The windows in which nothing is written.
     package var pause: [PauseWindow] = []
-    /// How long the ledger may lag behind the writes: a document that was repaired keeps its room that long.
+    /// The longest lag of the ledger after the writes.
+    ///
+    /// A repaired document keeps its reservation at least that long, because the ledger might still show it.
     package var ledgerLag: Duration = .seconds(60)
 
-    /// The defaults.
+    /// Creates the default limits.
     package init() {}
 }

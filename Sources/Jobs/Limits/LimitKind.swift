@@ -2,19 +2,19 @@ import Concurrency
 import LocatedYAML
 import Yams
 
-/// How a limit's value stands in a job file.
+/// The form of a limit's value in a job file.
 struct LimitKind<Value>: Sendable {
     let read: @Sendable (_ key: String, YAMLNode) throws(JobError) -> Value
     let text: @Sendable (Value) -> String
 }
 
 extension YAMLNode {
-    /// YAML 1.1 reads a bare `off` as false; here it is the word.
+    /// Whether the node is the word `off`, which YAML 1.1 reads as false without quotation marks.
     var isOff: Bool { node.scalar?.string == "off" }
 }
 
 extension LimitKind {
-    /// The same, and `off`, which is `nil`.
+    /// The same form, or `off` for `nil`.
     var orOff: LimitKind<Value?> {
         LimitKind<Value?> { (key, node) throws(JobError) in
             guard !node.isOff else { return nil }
@@ -26,7 +26,7 @@ extension LimitKind {
 }
 
 extension LimitKind where Value == Int {
-    /// A whole number.
+    /// Returns the form of a whole number in a range.
     static func count(from least: Int, to most: Int = .max) -> Self {
         Self { (key, node) throws(JobError) in
             let count = try node.integer(of: "\"\(key)\"", atLeast: least)
@@ -37,7 +37,7 @@ extension LimitKind where Value == Int {
         }
     }
 
-    /// From 1% to 100%.
+    /// A percentage from 1% to 100%.
     static var percent: Self {
         Self { (key, node) throws(JobError) in
             let text = try node.text(of: "\"\(key)\"")
@@ -50,7 +50,7 @@ extension LimitKind where Value == Int {
         }
     }
 
-    /// Bytes, such as `16MiB`.
+    /// A size in bytes, such as `16MiB`.
     static var size: Self {
         let units: [(name: String, bytes: Int)] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1)]
         return Self { (key, node) throws(JobError) in
@@ -68,7 +68,7 @@ extension LimitKind where Value == Int {
 }
 
 extension LimitKind where Value == Double {
-    /// A number that is not negative.
+    /// Returns the form of a number from 0 to `most`.
     static func number(to most: Int) -> Self {
         Self { (key, node) throws(JobError) in
             guard let number = node.node.scalar.flatMap({ Double($0.string) }), (0...Double(most)).contains(number)
@@ -95,7 +95,7 @@ extension LimitKind where Value == Duration {
         }
     }
 
-    /// From what a round trip takes to what the lease of a run lets a write take.
+    /// A time from 10 ms, about a round trip, to 10 s, which the lease of a run allows for a write.
     static var chunkTime: Self {
         Self { (key, node) throws(JobError) in
             guard let duration = Duration(text: try node.text(of: "\"\(key)\"")),
@@ -134,7 +134,7 @@ extension LimitKind where Value == [PauseWindow] {
     static var pauses: Self {
         Self { (key, node) throws(JobError) in
             guard !node.isOff else { return [] }
-            // One window need not be a list.
+            // A single window need not be in a list.
             let nodes = node.node.scalar == nil ? try node.elements(of: "\"\(key)\"") : [node]
             var windows: [PauseWindow] = []
             for node in nodes {

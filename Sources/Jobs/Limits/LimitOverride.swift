@@ -2,20 +2,22 @@ package import BSON
 import LocatedYAML
 import Yams
 
-/// A limit that an operator set for a started job, in the place of the job file's.
+/// A limit that an operator set for a started job, instead of the one in the job file.
 package struct LimitOverride: Hashable, Sendable {
-    /// Its name below `limits`, such as `nice` or `chunk.documents`.
+    /// The name below `limits`, such as `nice` or `chunk.documents`.
     package var name: String
-    /// Its value, as the job file would spell it.
+    /// The value, as the job file would write it.
     package var value: String
 
-    /// Joins the two; a limit's former name stands for its present one.
+    /// Creates an override; a former name is replaced by the limit's current name.
     package init(name: String, value: String) {
         self.name = Limit.named(name)?.name ?? name
         self.value = value
     }
 
-    /// All that the state database holds: the names' parts are nested there, since a field's name has no dot.
+    /// Returns all overrides of the state database.
+    ///
+    /// The parts of a name are nested there, because a field has no dots.
     package static func all(in document: BSONDocument, below prefix: String = "") -> [LimitOverride] {
         ((try? document.elements()) ?? []).flatMap { name, value in
             switch value {
@@ -27,8 +29,8 @@ package struct LimitOverride: Hashable, Sendable {
 }
 
 extension Job {
-    /// The limits with those that an operator set in the place of the file's, read by the same parser.
-    /// - Throws: ``JobError`` when a limit has no such name, or cannot have that value.
+    /// Returns the limits with the overrides in place of the file's values, read by the same parser.
+    /// - Throws: ``JobError`` if a limit has no such name, or cannot have that value.
     package func limits(overriddenBy overrides: [LimitOverride]) throws(JobError) -> Limits {
         guard !overrides.isEmpty else { return limits }
         var node = try YAMLFile.root(of: text, path: path).node.mapping?["limits"] ?? Node([(Node, Node)]())
@@ -37,7 +39,7 @@ extension Job {
             guard value.mapping == nil else {
                 throw JobError("\(override.name): set each limit by its own name, such as chunk.documents=1000")
             }
-            // The file may have it under its former name.
+            // The file may state the limit under its former name.
             if let alias = Limit.named(override.name)?.alias { node = node.removing(alias) }
             node = node.setting(override.name.split(separator: ".", omittingEmptySubsequences: false)[...], to: value)
         }
@@ -46,14 +48,14 @@ extension Job {
 }
 
 extension Node {
-    /// The mapping without a member.
+    /// Returns the mapping without a member.
     fileprivate func removing(_ name: String) -> Node {
         guard var mapping else { return self }
         mapping[Node(name)] = nil
         return .mapping(mapping)
     }
 
-    /// The mapping with the member that a path of names leads to; what is no mapping on the way becomes one.
+    /// Returns the mapping with the member at a path of names; any other node on the path becomes a mapping.
     fileprivate func setting(_ path: ArraySlice<Substring>, to value: Node) -> Node {
         guard let name = path.first.map(String.init) else { return value }
         var mapping = self.mapping ?? Mapping([])

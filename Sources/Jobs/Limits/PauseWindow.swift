@@ -2,19 +2,19 @@ import Foundation
 
 /// Hours in which a job does not write, by the clocks of a place: `Mon-Fri 08:00-20:00 Europe/Madrid`.
 package struct PauseWindow: Hashable, Sendable {
-    /// As the job file states it.
+    /// The text in the job file.
     package let text: String
-    /// The minutes of the day at which it starts and ends; one that ends before it starts ends on the next day.
+    /// The minutes of the day at which the window starts and ends; if the end comes first, it is on the next day.
     private let start: Int
     private let end: Int
-    /// The days on which it starts, 0 is Sunday.
+    /// The days on which the window starts; 0 is Sunday.
     private let weekdays: Set<Int>
     private let zone: TimeZone
 
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let minutes = 1_440
 
-    /// Reads `[DAYS] HH:MM-HH:MM ZONE`; days are like `Mon-Fri` or `Sat,Sun`, and all when not named.
+    /// Reads `[DAYS] HH:MM-HH:MM ZONE`; days are like `Mon-Fri` or `Sat,Sun`, or all days if omitted.
     /// - Throws: ``PauseWindowError`` that says what is wrong.
     package init(_ text: String) throws(PauseWindowError) {
         self.text = text
@@ -29,24 +29,24 @@ package struct PauseWindow: Hashable, Sendable {
         guard start != end else {
             throw PauseWindowError("a pause from \(times[0]) to \(times[1]) has no length: a whole day is 00:00-24:00")
         }
-        // An abbreviation such as EST names no place's clocks: it has no summer time, or several meanings.
+        // An abbreviation such as EST does not name a place: it has no summer time, or several meanings.
         guard let zone = TimeZone(identifier: parts[1]), parts[1] == "UTC" || parts[1].contains("/") else {
             throw PauseWindowError("there is no time zone \"\(parts[1])\": name one like Europe/Madrid, or UTC")
         }
         self.zone = zone
     }
 
-    /// Whether it is on at a moment.
+    /// Returns whether the window contains a moment.
     ///
-    /// It goes by what the clocks of the place show: on the day that they are set back, the hour that comes twice is in it
-    /// twice; on the day that they are set forward, the hour that is left out is in none.
+    /// It follows the clocks of the place: when they are set back, the hour that occurs twice counts twice; when they
+    /// are set forward, the hour that is left out does not count.
     package func contains(secondsSince1970 seconds: Int) -> Bool {
         let (weekday, minute) = clock(at: seconds)
         if start < end { return weekdays.contains(weekday) && (start..<end).contains(minute) }
         return weekdays.contains(weekday) && minute >= start || weekdays.contains((weekday + 6) % 7) && minute < end
     }
 
-    /// What the clocks of the place show, such as `Mon 08:15`.
+    /// Returns the time that the clocks of the place show, such as `Mon 08:15`.
     package func time(at seconds: Int) -> String {
         let (weekday, minute) = clock(at: seconds)
         return "\(Self.days[weekday]) \(Self.twoDigits(minute / 60)):\(Self.twoDigits(minute % 60))"
@@ -84,9 +84,9 @@ package struct PauseWindow: Hashable, Sendable {
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// What is wrong with a pause's text.
+/// An error in the text of a pause.
 package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What, and what would be right.
+    /// The message: what is wrong, and what would be right.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -2,27 +2,30 @@ import Concurrency
 package import Foundation
 import LocatedYAML
 
-/// Somebody else who may hold a run, as a job file names them below `throttle`: asked between chunks.
+/// An outside service that may make a run wait.
 ///
-/// It is no limit: what the state database holds, such as limits that were tuned, never decides what is run.
+/// A job file names it below `throttle`, and it is asked between chunks.
+///
+/// It is not one of the limits, because the state database, which holds tuned limits, must never decide what is
+/// executed.
 package struct Veto: Hashable, Sendable {
-    /// Who is asked.
+    /// The forms in which the service can be asked.
     package enum Asked: Hashable, Sendable {
-        /// The answer 200 lets the run go on.
+        /// A URL; the answer 200 lets the run continue.
         case http(URL)
-        /// A command for the shell; exit code 0 lets the run go on.
+        /// A shell command; exit code 0 lets the run continue.
         case command(String)
     }
 
-    /// Who is asked.
+    /// The service to ask.
     package var asked: Asked
-    /// How long the answer may take.
+    /// The longest time that an answer may take.
     package var timeLimit: Duration = .seconds(5)
 
-    /// The longest that an answer may be waited for.
+    /// The longest time limit that a job file may state.
     private static let longest = Duration.seconds(60)
 
-    /// Reads what a job file says below `throttle`.
+    /// Reads the service that a job file names below `throttle`.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> Veto {
         let members = try node.members(of: "\"throttle\"", allowed: ["http", "command", "timeout"])

@@ -1,22 +1,22 @@
 import BSON
 
-/// Whether the server would give a document back otherwise than it is, as a write asks it.
+/// The condition under which the server would write a document back altered, apart from what the steps change.
 package struct AlteredDocument: Hashable, Sendable {
     /// The condition, which may use the variable ``bytes``.
     let condition: Expression
     /// Whether the condition compares the bytes of the document itself.
     ///
-    /// They are hashed before any field is looked at: the server takes a field that it has looked at from its own copy
-    /// then.
+    /// They are hashed before any field is read, because the server then takes each field that it has read from its
+    /// own copy.
     let hashesFirst: Bool
 
-    /// The hash of the document's own bytes.
+    /// The variable that holds the hash of the document's own bytes.
     static let bytes = Expression.variable("ownBytes")
 
-    /// A condition that looks at nothing but a field, where an earlier stage left the answer.
+    /// Creates a condition that only reads a field in which an earlier stage stored the answer.
     package init(knownAt field: String) { self.init(.string("$\(field)")) }
 
-    /// A condition that is constant.
+    /// Creates a constant condition.
     package init(_ value: Bool) { self.init(["$literal": .bool(value)]) }
 
     private init(_ condition: BSONValue) { (self.condition, hashesFirst) = (Expression(condition), false) }
@@ -25,7 +25,8 @@ package struct AlteredDocument: Hashable, Sendable {
         (self.condition, self.hashesFirst) = (condition, hashesFirst)
     }
 
-    /// An expression that uses the condition.
+    /// Returns an expression that uses the condition.
+    /// - Parameter body: Makes the expression of the condition.
     func asked(in body: (Expression) -> Expression) -> Expression {
         let expression = body(condition)
         let hash = Expression.hash(of: .variable("ROOT"))
@@ -34,6 +35,6 @@ package struct AlteredDocument: Hashable, Sendable {
 }
 
 extension Expression {
-    /// A hash of the bytes of an object.
+    /// Returns a hash of the bytes of an object.
     static func hash(of object: Expression) -> Expression { Expression(["$toHashedIndexKey": object.bson]) }
 }

@@ -2,21 +2,21 @@ package import BSON
 
 /// New values for fields of one object: the document, or an element of a list or a dictionary.
 package struct Assignment {
-    /// The fields and their values; ``Expression/removed`` takes the field away.
+    /// The fields and their values; ``Expression/removed`` removes the field.
     let writes: [(path: FieldPath, value: Expression)]
 
-    /// Takes the fields and their values.
+    /// Creates an assignment of values to fields.
     package init(writes: [(path: FieldPath, value: Expression)]) { self.writes = writes }
 
     /// The new value of each outermost field.
     ///
-    /// A dotted `$set` makes an object of whatever the parent is. Merging into the parent does not; that every parent
-    /// **is** an object has to be known.
+    /// A dotted `$set` would turn any parent into an object. Merging into the parent does not, so the caller must make
+    /// sure that every parent **is** an object.
     package var fields: [(name: String, value: Expression)] {
         Self.fields(writes.map { ($0.path.components[...], $0.value) }, of: [])
     }
 
-    /// The `$set` that writes them.
+    /// The contents of the `$set` that writes the fields.
     package var specification: BSONDocument { BSONDocument(fields.map { ($0.name, $0.value.bson) }) }
 
     private typealias Write = (names: ArraySlice<String>, value: Expression)
@@ -42,9 +42,9 @@ package struct Assignment {
 }
 
 extension Expression {
-    /// The object without a field; the others keep their order.
+    /// Returns the object without a field; the other fields keep their order.
     ///
-    /// `$unsetField` needs a server from 5.0 on.
+    /// This avoids `$unsetField`, which needs server 5.0 or later.
     fileprivate func without(_ name: String) -> Expression {
         let isOther = !Expression.sameText(.variable("entry.k"), .constant(.string(name)))
         return Expression([

@@ -2,37 +2,39 @@ package import BSON
 import Concurrency
 package import ServerSchema
 
-/// A step as the server runs it: which documents need it, what it writes, and what it must leave alone.
+/// A step as the server runs it: which documents need it, what it writes, and which documents it must skip.
 package struct CompiledStep: Sendable {
-    /// What the step does.
+    /// The step that is compiled.
     package let step: Step
-    /// The same as ``needs`` without asking whether the server would give the document back otherwise, which costs four
-    /// times the rest: for a reader, not for a write.
+    /// The same as ``needs``, but without the test whether the server would alter the document.
+    ///
+    /// That test costs four times as much as the rest. A reader may go without it, a write must not.
     package let mayNeed: Expression
-    /// Whether the server would not give back as it is what the steps of the job do not change; see
+    /// The condition under which the server would alter what the steps of the job do not change; see
     /// ``altered(by:seeingKeys:)``.
     package private(set) var altered: AlteredDocument
-    /// What the client computes of the documents that ``needs`` holds for; `nil` for a step that ``stage`` runs.
+    /// The computation that the client does for documents that meet ``needs``; `nil` for a step that ``stage`` runs.
     package var client: (any ClientComputation)?
-    /// Where the job file says so; `nil` for a step that no file states.
+    /// The place of the step in the job file; `nil` for a step that no file states.
     package var location: SourceLocation?
 
-    /// The new value of each field of the document itself, where the step is needed.
+    /// The new value of each top-level field of the document, where the step is needed.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons before and after ``Reason/repeatedName``.
+    /// The reasons that come before and after ``Reason/repeatedName``.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
-    /// The condition of a stage that a test makes write the same again; `nil` otherwise.
+    /// The condition of the stage while a test injects ``FaultInjection/Bug/noNeeds``; `nil` otherwise.
     private let plantedNeed: Expression?
 
     /// Compiles a step.
-    /// - Parameter others: the steps of the job. Each stage gives back what it does not change.
+    /// - Parameter others: The steps of the job. All count for ``altered``, because each stage writes back what it
+    ///   keeps.
     package init(_ step: Step, among others: [Step] = []) {
         let steps = others.contains(step) ? others : [step] + others
         self.init(step, altered: Self.altered(by: steps, seeingKeys: false))
     }
 
     /// Compiles a step of a job.
-    /// - Parameter altered: what ``altered(by:seeingKeys:)`` gives for all steps of the job.
+    /// - Parameter altered: The result of ``altered(by:seeingKeys:)`` for all steps of the job.
     package init(_ step: Step, altered: AlteredDocument) {
         self.step = step
         self.altered = altered
@@ -44,7 +46,7 @@ package struct CompiledStep: Sendable {
         let wanted = isReachable && body.wanted
         let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
         let inElement = { Expression.inSomeElement(of: containers, $0) }
-        // First of all: what the step is not for, nothing else is asked of.
+        // These come first, so that nothing else is evaluated for a document that the step does not apply to.
         let guards = [step.condition, unmarked].compactMap(\.self)
         mayNeed = Expression.all(guards + [inElement(wanted)])
         let isPlanted = FaultInjection.isPlanted(.noNeeds)
@@ -63,17 +65,19 @@ package struct CompiledStep: Sendable {
         otherReasons = (first, last)
     }
 
-    /// The step with another answer to whether the server would give the document back otherwise.
+    /// Returns the step with another test whether the server would alter the document.
     ///
-    /// A pipeline of many steps asks once and has each step read the answer: asked by each step, the pipeline would be
-    /// larger than a command may be.
+    /// A pipeline of many steps makes the test once, and each step reads its result. If each step made the test, the
+    /// pipeline would be larger than a command may be.
     package func knowing(_ altered: AlteredDocument) -> CompiledStep {
         var step = self
         step.altered = altered
         return step
     }
 
-    /// The writes as the document sees them: where they are to elements, each list or dictionary is written as a whole.
+    /// Returns the writes to the document's own fields.
+    ///
+    /// A write to elements becomes one of the whole list or dictionary.
     private static func lifted(
         _ writes: [(path: FieldPath, value: Expression)], if wanted: Expression, through containers: [FieldPath]
     ) -> [(path: FieldPath, value: Expression)] {
@@ -91,47 +95,47 @@ package struct CompiledStep: Sendable {
         return writes
     }
 
-    /// Whether a document still lacks the step, and the step can do it.
+    /// Whether a document still lacks the step and the step can be done.
     package var needs: Expression { altered.asked { .all([mayNeed, !$0]) } }
 
-    /// The update stage: writes where ``needs`` holds, and else leaves each value as it is.
+    /// The update stage: it writes where ``needs`` holds, and otherwise keeps each value.
     package var stage: BSONDocument { stage(if: plantedNeed ?? needs) }
 
-    /// The update stage of a write whose filter holds ``needs`` of this step or of one beside it: what costs as much as
-    /// the update itself is not asked again.
+    /// The update stage of a write whose filter tests ``needs`` of this step or of another one.
+    ///
+    /// It does not test again whether the server would alter the document, which costs as much as the update itself.
     package var writeStage: BSONDocument { stage(if: plantedNeed ?? mayNeed) }
 
-    /// The update stage of a write whose filter holds ``needs`` of this step alone: nothing is asked again.
+    /// The update stage of a write whose filter tests ``needs`` of this step alone, so that nothing is tested again.
     package var soleStage: BSONDocument { stage(if: plantedNeed) }
 
     private func stage(if condition: Expression?) -> BSONDocument {
         let values = fields.map { name, value in
             let kept = Expression.field(FieldPath(trusted: [name]))
-            // An object that stands here unwrapped would be set field by field, in each element of a list that is
-            // there.
+            // Without `$cond`, an object would be set field by field, and in each element of an existing list.
             let condition = condition ?? (value.isOperator ? nil : .constant(true))
             return (name, (condition.map { .choose(if: $0, then: value, else: kept) } ?? value).bson)
         }
         return ["$set": .object(BSONDocument(values))]
     }
 
-    /// Whether a document is left alone, per reason.
+    /// The conditions under which a document is skipped, per reason.
     ///
-    /// For a field that is reached through objects alone no two hold for one document, nor one beside ``needs``. Of the
-    /// elements of a list each may have its own, beside others that need the step.
+    /// For a field that is reached through objects alone, at most one of these and ``needs`` holds for a document. In
+    /// a list, each element may have its own reason, while others need the step.
     package var leftAlone: [(reason: Reason, when: Expression)] {
         otherReasons.first + [(.repeatedName, altered.asked { .all([mayNeed, $0]) })] + otherReasons.last
     }
 
-    /// The reasons of ``leftAlone``, in their order.
+    /// The reasons of ``leftAlone``, in the same order.
     package var leftAloneReasons: [Reason] {
         otherReasons.first.map(\.reason) + [.repeatedName] + otherReasons.last.map(\.reason)
     }
 
-    /// Where a parent is no object.
+    /// Returns the conditions under which a parent is not an object.
     ///
-    /// A source that has a parent of another type is told too, as what stands below it is not read; a source whose
-    /// parent is missing is no source.
+    /// A source below a value of another type is reported too, because it cannot be read. A source whose parent is
+    /// missing counts as missing.
     private static func unreachable(
         targets: [FieldPath], sources: [FieldPath], isConcerned: Expression
     ) -> [(reason: Reason, when: Expression)] {
@@ -142,14 +146,14 @@ package struct CompiledStep: Sendable {
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
-        // Several targets can be blocked each in its own way: what is of another type is told first.
+        // Several targets may be blocked in different ways: a parent of another type is reported first.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
                 + [isConcerned, .any(missing)])
         return [(.parentNotObject, isOther)] + (missing.isEmpty ? [] : [(.parentMissing, isMissing)])
     }
 
-    /// Where something else stands in the place of a list or a dictionary, or above it.
+    /// Returns whether a value in the place of a list or dictionary is neither, or a parent of it is not an object.
     private static func noContainer(_ containers: [FieldPath]) -> [(reason: Reason, when: Expression)] {
         let found = containers.indices.flatMap { index in
             let container = containers[index]
@@ -165,7 +169,7 @@ package struct CompiledStep: Sendable {
 }
 
 extension Expression {
-    /// Whether all hold; what is always true is left out.
+    /// Returns whether all operands hold; operands that are always true are left out.
     fileprivate static func every(_ operands: [Expression]) -> Expression {
         let real = operands.filter { $0 != .constant(true) }
         return real.isEmpty ? .constant(true) : .all(real)
@@ -173,14 +177,15 @@ extension Expression {
 }
 
 extension FieldPath {
-    /// Whether every parent is an object; evaluated from the root, or the element, down, so that a path never leads
-    /// through an array.
+    /// Whether every parent is an object.
+    ///
+    /// It is evaluated from the root (or the element) down, so that a path never leads through an array.
     package var isReachable: Expression {
         let parents = local.parents
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
     }
 
-    /// Whether the outermost parent that is no object is `such`; `nil` for a field of the document or element itself.
+    /// Returns whether the outermost parent that is not an object is `such`; `nil` for a field without parents.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }
@@ -192,74 +197,76 @@ extension FieldPath {
 }
 
 extension CompiledStep {
-    /// Why a document that the step is about is left alone.
+    /// The reason to skip a document that a step applies to.
     package enum Reason: String, Sendable, CaseIterable {
-        /// The value has no counterpart in the new type, or only with loss.
+        /// The value has no counterpart in the new type, or can be converted only with loss.
         case notConvertible = "not convertible without loss"
         /// The target holds another value already.
         case targetDiffers = "target holds another value"
-        /// The target holds another value, which the job is to keep.
+        /// The target holds another value, and the job says to keep it.
         case targetKept = "target keeps its value"
-        /// Source and target look the same, as far down as they can be compared exactly.
+        /// Source and target are the same as far down as they can be compared exactly.
         case tooDeep = "nested too deeply to be compared exactly"
-        /// The value is of a type that the step says nothing about.
+        /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
-        /// A part of what is to be combined is not there.
+        /// A part of the text to be combined is missing.
         case partMissing = "a part is missing"
-        /// The text has more or fewer parts than fields, or they do not make the text again.
+        /// The text has more or fewer parts than there are fields, or the parts do not make the text again.
         case notSplittable = "does not split into the fields without loss"
         /// There is not exactly one value to take out.
         case notSingle = "does not hold exactly one value"
-        /// The map says nothing about the value.
+        /// The map has no entry for the value.
         case notInMap = "value is not in the map"
         /// A parent of the target, or of the source, is of another type than object.
         case parentNotObject = "parent is not an object"
-        /// Something else stands in the place of a list or a dictionary.
+        /// A value in the place of a list or a dictionary is neither.
         case notContainer = "neither a list nor a dictionary"
-        /// A field name stands twice in the document, or in a parent of the target or the source; or an array that a
+        /// A field name occurs twice in the document, or in a parent of the target or the source; or an array that a
         /// step looks into has other keys than 0, 1, 2 and so on.
         ///
-        /// Merging would lose one of two fields, mongod 6.0 aborts when it words the difference of such an update, and
-        /// which of the two an expression reads is not said. The server renumbers the elements of an array.
+        /// Merging would lose one of the two fields, mongod 6.0 aborts when it computes the difference of such an
+        /// update, and which of the two an expression reads is undefined. The server renumbers the elements of an
+        /// array.
         case repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
-        /// A parent of the target is missing or null: it is never created.
+        /// A parent of the target is missing or null; the job never creates it.
         case parentMissing = "parent is missing"
-        /// The sync translator holds the document locked: it is not written while it is.
+        /// The sync translator holds a lock on the document, which is not written in the meantime.
         case locked = "locked by the sync translator"
 
-        /// A link leads to a document that is not there.
+        /// The linked document does not exist.
         case brokenLink = "the linked document is not there"
-        /// A document that is to be embedded has several parents: the words are those of the client's own migration.
+        /// A document to be embedded has several parents. The text is the one of the client's own migration.
         case multipleBacklinks = "At least one object does have multiple backlinks."
         /// The other collection holds another document under the `_id`.
         case otherDocument = "another document has that _id"
-        /// An `_id` that is to be taken from the object is missing, or none that a link can be.
+        /// The value that is to become the `_id` is missing from the object, or no link can have it.
         case noID = "the object has no value that can be an _id"
-        /// The object has an `_id`, which the document that it becomes cannot keep beside its own.
+        /// The object has an `_id`, which the document made of it cannot keep in addition to its own.
         case ownID = "the object has an _id of its own, which would be lost"
         /// The object holds a timestamp that an insert into its collection would fill in.
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
-        /// The document that the object becomes would not sync, or not be accepted, in its collection.
+        /// The document made of the object would not sync in its collection, or would not be accepted there.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
-        /// A link's value is neither among the old values nor among the new ones.
+        /// A link's value is neither an old value of the lookup nor a new one.
         case unknownKey = "the lookup does not know the value"
-        /// A link's value stands for several new ones.
+        /// The lookup has several new values for a link's value.
         case ambiguousKey = "the lookup gives several values"
 
-        /// Whether such a document remains for the operator to see to; a parent that is absent has nothing to fill.
+        /// Whether the operator has to handle such a document: a missing parent has nothing to fill.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
 
-/// Documents that the server would not give back as they are.
+/// Documents that the server would alter when it writes them back.
 extension CompiledStep {
-    /// Whether a name stands twice in the document, in an object that one of the steps merges into, or anywhere in a
-    /// value that one of them looks into; or an array has other keys than 0, 1, 2 there.
+    /// Returns whether a name occurs twice, or an array has other keys than 0, 1, 2, in what the steps write or read.
     ///
-    /// Merging an object keeps one of each name, and so makes it smaller where one stood twice. Looking into one is enough
-    /// for mongod 6.0 to write both names with the value of the first, and for every server to renumber an array.
+    /// A repeated name counts in the document itself, in an object that one of the steps merges into, and anywhere in
+    /// a value that one of them looks into. Merging an object keeps one field of each name, which makes the object
+    /// smaller if a name occurs twice. Reading inside an object is enough for mongod 6.0 to write both fields with the
+    /// value of the first, and for every server to renumber an array.
     /// - Parameter seesKeys: Whether the server can hash an object by its bytes, from 5.0 on: an object with an array
-    ///   that would be renumbered has another hash once it is merged. Earlier servers do not tell.
+    ///   that would be renumbered has another hash once it is merged. Earlier servers do not show it.
     package static func altered(by steps: [Step], seeingKeys seesKeys: Bool) -> AlteredDocument {
         let isAltered = seesKeys ? Expression.changesByMerging : Expression.shrinks
         let merged = holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.givenBack) }) {
@@ -285,7 +292,9 @@ extension CompiledStep {
         return AlteredDocument(.any([.shrinks(root)] + ofKeys + merged + seenInto), hashesFirst: hashesFirst)
     }
 
-    /// Whether a condition holds for the value of one of the paths; those in one container are asked together.
+    /// Returns whether a condition holds for the value at one of the paths.
+    ///
+    /// Paths in one container are tested together.
     private static func holds(in paths: [FieldPath], _ condition: (Expression) -> Expression) -> [Expression] {
         var groups: [(containers: [FieldPath], paths: [FieldPath])] = []
         for path in paths {
@@ -311,7 +320,9 @@ extension CompiledStep {
 }
 
 extension [CompiledStep] {
-    /// Whether a document needs one of the steps; what is asked of the document as a whole is asked once.
+    /// Whether a document needs one of the steps.
+    ///
+    /// A test of the document as a whole is made once for all steps.
     package var need: Expression {
         .any(
             alike.map { altered, steps in
@@ -319,9 +330,9 @@ extension [CompiledStep] {
             })
     }
 
-    /// Whether a document may need one of the steps, and the server would give it back otherwise.
+    /// Whether a document may need one of the steps, and the server would alter it.
     ///
-    /// A document that needs no step as it is is changed by none, so that no later step comes to need it either.
+    /// A document that needs no step at first is changed by none, so that no later step comes to need it either.
     package var alteredAlthoughNeeded: Expression {
         .any(
             alike.map { altered, steps in
@@ -329,7 +340,7 @@ extension [CompiledStep] {
             })
     }
 
-    /// The steps by what they ask of the document as a whole: those of one job ask the same.
+    /// The steps grouped by their test of the document as a whole; the steps of one job share one.
     private var alike: [(altered: AlteredDocument, steps: [CompiledStep])] {
         reduce(into: []) { groups, step in
             if let index = groups.firstIndex(where: { $0.altered == step.altered }) {
@@ -342,20 +353,20 @@ extension [CompiledStep] {
 }
 
 extension Expression {
-    /// Whether merging an object makes it smaller: a name stands twice in it.
+    /// Whether merging an object makes it smaller, because a name occurs twice in it.
     fileprivate static func shrinks(_ object: Expression) -> Expression {
         !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
     }
 
-    /// Whether merging an object changes its bytes: a name stands twice in it, or an array has other keys than 0, 1, 2.
+    /// Whether merging an object changes its bytes: a name occurs twice, or an array has other keys than 0, 1, 2.
     fileprivate static func changesByMerging(_ object: Expression) -> Expression {
         !(hash(of: object) == hash(of: merged(object)))
     }
 
-    /// An object as the server writes it once it has looked at each field.
+    /// Returns an object as the server writes it once it has read each field.
     fileprivate static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
 
-    /// Whether an object in an object or a list would be altered, as far down as so many levels.
+    /// Whether an object inside an object or a list would be altered, down to a number of levels.
     fileprivate static func isAltered(
         _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
     ) -> Expression {

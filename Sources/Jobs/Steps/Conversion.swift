@@ -2,10 +2,10 @@ import BSON
 import Concurrency
 package import ServerSchema
 
-/// What `convert` does to one value, on the server.
+/// The conversion of one value that `convert` makes, on the server.
 ///
-/// `$convert` alone is not trusted: the string "false" becomes true, `$toInt` cuts a fraction, `$toDecimal` rounds to 15
-/// digits. A result is believed only where converting it back gives the same type and exactly the same value.
+/// `$convert` alone is not trusted: the string "false" becomes true, `$toInt` cuts a fraction, `$toDecimal` rounds to
+/// 15 digits. A result is believed only if converting it back gives the same type and exactly the same value.
 package struct Conversion: Hashable, Sendable {
     /// The types that a value can be converted to.
     package static let targets: [SchemaType] = [.string, .int, .long, .double, .decimal, .bool, .date, .objectId]
@@ -15,26 +15,28 @@ package struct Conversion: Hashable, Sendable {
         "true": true, "false": false, "1": true, "0": false,
     ]
 
-    /// What a number that stands for a date counts, from 1970 on.
+    /// The unit in which a number counts from 1970 if it represents a date.
     package enum Unit: String, Sendable, CaseIterable {
-        /// Seconds; a fraction of a double or decimal counts milliseconds.
+        /// Seconds; the fraction of a double or decimal holds the milliseconds.
         case seconds
         /// Milliseconds.
         case milliseconds
     }
 
+    /// The type that values are converted to.
     package let target: SchemaType
     var unit = Unit.milliseconds
-    /// Whether a result is written too that does not convert back to the same value.
+    /// Whether a result is written even if it does not convert back to the same value.
     var allowsLoss = false
 
+    /// Creates a conversion to a type.
     package init(target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false) {
         self.target = target
         self.unit = unit
         self.allowsLoss = allowsLoss
     }
 
-    /// The types that are converted at all; whatever is not here is reported and left alone.
+    /// The types that are converted at all; a value of any other type is reported and skipped.
     var sources: [String] {
         switch target {
         case .string: ["int", "long", "double", "decimal", "bool", "date", "objectId"]
@@ -43,14 +45,14 @@ package struct Conversion: Hashable, Sendable {
         case .double: ["string", "int", "long", "decimal", "bool", "date"]
         case .decimal: ["string", "int", "long", "double", "bool", "date"]
         case .bool: ["string", "int", "long", "double", "decimal"]
-        // The time of an ObjectId or of a timestamp is a part of it alone.
+        // An ObjectId or a timestamp holds more than its time, so that the conversion loses the rest.
         case .date: ["string", "int", "long", "double", "decimal"] + (allowsLoss ? ["objectId", "timestamp"] : [])
         case .objectId: ["string"]
         default: []
         }
     }
 
-    /// Of ``sources`` those whose every value has a counterpart, and all of them different ones: nothing has to be tried.
+    /// The ``sources`` whose values all have counterparts, each a different one, so that none has to be tried.
     var always: [String] {
         switch target {
         case .string: ["int", "long", "bool", "objectId"]
@@ -60,7 +62,9 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
-    /// Whether `value`, which is not of the target's type, has a counterpart, which ``result(_:)`` gives as `result`.
+    /// Returns whether `value`, which is not of the target's type, can be converted.
+    ///
+    /// `result` is ``result(_:)`` of it.
     func converts(_ value: Expression, to result: Expression) -> Expression {
         always.isEmpty ? !result.isMissingOrNull : value.hasType(among: always) || !result.isMissingOrNull
     }
@@ -68,11 +72,11 @@ package struct Conversion: Hashable, Sendable {
     /// Whether `value` already has the target's type.
     func isDone(_ value: Expression) -> Expression { value.hasType(target.rawValue) }
 
-    /// What the step writes: the converted value, or `null` where that cannot be, or not without loss while loss is not
-    /// allowed.
+    /// Returns the value that the step writes: the converted one, or `null` if that is impossible, or lossy while loss
+    /// is not allowed.
     func result(_ value: Expression) -> Expression { allowsLoss ? attempted(value) : believed(value) }
 
-    /// The converted value, with or without loss, or `null` where it cannot be converted.
+    /// Returns the converted value, with or without loss; `null` if it cannot be converted.
     func attempted(_ value: Expression) -> Expression {
         .let(
             ["from": value],
@@ -80,7 +84,7 @@ package struct Conversion: Hashable, Sendable {
                 if: .variable("from").hasType(among: sources), then: converted(.variable("from")), else: .null))
     }
 
-    /// The converted value, or `null` where it cannot be converted or not without loss.
+    /// Returns the converted value; `null` if it cannot be converted or only with loss.
     func believed(_ value: Expression) -> Expression {
         let from = Expression.variable("from")
         let tried = Expression.choose(
@@ -108,7 +112,7 @@ package struct Conversion: Hashable, Sendable {
         switch target {
         case .bool: .choose(if: value.hasType("string"), then: listedBool(value), else: attempt(value, to: "bool"))
         case .date:
-            // The server has no way from int to date, but from long; from text it knows errors that onError misses.
+            // The server converts long to date, but not int. With texts it raises errors that onError does not catch.
             .choose(
                 if: value.hasType("string"),
                 then: .choose(
@@ -149,14 +153,14 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
-    /// Whether the way back from `to` gives `from`.
+    /// Returns whether converting `to` back gives `from`.
     private func returns(_ from: Expression, _ to: Expression) -> Expression {
         switch target {
         case .bool:
-            // A listed text names one value of its own; only numbers have a way back to compare.
+            // A listed text means one value by definition; only numbers are converted back and compared.
             .any([from.hasType("string"), sameOnReturn(from, to)])
         case .string:
-            // To the server every text is true: but the texts of the two bools differ, so that none is lost.
+            // The server converts every text to true. No bool is lost, because the texts of the two differ.
             .any([from.hasType("bool"), sameOnReturn(from, to)])
         case .date: .choose(if: from.hasType("string"), then: isAnISOForm(from, of: to), else: sameOnReturn(from, to))
         default: sameOnReturn(from, to)
@@ -190,21 +194,22 @@ package struct Conversion: Hashable, Sendable {
 }
 
 extension Expression {
-    /// The null value: within a conversion, "could not".
+    /// The null value; in a conversion it means "not converted".
     static let null = Expression(["$literal": nil])
 }
 
 /// Texts that spell a number with zeros that it does not need.
 extension Conversion {
-    /// Whether the target keeps no zeros at the end of a fraction; a decimal does.
+    /// Whether the target drops zeros at the end of a fraction; a decimal keeps them.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
-    /// The text of the same number without the zeros at the end of its fraction: `120.40` is 120.4, and `5.0` is 5.
+    /// Returns the text of the same number without the zeros at the end of its fraction.
     ///
-    /// Zeros in front stay: `007` is a number to nobody but a computer. Anything but digits with one point among them stays
-    /// as it is, as do all other values.
+    /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because people do not mean a number
+    /// by `007`. Only texts of digits with one point, and perhaps a minus sign, are changed; all other texts and
+    /// values stay as they are.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
-        // What is no number, or no UTF-8, a regular expression may fail on; so may it on megabytes of digits.
+        // A regular expression may fail on a text that is no number or no UTF-8, or on megabytes of digits.
         let isNumber = Expression.all([
             .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
             !attempt(value, to: "decimal").isMissingOrNull,
@@ -221,10 +226,9 @@ extension Conversion {
 
 /// Dates as texts and as numbers.
 extension Conversion {
-    /// Whether a text is one of the three forms that name one instant in UTC: with milliseconds, with seconds, or as a
-    /// day.
+    /// Returns whether a text names an instant in UTC in one of three forms: with milliseconds, with seconds, as a day.
     ///
-    /// Everything else that the server's lenient parser takes is reported.
+    /// Everything else that the server's lenient parser accepts is reported.
     func isAnISOForm(_ text: Expression, of date: Expression) -> Expression {
         let iso = Expression.variable("iso")
         func head(_ count: Int32) -> Expression { .call("$substrBytes", iso, .constant(0), .constant(.int(count))) }
@@ -243,10 +247,10 @@ extension Conversion {
             ]))
     }
 
-    /// Whether a text has the length of an ISO form and its punctuation.
+    /// Whether a text has the length and the punctuation of an ISO form.
     ///
-    /// `onError` catches failed conversions alone. A text that names an instant beyond all dates ("@" and 16 digits),
-    /// or one of megabytes, would end the whole update.
+    /// `onError` catches only failed conversions. A text that names an instant beyond all dates ("@" and 16 digits),
+    /// or a text of megabytes, would make the whole update fail.
     func hasISOPunctuation(_ text: Expression) -> Expression {
         let length = Expression(["$strLenBytes": text.bson])
         func has(_ mark: BSONValue, at index: Int32) -> Expression {
@@ -263,8 +267,8 @@ extension Conversion {
         ])
     }
 
-    /// The date in ISO form with milliseconds; `null` outside of the years 0 to 9999, where the server's own way fails
-    /// with an error that `onError` does not catch.
+    /// Returns the date in ISO form with milliseconds; `null` outside of the years 0 to 9999, where the server's own
+    /// conversion fails with an error that `onError` does not catch.
     func isoText(_ date: Expression) -> Expression {
         .choose(
             if: .call("$gte", date, .constant(.date(milliseconds: -62_167_219_200_000)))
@@ -282,10 +286,10 @@ extension Conversion {
         ])
     }
 
-    /// The date that is so many seconds after 1970; `null` where there is none.
+    /// Returns the date that is so many seconds after 1970; `null` if there is none.
     func date(ofSeconds value: Expression) -> Expression {
         let product = Expression.call("$multiply", value, .constant(.long(1_000)))
-        // 4.4 fails to multiply a double that no long holds; it is no date either.
+        // Server 4.4 fails to multiply a double beyond the range of long; such a double is no date either.
         let rounded = Expression.choose(
             if: .call("$lt", Expression(["$abs": [value.bson]]), .constant(.double(9.3e15))),
             then: Expression(["$round": [product.bson]]), else: .null)
@@ -293,7 +297,7 @@ extension Conversion {
         return attempt(attempt(whole, to: "long"), to: "date")
     }
 
-    /// The seconds of a date since 1970 in another type; `null` where there are none.
+    /// Returns the seconds of a date since 1970 in another type; `null` if the type cannot hold them.
     func seconds(of date: Expression, as type: Expression) -> Expression {
         let milliseconds = attempt(date, to: "long")
         let exact = Expression.call("$divide", attempt(date, to: "decimal"), .constant(.long(1_000)))
@@ -305,7 +309,7 @@ extension Conversion {
 
 /// The digits of a double, which the server itself cuts to 6 in a text and to 15 in a decimal.
 extension Conversion {
-    /// The double in another type: over `long` where it is whole, so that 9007199254740992 keeps its digits.
+    /// Returns the double in another type; if whole, by way of `long`, so that 9007199254740992 keeps its digits.
     func exact(double value: Expression, as type: String) -> Expression {
         let long = Expression.variable("long")
         return .let(
@@ -315,9 +319,9 @@ extension Conversion {
                 else: attempt(value, to: type)))
     }
 
-    /// The double as a text that reads back as the same double, where up to 15 digits are enough for that.
+    /// Returns the double as a text that reads back as the same double, if up to 15 digits are enough for that.
     ///
-    /// 52.370216 is `52.3702` to the server, and `52.3702160000000` as a decimal.
+    /// The server converts 52.370216 to the text `52.3702`, and to the decimal `52.3702160000000`.
     func text(ofDouble value: Expression) -> Expression {
         let short = Expression.variable("short")
         let long = Expression.variable("digits")
@@ -332,23 +336,23 @@ extension Conversion {
                     in: .choose(if: isPlain, then: trimmed, else: short))))
     }
 
-    /// The value in another type; `null` where the server finds none.
+    /// Returns the value in another type; `null` if the server cannot convert it.
     func attempt(_ value: Expression, to type: String) -> Expression {
         attempt(value, to: .constant(.string(type)))
     }
 
-    /// The value in another type; `null` where the server finds none.
+    /// Returns the value in another type; `null` if the server cannot convert it.
     func attempt(_ value: Expression, to type: Expression) -> Expression {
         .call("$convert", ["input": value, "to": type, "onError": .null, "onNull": .null])
     }
 }
 
-/// Which types a `convert` step leads between.
+/// The types that a `convert` step converts between.
 extension Conversion {
-    /// Whether a step converts to the type at all.
+    /// Returns whether a step converts to the type at all.
     package static func reaches(_ type: SchemaType) -> Bool { type == .uuid || targets.contains(type) }
 
-    /// Whether a step converts values of one type to another, be it only some of them.
+    /// Returns whether a step converts values of one type to another, even if only some of them.
     package static func leads(from: SchemaType, to: SchemaType) -> Bool {
         switch (from, to) {
         case (.uuid, .string), (.string, .uuid), (.binData, .uuid): true

@@ -1,20 +1,20 @@
 import BSON
 import ServerSchema
 
-/// What is wrong with a value that a conversion leaves alone.
+/// The reason why a conversion skips a value.
 package enum ConversionLoss: String, Sendable, CaseIterable {
-    /// The new type has a value near to it, and not the same.
+    /// The new type has a value near it, but not the same one.
     case rounded
-    /// A number, and beyond what the new type holds.
+    /// The value is a number beyond the range of the new type.
     case outOfRange = "out of range"
-    /// It is nothing that the new type could stand for.
+    /// No value of the new type corresponds to it.
     case unparsable
 }
 
 extension ConvertStep {
-    /// Which documents hold a value that is left alone, for each thing that can be wrong with it.
+    /// The conditions for documents with a skipped value, one for each kind of loss.
     ///
-    /// No two hold for one value; elements of one list may each have their own.
+    /// At most one holds for a value; the elements of a list may each have their own.
     package var losses: [(kind: ConversionLoss, when: Expression)] {
         let value = Expression.field(field)
         let isDue = Expression.all([
@@ -32,15 +32,15 @@ extension ConvertStep {
 }
 
 extension Conversion {
-    /// The same conversion with whatever it loses.
+    /// The same conversion, with any loss allowed.
     fileprivate var loose: Conversion { Conversion(target: target, unit: unit, allowsLoss: true) }
 
-    /// Whether the value says a number, and the target is one.
+    /// Whether the value is or spells a number, and the target is numeric.
     fileprivate func isNumber(_ value: Expression) -> Expression {
         target.isNumeric ? !number(value).isMissingOrNull : .constant(false)
     }
 
-    /// Whether the value is a number that the target does not reach.
+    /// Whether the value is a number outside of the target's range.
     fileprivate func isOutOfRange(_ value: Expression) -> Expression {
         if target == .date {
             return value.hasType("int", "long", "double", "decimal") && loose.attempted(value).isMissingOrNull
@@ -57,7 +57,7 @@ extension Conversion {
             ]))
     }
 
-    /// The number that a value is or spells; null where it is none.
+    /// Returns the number that a value is or spells; null if it is none.
     private func number(_ value: Expression) -> Expression {
         .choose(
             if: value.hasType("int", "long", "double", "decimal", "string"),

@@ -2,32 +2,34 @@ import BSON
 package import Checking
 package import ServerSchema
 
-/// Whether a step can make a document unsyncable under a schema, told from the schema alone.
+/// Decides from the schema alone whether a step could make a document unsyncable.
 ///
-/// The reasoning is about documents that sync, and about any of them: one that fails already is no new harm, and what a
-/// step leaves syncing another may take as its start. Only what is certain counts, so `false` means "cannot be told", and
-/// the documents themselves are asked.
+/// The proof covers every document that syncs. A document that already fails does not count, and each step can be
+/// proven by itself because the step before it leaves the document syncing. `false` means "not proven": then the
+/// documents themselves are checked.
 package enum Harmlessness {
-    /// - Parameter app: The app that the collection belongs to: what it says of partitions and links makes a key's harm
-    ///   depend on more than its own schema, so that a step that writes one is never proven harmless.
+    /// Whether the step is proven to leave every syncing document of a collection syncing.
+    /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on
+    ///   more than the collection's own schema, so a step that writes one is never proven harmless.
     package static func holds(
         _ step: Step, under collection: CollectionSchema, of app: ServerSchema,
         assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // In MongoDB's own dialect a keyword anywhere may speak of the field; there nothing is proven.
+        // In MongoDB's own dialect any keyword might apply to the field, so nothing is proven there.
         collection.dialect == .appServices
             && !step.kind.touched.contains { collection.holdsKey(at: $0, in: app) }
             && holds(step, under: collection.root, assuming: assumptions)
     }
 
+    /// Whether the step is proven to leave every document syncing under a schema, partition keys and links aside.
     package static func holds(
         _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // Of elements nothing is proven.
+        // Nothing is proven for elements of lists and dictionaries.
         guard step.kind.touched.allSatisfy({ !$0.leadsIntoElements && schema.leadsThroughObjects(to: $0) }) else {
             return false
         }
-        // Sync ignores a field that the schema does not declare, where its parent takes further fields.
+        // Sync ignores a field that the schema does not declare if the parent allows additional fields.
         let declared = step.kind.touched.filter { schema.property(at: $0) != nil }
         guard step.kind.touched.allSatisfy({ declared.contains($0) || schema.takesFurtherFields(below: $0) }) else {
             return false
@@ -39,7 +41,7 @@ package enum Harmlessness {
 }
 
 extension CollectionSchema {
-    /// Whether a partition key or a link stands at a path, above it, or below it.
+    /// Whether a partition key or a link is at a path, above it, or below it.
     fileprivate func holdsKey(at path: FieldPath, in app: ServerSchema) -> Bool {
         if case .partition(let key) = app.sync?.mode, path.components.first == key.field { return true }
         return hasLink(around: path.components)
@@ -47,8 +49,10 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether every parent that the schema declares is an object and nothing else: a `mixed` parent's fields are not
-    /// judged as the schema states them, and a geo point's are judged together.
+    /// Whether every parent that the schema declares is an object and nothing else.
+    ///
+    /// The fields of a `mixed` parent are not checked as the schema states them, and those of a geo point are checked
+    /// together.
     func leadsThroughObjects(to path: FieldPath) -> Bool {
         var node = self
         for name in path.components.dropLast() {
@@ -59,12 +63,12 @@ extension SchemaNode {
         return !node.isGeoPoint
     }
 
-    /// Whether a field that is not declared is not judged.
+    /// Whether an undeclared field at the path is not checked.
     fileprivate func takesFurtherFields(below path: FieldPath) -> Bool {
         var node = self
         var isRoot = true
         for name in path.components.dropLast() {
-            // Below a field that is not declared nothing is judged; below a dictionary every value is.
+            // Nothing below an undeclared field is checked, but every value of a dictionary is.
             guard let child = node.property(name) else { break }
             node = child
             isRoot = false
@@ -78,7 +82,7 @@ extension SchemaNode {
         return parent.requires(name)
     }
 
-    /// Whether a document of that one field fits, as far as the field is concerned.
+    /// Whether the schema of one field accepts a document that holds only this value in the field.
     func fits(_ value: BSONValue, at path: FieldPath, assuming assumptions: CheckOptions) -> Bool {
         guard let node = property(at: path), let name = path.components.last else { return false }
         var parent = SchemaNode(location: location)
@@ -98,7 +102,7 @@ extension SchemaNode {
         return (try? schema.check(document.view) != .certain) ?? false
     }
 
-    /// Whether the two demand the same of a value.
+    /// Whether both schemas demand the same of a value.
     func demandsTheSame(as other: SchemaNode) -> Bool {
         guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
             hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,

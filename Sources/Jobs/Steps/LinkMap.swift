@@ -12,10 +12,10 @@ struct LinkMap: Hashable, Sendable {
 
     let entries: [Entry]
 
-    /// The most entries: each is compared with each link that may be one of them.
+    /// The most entries, which are limited because each is compared with each link that might be one of them.
     static let maximum = 1_000
 
-    /// A mapping of old to new, or a list of `{from: …, to: …}`.
+    /// Reads a mapping of old to new, or a list of `{from: …, to: …}`.
     init(_ node: YAMLNode) throws(JobError) {
         var entries: [Entry] = []
         var seen: Set<IDKey> = []
@@ -48,15 +48,15 @@ struct LinkMap: Hashable, Sendable {
         self.entries = entries
     }
 
-    /// Whether no two entries have one target.
+    /// Whether no two entries have the same target.
     var isOneToOne: Bool { Set(entries.map { IDKey($0.to) }).count == entries.count }
 
-    /// Whether an entry leads to what another begins with.
+    /// Whether the target of one entry is the old value of another.
     var isChained: Bool { !Set(entries.map { IDKey($0.from) }).isDisjoint(with: entries.map { IDKey($0.to) }) }
 
-    /// The entry that a link has; `null` when there is none.
+    /// Returns the entry for a link; `null` if there is none.
     ///
-    /// As for a link itself, numbers are one by their value.
+    /// Numbers are compared by their value, as they are in links.
     func entry(for link: Expression) -> Expression {
         let found = Expression([
             "$filter": [
@@ -72,7 +72,7 @@ struct LinkMap: Hashable, Sendable {
                 in: .choose(if: .variable("entry").isMissing, then: .null, else: .variable("entry"))), else: .null)
     }
 
-    /// Whether a link has one of the new targets.
+    /// Returns whether a link has one of the new targets already.
     func hasTarget(_ link: Expression) -> Expression {
         .all([
             .call("$in", link, .constant(.array(of: entries.map(\.to)))),
@@ -87,7 +87,7 @@ struct LinkMap: Hashable, Sendable {
         ])
     }
 
-    /// Whether two links point to one document: what `$eq` takes for equal, and texts by their bytes.
+    /// Returns whether two links point to one document: `$eq` holds, and texts have the same bytes.
     private func isSame(_ entry: Expression, _ link: Expression) -> Expression {
         .all([
             entry == link,

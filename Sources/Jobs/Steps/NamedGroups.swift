@@ -1,6 +1,8 @@
-/// The groups of a regular expression, which the server gives back by number and not by name.
+/// The named groups of a regular expression.
+///
+/// The server returns groups only by number.
 struct NamedGroups: Hashable, Sendable {
-    /// The place of each named group among all groups, from 0, in the order of the text.
+    /// The name of each named group and its position among all groups, from 0, in the order of the text.
     let groups: [(name: String, index: Int)]
 
     init(in pattern: String) {
@@ -11,7 +13,7 @@ struct NamedGroups: Hashable, Sendable {
         while let character = rest.popFirst() {
             switch character {
             case "\\": rest = rest.dropFirst()
-            // A "]" that stands first is one of the class.
+            // A "]" right after "[" or "[^" is a member of the class.
             case "[" where !isInClass:
                 isInClass = true
                 if rest.first == "^" { rest = rest.dropFirst() }
@@ -28,13 +30,13 @@ struct NamedGroups: Hashable, Sendable {
         self.groups = groups
     }
 
-    /// The name of a group whose text follows: `?<name>`, `?P<name>` or `?'name'`.
+    /// Returns the name of a group from the text after its parenthesis: `?<name>`, `?P<name>` or `?'name'`.
     private static func name(_ text: Substring) -> String? {
         for (start, end) in [("?<", ">"), ("?P<", ">"), ("?'", "'")] as [(String, Character)]
         where text.hasPrefix(start) {
             let name = text.dropFirst(start.count).prefix { $0 != end }
             let isName = name.first?.isLetter == true || name.first == "_"
-            // "?<=" and "?<!" look behind.
+            // "?<=" and "?<!" begin a lookbehind, not a group.
             if isName { return String(name) }
         }
         return nil

@@ -1,17 +1,19 @@
 package import BSON
 import ServerSchema
 
-/// Conditions in the match language, which cost the server a fraction of an expression: each holds of every document of a
-/// kind, and of others too.
+/// Conditions in the match language, which cost the server a fraction of an expression.
+///
+/// Each holds for every document that it is to find, and for some others.
 package struct QuickCondition: Sendable {
-    /// Holds of every document that needs the step; `nil` where nothing so simple does.
+    /// A condition that every document needing the step meets; `nil` if there is no such simple one.
     package var need: BSONDocument?
-    /// Holds of every document that the step needs or leaves alone for a reason; `nil` where nothing so simple does.
+    /// A condition that every document meets that the step changes or skips; `nil` if there is no such simple one.
     package var concern: BSONDocument?
 
-    /// Of a step that looks at the documents which have a field: where the field has parents, what stands in their place, or
-    /// does not, is told of any document.
-    /// - Parameter others: further fields that it reads.
+    /// Returns the conditions of a step that applies to documents in which a field is present.
+    ///
+    /// If a field has parents, ``concern`` is `nil`, because parents that are missing or of another type matter too.
+    /// - Parameter others: Further fields that the step reads.
     static func present(_ path: FieldPath, besides others: [FieldPath] = []) -> QuickCondition {
         let exists = BSONValue.object(["$exists": true])
         return QuickCondition(
@@ -19,10 +21,10 @@ package struct QuickCondition: Sendable {
             concern: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
-    /// Of a step that changes the values of a field in place, but for those of one type and for nulls.
+    /// Returns the conditions of a step that changes a field's values in place, except nulls and those of one type.
     ///
-    /// The other types are named, which takes the server less than half of what it takes to ask for none of these two. Of a
-    /// list it looks at the elements, too.
+    /// The condition names all other types, which takes the server less than half as long as excluding these two. In a
+    /// list, it tests the elements too.
     static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }
@@ -32,7 +34,9 @@ package struct QuickCondition: Sendable {
         return QuickCondition(need: isOther, concern: path.parents.isEmpty ? isOther : nil)
     }
 
-    /// Of a step that fills a field: where the field has parents, those may be why a document is left alone.
+    /// Returns the conditions of a step that fills a field.
+    ///
+    /// If the field has parents, ``concern`` is `nil`, because a document may be skipped for its parents.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description
@@ -43,10 +47,10 @@ package struct QuickCondition: Sendable {
 }
 
 extension [CompiledStep] {
-    /// Holds of every document that needs one of the steps; `nil` where nothing simple does.
+    /// A condition that every document needing one of the steps meets; `nil` if there is no such simple one.
     package var quickNeed: BSONDocument? { Self.any(map { $0.step.kind.quick.need }) }
 
-    /// Holds of every document that one of the steps needs or leaves alone; `nil` where nothing simple does.
+    /// A condition that every document meets that one of the steps changes or skips; `nil` if none is so simple.
     package var quickConcern: BSONDocument? { Self.any(map { $0.step.kind.quick.concern }) }
 
     private static func any(_ conditions: [BSONDocument?]) -> BSONDocument? {

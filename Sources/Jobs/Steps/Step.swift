@@ -3,12 +3,12 @@ package import ServerSchema
 
 /// One thing that a job does to each document that needs it.
 package struct Step: Sendable {
-    /// What it is.
+    /// The kind of the step with its settings.
     package let kind: any StepKind
-    /// Which documents it is for, as they are when the step comes to them; `nil` for all.
+    /// The condition that a document must meet when the step comes to it; `nil` for all documents.
     package let condition: Expression?
 
-    /// Wraps a kind.
+    /// Creates a step of a kind.
     package init(_ kind: any StepKind, where condition: Expression? = nil) {
         (self.kind, self.condition) = (kind, condition)
     }
@@ -28,29 +28,29 @@ package struct Step: Sendable {
     package var targets: [FieldPath] { kind.targets }
     /// The fields that the step reads besides its targets.
     package var sources: [FieldPath] { kind.sources }
-    /// The fields of the document that its condition names.
+    /// The top-level fields of the document that the condition names.
     package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
     /// The fields whose values decide what the step does, besides its targets.
     package var reads: [FieldPath] { sources + conditionFields }
-    /// The fields whose values the step looks into, where those are objects or lists.
+    /// The fields whose inner values the step reads, where they are objects or lists.
     package var looksInto: [FieldPath] { kind.looksInto + conditionFields }
-    /// The operators that the job's own expressions use.
+    /// The aggregation operators that the job's own expressions use.
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
 
-    /// The step with the time of the job's start in the place of `$now`, in milliseconds since 1970.
+    /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
     package func settled(at now: Int64) -> Step { Step(kind.settled(at: now), where: condition?.settled(at: now)) }
 
-    /// A part of the step, or the step as it is run again, for the same documents.
+    /// Returns a step of another kind for the same documents, such as a part of this step or its refresh.
     package func with(_ kind: any StepKind) -> Step { Step(kind, where: condition) }
 }
 
 extension Step: Hashable {
-    /// Whether the two do the same.
+    /// Whether both steps do the same.
     package static func == (left: Step, right: Step) -> Bool {
         AnyHashable(left.kind) == AnyHashable(right.kind) && left.condition == right.condition
     }
 
-    /// Hashes both.
+    /// Hashes the kind and the condition.
     package func hash(into hasher: inout Hasher) {
         AnyHashable(kind).hash(into: &hasher)
         hasher.combine(condition)
@@ -58,39 +58,44 @@ extension Step: Hashable {
 }
 
 extension Step: CustomStringConvertible {
-    /// The step in a line, without the values that it writes.
+    /// The step in one line, without the values that it writes.
     package var description: String { kind.description + (condition == nil ? "" : ", where its condition holds") }
 }
 
 extension Step {
-    /// Fills a field that is not there.
+    /// Returns a step that fills a missing field.
     package static func `default`(field: FieldPath, value: BSONValue, nullsToo: Bool) -> Step {
         Step(DefaultStep(field: field, value: .constant(value), nullsToo: nullsToo))
     }
 
-    /// Gives a second field the value of a first.
+    /// Returns a step that copies a field's value to a second field.
     package static func copy(from: FieldPath, to: FieldPath) -> Step { Step(CopyStep(from: from, to: to)) }
 
-    /// Changes a field's type, in place or into a second field.
+    /// Returns a step that changes a field's type, in place or into a second field.
     package static func convert(field: FieldPath, to type: SchemaType, into: FieldPath?) -> Step {
         Step(ConvertStep(field: field, conversion: Conversion(target: type), into: into))
     }
 }
 
-/// What a step finds in a document and writes to its target; the parents of target and source are looked after by
-/// ``CompiledStep``.
+/// The conditions and values of a step, as expressions.
+///
+/// ``CompiledStep`` handles the parents of target and source.
 package struct StepBody {
-    /// Whether the document lacks the step, and the step can do it.
+    /// Whether the document still lacks the step and the step can be done.
     var wanted: Expression
-    /// What the target becomes where the step is wanted.
+    /// The new value of the target where the step is wanted.
     package var value: Expression
-    /// What further targets become; where a target has nothing to become, it says so by the value that it holds.
+    /// The new values of further targets.
+    ///
+    /// For a target that stays as it is, the expression gives the value that it holds.
     var also: [(path: FieldPath, value: Expression)] = []
-    /// Whether the step has anything to do with the document at all.
+    /// Whether the step applies to the document at all.
     var isConcerned = Expression.constant(true)
-    /// Why a document that the step is about is left alone; no two hold for one document, nor one beside ``wanted``.
+    /// The reasons to skip a document that the step applies to.
+    ///
+    /// Of these and ``wanted``, at most one holds for a document.
     var conflicts: [(reason: CompiledStep.Reason, when: Expression)] = []
 
-    /// All that is written where the step is wanted.
+    /// Returns all writes to a document that needs the step.
     func writes(to target: FieldPath) -> [(path: FieldPath, value: Expression)] { [(target, value)] + also }
 }

@@ -4,6 +4,8 @@ package import ServerSchema
 
 /// Fits a step to the schemas: a target has to be declared, and a constant has to have the declared type.
 package enum StepFitting {
+    /// Returns the step with its constants in the types that the next schema declares.
+    /// - Throws: ``JobError`` at the step if a schema does not go with its targets or its marker.
     package static func fit(
         _ located: Job.LocatedStep, active: SchemaNode?, next: SchemaNode?
     ) throws(JobError) -> Step {
@@ -16,7 +18,7 @@ package enum StepFitting {
         var step = located.step
         for target in step.targets {
             guard let node = schema.property(at: target) ?? active?.property(at: target) else {
-                // What goes may have left the schemas already.
+                // A field to be removed may be missing from the schemas already.
                 if step.kind.removed.contains(target) { continue }
                 let names = schema.declaredPaths + (active?.declaredPaths ?? [])
                 let hint = Spelling.hint(for: target.description, among: names).map { " (\($0))" } ?? ""
@@ -36,7 +38,8 @@ package enum StepFitting {
         return step
     }
 
-    /// Refuses a conversion to another type than the next schema declares.
+    /// Refuses a conversion to another type than the next schema declares; `mixed` stands for every type.
+    /// - Throws: ``JobError`` at `location`.
     package static func check(
         _ target: FieldPath, convertedTo type: SchemaType, _ declared: SchemaType, at location: SourceLocation
     ) throws(JobError) {
@@ -47,7 +50,9 @@ package enum StepFitting {
         }
     }
 
-    /// The value as the declared type, where that is exact: the 0 of a job file serves every numeric type.
+    /// Returns the value as the declared type, or `nil` if that is not exact.
+    ///
+    /// The 0 of a job file fits every numeric type.
     package static func fit(_ value: BSONValue, to type: SchemaType) -> BSONValue? {
         switch (type, value) {
         case (.long, .int(let number)): .long(Int64(number))
@@ -57,19 +62,23 @@ package enum StepFitting {
         case (.decimal, .long(let number)): .decimal(Decimal128(number))
         case (.mixed, _), (.number, .int), (.number, .long), (.number, .double), (.number, .decimal): value
         case (.uuid, .binary(subtype: 4, let bytes)) where bytes.count == 16: value
-        // `nil` alone would be the null value.
+        // A bare `nil` would be the null value.
         default: value.type.description == type.rawValue ? value : .none
         }
     }
 }
 
 extension BSONValue {
-    /// The value as a declared type, where that is exact: a 0 serves every numeric type; `nil` where it is none of it.
+    /// Returns the value as a declared type, or `nil` if that is not exact.
+    ///
+    /// A 0 fits every numeric type.
     package func fitted(to type: SchemaType) -> BSONValue? { StepFitting.fit(self, to: type) }
 }
 
 extension SchemaNode {
-    /// The schema of a field, through embedded objects, and by `[]` through lists and dictionaries.
+    /// Returns the schema of a field, or `nil` if none is declared.
+    ///
+    /// The path leads through embedded objects and, by `[]`, through lists and dictionaries.
     func property(at path: FieldPath) -> SchemaNode? {
         var node = self
         for name in path.components {
@@ -80,7 +89,7 @@ extension SchemaNode {
         return node
     }
 
-    /// The fields of the schema, of its embedded objects, and of the elements of its lists and dictionaries.
+    /// The paths of the schema's fields, of its embedded objects, and of the elements of its lists and dictionaries.
     var declaredPaths: [String] {
         properties.flatMap { property in
             [property.name] + property.node.innerPaths.map { "\(property.name).\($0)" }
@@ -92,8 +101,8 @@ extension SchemaNode {
         return element.map { [FieldPath.each] + $0.innerPaths.map { "\(FieldPath.each).\($0)" } } ?? []
     }
 
-    /// The schema of every element of a list, or of every value of a dictionary; an empty one where it says nothing of
-    /// them.
+    /// The schema of a list's elements or of a dictionary's values: an empty one if none is stated, `nil` for other
+    /// types.
     private var element: SchemaNode? {
         if types.contains(.array) {
             return if case .each(let node) = items { node } else { SchemaNode(location: location) }

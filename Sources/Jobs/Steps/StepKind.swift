@@ -14,7 +14,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``JobError`` with line and column.
     init(_ node: YAMLNode) throws(JobError)
 
-    /// Reads what a job file says under the key, where it can mean more than one kind.
+    /// Reads what a job file says under the key, which may stand for one of several kinds.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
 
@@ -22,67 +22,67 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var target: FieldPath { get }
     /// The field that the step reads besides its target.
     var source: FieldPath? { get }
-    /// The fields that the step writes, ``target`` first; they stand in the same element of a list or dictionary, if in
-    /// any.
+    /// The fields that the step writes, ``target`` first; if in elements of a list or dictionary, then in the same one.
     var targets: [FieldPath] { get }
-    /// The fields that the step reads besides its targets; they stand where the targets stand.
+    /// The fields that the step reads besides its targets. They are in the same element as the targets.
     var sources: [FieldPath] { get }
-    /// The step as it is run again over a target that the job itself wrote, and whose source has changed since; `nil` for
-    /// one whose targets stay as they are.
+    /// The step that a refresh runs over targets that the job itself wrote and whose sources have changed since; `nil`
+    /// for a step whose targets stay as they are.
     var refresh: (any StepKind)? { get }
-    /// The fields whose values the step looks into, where those are objects or lists.
+    /// The fields whose inner values the step reads, where they are objects or lists.
     var looksInto: [FieldPath] { get }
-    /// Whether what the step writes depends on what stood in the target.
+    /// Whether the step changes or replaces a value that its target already holds. A filled null does not count.
     var changesInPlace: Bool { get }
-    /// Those of ``targets`` that the step takes away.
+    /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
-    /// The field of the document that says that the step is done, written in the same update and removed by `cleanup`;
-    /// for a step whose need would not end by itself.
+    /// The field that marks a document as done, written in the same update and removed by `cleanup`; `nil` for a step
+    /// whose need ends by itself.
     var marker: FieldPath? { get }
-    /// Whether a job may say anything there, so that the step may go on from its own result.
+    /// Whether the job file states the change freely, so that a document might need the step again after the step's
+    /// own write.
     var isFreeForm: Bool { get }
-    /// The operators that the job's own expressions use.
+    /// The aggregation operators that the job's own expressions use.
     var operators: Set<String> { get }
-    /// The collections that the step reads or writes beside the job's.
+    /// The collections that the step reads or writes besides the job's own.
     var namespaces: [Namespace] { get }
-    /// The step with the collections of another database in the place of those of `own`.
+    /// Returns the step with each collection of database `own` replaced by the same collection of another database.
     func moved(from own: String, to database: String) -> Self
-    /// The reasons for which not one document may be left alone: with one such document the job does not start.
+    /// The skip reasons that the step does not tolerate: the job does not start if one of them applies to a document.
     var refuses: Set<CompiledStep.Reason> { get }
-    /// The step with the time of the job's start in the place of `$now`, in milliseconds since 1970.
+    /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
     func settled(at now: Int64) -> Self
 
-    /// The step with its constants as the type that the next schema declares for the target.
-    /// - Throws: ``JobError`` at `location` when the two do not go together.
+    /// Returns the step with its constants in the type that the next schema declares for the target.
+    /// - Throws: ``JobError`` at `location` if the step does not fit that type.
     func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self
 
-    /// What the step finds and writes, as expressions.
+    /// Returns the step's conditions and values as expressions.
     func body() -> StepBody
 
-    /// Whether the step, as told from the schema alone, leaves every document syncing that syncs.
+    /// Whether the schema alone proves that every document that syncs still syncs after the step.
     ///
-    /// Asked only for a target that the schema declares and that every parent leads to.
+    /// Called only for a target that the schema declares and whose parents are all objects.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
-    /// The fields that the step may write or take away: what the journal keeps of a document, by their top level.
+    /// The fields that the step may write or remove. The journal keeps their top-level fields of each document.
     var touched: [FieldPath] { get }
-    /// Whether the step may take a field of the document itself away, or move it: then the journal keeps positions.
+    /// Whether the step may remove or move a top-level field of the document; then the journal keeps positions.
     var removesFields: Bool { get }
-    /// What of a document is lost by the step, as it is told before the start; `nil` where nothing is.
+    /// The information that the step loses, as shown before the start; `nil` if it loses none.
     var loss: String? { get }
 
-    /// The steps that the server runs for this one, in their order.
+    /// The steps that carry out this one, in order.
     var parts: [any StepKind] { get }
-    /// What the client computes where the server's operators cannot; `nil` for a step that the server runs.
+    /// The computation that the client does for the server; `nil` for a step that the server runs itself.
     ///
-    /// The body then says which documents are handed to it, and its value is not looked at.
+    /// ``body()`` then says which documents the client gets, and its value is ignored.
     var clientComputation: (any ClientComputation)? { get }
-    /// Whether what the step writes tells what stood there before, so that undo sees when it was another value than the
-    /// journaled one; else a document is written only while it is as it was journaled.
+    /// Whether the written value determines the value it replaced, so that undo can detect that the replaced value was
+    /// not the journaled one; otherwise a document is written only if it still is as journaled.
     var tellsWhatWas: Bool { get }
-    /// The field that the step looks at in all documents before the job's first write; `nil` where it does not.
+    /// The field that the step reads in all documents before the job's first write; `nil` if it reads none.
     var looksAtBeforehand: FieldPath? { get }
-    /// What the server can ask first, and cheaper than whether the step is needed.
+    /// Cheap conditions that the server can check before it evaluates whether a document needs the step.
     var quick: QuickCondition { get }
 }
 

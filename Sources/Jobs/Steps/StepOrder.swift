@@ -2,8 +2,10 @@ import BSON
 import LocatedYAML
 import ServerSchema
 
-/// Refuses steps that stand in an order in which they cannot do what they say.
+/// Refuses steps whose order keeps one of them from doing what it says.
 package enum StepOrder {
+    /// Checks the steps of a job against each other.
+    /// - Throws: ``JobError`` at the step that conflicts with another one.
     package static func check(_ steps: [Job.LocatedStep]) throws(JobError) {
         try checkConditions(steps)
         for (index, located) in steps.enumerated() {
@@ -12,7 +14,7 @@ package enum StepOrder {
         }
     }
 
-    /// The steps, of which a copy knows how a later one converts it in place.
+    /// Returns the steps, where each copy knows the conversion that a later step applies to it in place.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             guard var copy = steps[index].step.kind as? CopyStep else { return steps[index] }
@@ -27,7 +29,8 @@ package enum StepOrder {
         }
     }
 
-    /// Refuses a condition over a field that an earlier step writes: it is to hold of the document as it is before the job.
+    /// Refuses a condition on a field that an earlier step writes, because it must apply to the document as it was
+    /// before the job.
     private static func checkConditions(_ steps: [Job.LocatedStep]) throws(JobError) {
         var written: [(field: String, line: Int)] = []
         for located in steps {
@@ -44,13 +47,13 @@ package enum StepOrder {
         }
     }
 
-    /// Refuses a refresh beside a step that changes what it compares: the two would undo each other with each run.
+    /// Refuses a refresh if another step changes what it compares, because the two would undo each other in every run.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {
         let targets = located.step.targets
         for (other, step) in steps.enumerated() where other != index {
-            // What fills the whole field is taken for what the job wrote there.
+            // The refresh treats the value of a default that fills the whole field as written by the job.
             let fills = step.step.kind is DefaultStep && targets.contains(step.step.target)
             guard !fills, !leavesAsWritten(step.step, located.step),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
@@ -61,10 +64,10 @@ package enum StepOrder {
         }
     }
 
-    /// Whether a conversion of the target in place is no other writer of it.
+    /// Whether the step only converts the refreshed target in place, which the refreshing step takes into account.
     private static func leavesAsWritten(_ step: Step, _ refreshing: Step) -> Bool {
         guard let convert = step.kind as? ConvertStep, convert.into == nil, convert.reports else { return false }
-        // What a copy becomes by it the copy knows; see ``joined(_:)``.
+        // The copy knows what the conversion makes of it; see ``joined(_:)``.
         if let copy = refreshing.kind as? CopyStep { return copy.to == convert.field }
         return (refreshing.kind as? ConvertStep).map { $0.into == convert.field && $0.type == convert.type } ?? false
     }
@@ -95,7 +98,7 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // The copy, or the parts, would differ for good, and every later run would report it.
+        // The result of the earlier step would differ from its source for good, and every later run would report it.
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {
@@ -120,7 +123,7 @@ extension Step {
 }
 
 extension FieldPath {
-    /// Whether it is the other, or stands inside it.
+    /// Whether the path equals the other path or lies inside it.
     fileprivate func isOrStandsIn(_ other: FieldPath) -> Bool {
         components.count >= other.components.count && overlaps(other)
     }

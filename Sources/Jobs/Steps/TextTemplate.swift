@@ -14,7 +14,7 @@ package struct TextTemplate: Hashable, Sendable {
 
     let parts: [Part]
 
-    /// The names in the holes, in their order.
+    /// The names in the holes, in the order of the text.
     var holes: [String] {
         parts.compactMap { if case .hole(let name) = $0 { name } else { nil } }
     }
@@ -47,7 +47,8 @@ package struct TextTemplate: Hashable, Sendable {
         guard !holes.isEmpty else { throw node.error("\"\(key)\" names no field in braces, like \"{firstName}\"") }
     }
 
-    /// The text with the holes filled by texts.
+    /// Returns the text as an expression, with the holes filled.
+    /// - Parameter value: Returns the text for a hole, by the hole's name.
     func filled(with value: (String) -> Expression) -> Expression {
         Expression([
             "$concat": .array(

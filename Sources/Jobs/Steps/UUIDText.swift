@@ -1,6 +1,6 @@
 /// The text of a UUID, and the byte orders that drivers once stored UUIDs in.
 package enum UUIDText {
-    /// 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, in lower case (RFC 9562, 4).
+    /// Returns 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, in lower case (RFC 9562, 4).
     package static func canonical(_ bytes: [UInt8]) -> String {
         var text = ""
         for (index, byte) in bytes.enumerated() {
@@ -10,8 +10,8 @@ package enum UUIDText {
         return text
     }
 
-    /// The 16 bytes that a text names, in any of its common spellings: with capitals, in braces, as a URN, or without
-    /// hyphens; `nil` for anything else.
+    /// Returns the 16 bytes of a UUID's text in any of its common spellings: with capitals, in braces, as a URN, or
+    /// without hyphens; `nil` for anything else.
     package static func bytes(of text: String) -> [UInt8]? {
         var digits = text.lowercased()[...]
         if digits.hasPrefix("urn:uuid:") { digits = digits.dropFirst(9) }
@@ -37,16 +37,16 @@ package enum UUIDText {
     }
 }
 
-/// How a driver of old ordered the bytes of a UUID of subtype 3.
+/// The byte orders in which old drivers stored UUIDs of subtype 3.
 package enum LegacyUUID: String, CaseIterable {
-    /// The Java driver: each half of eight bytes from its end.
+    /// The Java driver: each half of eight bytes is reversed.
     case java
-    /// The C# driver: the first three groups from their ends.
+    /// The C# driver: the first three groups are reversed.
     case csharp
-    /// The Python driver: as they are.
+    /// The Python driver: the order of RFC 9562.
     case python
 
-    /// The bytes in the order of RFC 9562.
+    /// Returns the bytes in the order of RFC 9562.
     package func standard(_ bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .java: bytes[0..<8].reversed() + bytes[8..<16].reversed()

@@ -1,21 +1,21 @@
 import BSON
 import LocatedYAML
 
-/// What a step does where its target holds another value already.
+/// The handling of a target that already holds another value.
 package enum WhenPresent: String, Sendable, CaseIterable {
-    /// The target keeps it.
+    /// The target keeps its value.
     case keep
-    /// The step's value replaces it.
+    /// The step's value replaces the target's value.
     case replace
-    /// It keeps it, and the document is reported.
+    /// The target keeps its value, and the document is reported.
     case report
-    /// The step's value replaces it where the job itself wrote it; else it stays, and the document is reported.
+    /// The step's value replaces a value that the job wrote. Any other value stays, and the document is reported.
     case refresh
 }
 
-/// A step that fills a second field, by a rule of its own.
+/// A step that fills a second field and has a rule for targets that already hold a value.
 protocol TargetRuled: StepKind {
-    /// In which targets it writes.
+    /// The rule that selects the targets to write.
     var rule: TargetRule { get set }
 }
 
@@ -30,19 +30,19 @@ extension TargetRuled {
     package var loss: String? { rule.loss(target) }
 }
 
-/// In which targets a step that fills a second field writes.
+/// The rule that selects the targets that a step writes when it fills a second field.
 struct TargetRule: Hashable, Sendable {
     var whenPresent = WhenPresent.report
     /// Whether a null counts as no value.
     var nullsToo = false
 
-    /// The rule under which a refresh writes: the targets that it is for were looked up.
+    /// The rule under which a refresh writes; its targets have already been looked up.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
-    /// Whether nothing stands in the target that the value would take the place of.
+    /// Whether the target holds nothing that the value would replace.
     func isFree(_ target: Expression, for value: Expression) -> Expression {
         guard nullsToo else { return target.isMissing }
-        // A null in the place of a null would never end the need for it.
+        // Writing a null over a null would never end the need for the step.
         return .any([target.isMissing, .all([target.isMissingOrNull, !value.isMissingOrNull])])
     }
 
@@ -51,8 +51,8 @@ struct TargetRule: Hashable, Sendable {
         whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
     }
 
-    /// Why a document is left alone whose target holds another value; `nil` where none is.
-    /// - Parameter isReady: whether the step has a value for it.
+    /// Returns when and why a document whose target holds another value is skipped; `nil` if none is skipped.
+    /// - Parameter isReady: Whether the step has a value for the target.
     func conflict(
         _ value: Expression, in target: Expression, where isReady: Expression
     ) -> (reason: CompiledStep.Reason, when: Expression)? {
@@ -63,7 +63,7 @@ struct TargetRule: Hashable, Sendable {
         )
     }
 
-    /// What is added to a step's description.
+    /// The text that is added to a step's description.
     var words: String {
         let words: String =
             switch whenPresent {
@@ -74,7 +74,7 @@ struct TargetRule: Hashable, Sendable {
         return (nullsToo ? ", over nulls too" : "") + words
     }
 
-    /// What is lost of the target by it; `nil` where nothing is.
+    /// Returns the values of the target that the rule loses, in words; `nil` if it loses none.
     func loss(_ target: FieldPath) -> String? {
         if whenPresent == .replace { return "the values that \"\(target)\" held before" }
         return nullsToo ? "which documents had a null in \"\(target)\", and which none" : nil
@@ -85,7 +85,7 @@ extension YAMLMembers {
     /// The keys of a ``TargetRule``.
     static let targetRule = ["whenPresent", "when"]
 
-    /// What a step says under `when` and `whenPresent`.
+    /// Reads the rule that a step states under `when` and `whenPresent`.
     func targetRule(among allowed: [WhenPresent] = WhenPresent.allCases) throws(JobError) -> TargetRule {
         var rule = TargetRule()
         if let node = self["whenPresent"] {

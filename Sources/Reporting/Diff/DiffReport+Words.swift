@@ -3,7 +3,7 @@ import SchemaChange
 import ServerSchema
 
 extension DiffReport {
-    /// What is true of all changes together, in one line.
+    /// The verdict on all changes together, in one line.
     var headline: String {
         guard let verdict else { return "Nothing changed from \(old) to \(new)." }
         let all = "\(changes.count.counted("change")) from \(old) to \(new)"
@@ -32,8 +32,8 @@ extension DiffReport {
 
     private var weighed: String { source.map { ", weighed by the documents of \($0)" } ?? "" }
 
-    /// The changes of each collection with their numbers in the report: the collection with the worst change first, and
-    /// in each the worst change first.
+    /// The changes of each collection, as indices into the report; the worst change of each collection comes first, and
+    /// so does the collection with the worst change.
     var groups: [(name: String, changes: [Int])] {
         let indices = Dictionary(grouping: changes.indices, by: { changes[$0].namespace })
         let sorted = indices.map { namespace, indices in
@@ -45,7 +45,7 @@ extension DiffReport {
         return sorted.map { ($0.namespace.map { "\($0)".printable } ?? "the app", $0.changes) }
     }
 
-    /// The worst change first; of two that are as bad, the one that breaks both sides.
+    /// Returns the rank of a change: the worst first, and one that breaks both sides before one that breaks one side.
     private func rank(_ index: Int) -> Int {
         switch (changes[index].server, changes[index].client) {
         case (.breaking, .breaking): 0
@@ -57,7 +57,7 @@ extension DiffReport {
         }
     }
 
-    /// The documents that a change concerns; `nil` when none were counted.
+    /// Returns the counts of documents that a change affects; `nil` if none were counted.
     func weight(_ index: Int) -> String? {
         guard let weights else { return nil }
         return weights[index]?.words(for: changes[index])
@@ -65,7 +65,7 @@ extension DiffReport {
 }
 
 extension ChangeWeight {
-    /// The counts that matter for the change.
+    /// Returns the counts that matter for the change.
     func words(for change: SchemaChange) -> String {
         guard !change.oldPath.isRoot else { return self.documents.documents }
         let all = "of \(self.documents.documents)"
@@ -86,7 +86,7 @@ extension ChangeWeight {
 }
 
 extension ChangeKind.Consequence {
-    /// What follows, as a clause.
+    /// The consequence, as a clause.
     var words: String {
         switch self {
         case .terminate: "sync is terminated and re-enabled"
@@ -104,7 +104,7 @@ extension ChangeKind.Consequence {
 }
 
 extension ChangeKind {
-    /// What follows, as one sentence; empty when nothing does.
+    /// The consequences, as one sentence; empty if there are none.
     var consequenceWords: String {
         let words = consequences.map(\.words).joined(separator: "; ")
         return words.isEmpty ? "" : words.prefix(1).uppercased() + words.dropFirst() + "."
@@ -112,7 +112,7 @@ extension ChangeKind {
 }
 
 extension ChangeKind.Source {
-    /// Where the verdicts come from, as one clause.
+    /// The source of the verdicts, as one clause.
     var words: String {
         let basis = self.basis == .inferred ? "inferred: " : ""
         return basis + text + (quickReference.map { ", \"\($0)\"" } ?? "")

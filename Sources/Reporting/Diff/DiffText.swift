@@ -2,8 +2,8 @@ import BSON
 public import SchemaChange
 import ServerSchema
 
-/// The changes between two schemas for a person: the verdict first, then each collection, the breaking changes first,
-/// then what to do.
+/// The text form of the changes between two schemas: first the verdict, then each collection with its breaking changes
+/// first, then the advice.
 public struct DiffText: Sendable {
     private let report: DiffReport
     private let paint: Paint
@@ -11,7 +11,7 @@ public struct DiffText: Sendable {
 
     /// - Parameters:
     ///   - isColored: Whether to use a terminal's colours.
-    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
+    ///   - width: The width of the terminal in columns; `nil` for a file, whose lines are not wrapped.
     public init(_ report: DiffReport, isColored: Bool = false, width: Int? = nil) {
         self.report = report
         self.width = width
@@ -65,7 +65,7 @@ public struct DiffText: Sendable {
         return ([paint.bold(name), "  \(heading)"] + lines).asLines
     }
 
-    /// Cells at their columns, without blanks at the end.
+    /// Returns the cells padded to their columns, without trailing blanks.
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         String(Substring(zip(cells, widths).map { $0.padded(to: $1) }.joined(separator: "  ")).trimmedEnd)
     }
@@ -82,7 +82,7 @@ public struct DiffText: Sendable {
         return (path.isRoot ? hint.removed.namespace.map { "\($0)" } ?? "" : "\(path)").printable
     }
 
-    /// What to do, once for each kind of change, the worst first.
+    /// The advice, once for each kind of change, the breaking ones first.
     private var advice: String {
         var kinds: [(kind: ChangeKind, subjects: [String])] = []
         for index in report.groups.flatMap(\.changes) {

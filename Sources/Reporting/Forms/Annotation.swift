@@ -1,23 +1,23 @@
 import BSON
 public import ServerSchema
 
-/// One thing to say at a place of a file, as tools that show results beside the code take it.
+/// A message about a place in a file, for tools that show results next to the code.
 public struct Annotation: Hashable, Sendable {
-    /// How grave it is.
+    /// The severity of an annotation.
     public enum Level: String, Hashable, Sendable {
         case error, warning, notice
     }
 
-    /// How grave it is.
+    /// The severity.
     public var level: Level
-    /// Where it is; `nil` when it is of no file.
+    /// The place in a file; `nil` if the message is about no file.
     public var place: SourceLocation?
-    /// What kind of thing it is.
+    /// The title, which names the kind of message.
     public var title: String
-    /// What is to be said; it may have several lines.
+    /// The message, which may have several lines.
     public var message: String
 
-    /// Joins the parts.
+    /// Creates an annotation.
     public init(_ level: Level, at place: SourceLocation? = nil, title: String, message: String) {
         self.level = level
         self.place = place
@@ -26,13 +26,13 @@ public struct Annotation: Hashable, Sendable {
     }
 }
 
-/// Annotations as GitHub's workflow commands: a line each, which the runner shows in the pull request.
+/// Annotations as GitHub workflow commands, one per line, which GitHub's runner shows in the pull request.
 ///
 /// Source: GitHub's documentation, "Workflow commands for GitHub Actions".
 public struct GitHubAnnotations: Sendable {
     private let annotations: [Annotation]
 
-    /// What is said of all, on a line that is no command; `nil` for nothing.
+    /// The headline for all annotations, printed after them as a plain line; `nil` for none.
     private let headline: String?
 
     /// Wraps annotations.
@@ -41,7 +41,7 @@ public struct GitHubAnnotations: Sendable {
         headline = nil
     }
 
-    /// Wraps a report: what fails the run is an error, what is grave beside a warning, the rest a notice.
+    /// Wraps a report, with an error for what fails the run, and a warning or a notice for other findings, by level.
     package init(_ report: Report) {
         let parts = report.parts.filter(\.isFailure).map { part in
             Annotation(
@@ -60,7 +60,7 @@ public struct GitHubAnnotations: Sendable {
         headline = report.headline.printable
     }
 
-    /// The commands, each with a line break.
+    /// The commands and the headline, each with a line break.
     public var text: String { annotations.map { line($0) + "\n" }.joined() + (headline.map { $0 + "\n" } ?? "") }
 
     private func line(_ annotation: Annotation) -> String {
@@ -78,7 +78,7 @@ public struct GitHubAnnotations: Sendable {
 
     private static func property(_ text: String) -> String { escaping("%\r\n:,", in: text) }
 
-    /// Scalar by scalar: as characters, a carriage return and a line feed are one.
+    /// Escapes scalar by scalar, because Swift treats a carriage return and a line feed as one character.
     private static func escaping(_ special: String, in text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -1,9 +1,9 @@
-/// An error for machines: one JSON object on one line.
+/// The JSON form of an error: one object on one line.
 package enum ErrorJSON {
     /// - Parameters:
     ///   - code: the program's exit code.
-    ///   - kind: the same in a word, such as `bad_input`.
-    ///   - message: what, where, and how to mend it.
+    ///   - kind: the name of the exit code, such as `bad_input`.
+    ///   - message: what is wrong, where, and how to fix it.
     package static func line(code: Int, kind: String, message: String) -> String {
         let error: [(String, ReportValue)] = [
             ("exit_code", .integer(code)), ("kind", .string(kind)), ("message", .string(message)),

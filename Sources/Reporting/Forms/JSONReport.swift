@@ -1,19 +1,19 @@
-/// A result for machines: one JSON object, whose keys always stand in the same order, or as JSON lines.
+/// The machine forms of a command's result: one JSON object with its keys in a fixed order, or JSON lines.
 package struct JSONReport: Sendable {
-    /// What a reader has to know first: the shape's version, the program's, the command.
+    /// The members that a reader needs first: the format's version, the program's version and commit, and the command.
     private let head: [(String, ReportValue)]
     private let members: [(String, ReportValue)]
 
     /// - Parameters:
-    ///   - version: the version of the shape, which changes when a reader of the old one would misread the new one.
-    ///   - members: all the rest.
+    ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
+    ///   - members: all other members.
     init(_ command: String, version: Int = 1, _ members: [(String, ReportValue)]) {
         head = Self.head(command, version: version)
         self.members = members
     }
 
-    /// The beginning of everything that is for machines.
-    /// - Parameter command: the command; `nil` for what is of none.
+    /// Returns the first members of every JSON output.
+    /// - Parameter command: the command; `nil` for output that belongs to no command.
     static func head(_ command: String? = nil, version: Int = 1) -> [(String, ReportValue)] {
         [
             ("schema_version", .integer(version)), ("tool_version", .string(Release.version)),
@@ -26,9 +26,9 @@ package struct JSONReport: Sendable {
     /// The object, indented, which ends with a line break.
     package var text: String { value.text() + "\n" }
 
-    /// A line for each thing that was found, between the `header` and the `result`.
+    /// The JSON lines: one for each thing that was found, between the `header` and the `result`.
     ///
-    /// What stands in a list has a line of its own, and what was found in a collection follows the collection's line.
+    /// Each element of a list has a line of its own. The findings of a collection follow the collection's line.
     package var lines: String {
         var records: [(String, [(String, ReportValue)])] = []
         var header = head
@@ -65,7 +65,7 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// What a line is called, by the list that it is from.
+    /// The record name of a line, by the key of the list that it comes from.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
@@ -73,15 +73,15 @@ package struct JSONReport: Sendable {
         "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
         "paths": "path", "databases": "database",
     ]
-    /// The lists whose elements have lines of their own below that of what holds them.
+    /// The nested lists whose elements have lines of their own, after the line of the object that contains the list.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
-    /// What names the thing that such a line belongs to.
+    /// The keys that identify the object that a nested line belongs to.
     private static let names: Set = ["app", "job", "database", "collection"]
-    /// What is known before anything is found.
+    /// The keys of values that are known before anything is found; they go into the header.
     private static let circumstances: Set = [
         "dialect", "source", "schema", "active", "old", "new", "job", "database", "collection", "cover", "strict",
         "folder",
     ]
-    /// The objects whose parts are the result themselves.
+    /// The keys of objects whose members go into the result line directly.
     private static let results: Set = ["verdict", "counts"]
 }

@@ -1,26 +1,26 @@
 import BSON
 public import ServerSchema
 
-/// Results as JUnit's XML, which build servers show as tests.
+/// Results as JUnit XML, which build servers show as tests.
 ///
 /// Source: the schema that Jenkins and GitLab read: `testsuites`, `testsuite`, `testcase`, `failure`, `system-out`.
 public struct JUnitReport: Sendable {
-    /// One result.
+    /// A test case.
     public struct Case: Hashable, Sendable {
-        /// What it belongs to.
+        /// The group that the case belongs to.
         public var group: String
-        /// What it is of.
+        /// The name of the case.
         public var name: String
-        /// Where it is.
+        /// The place in a file; `nil` if there is none.
         public var place: SourceLocation?
-        /// The kind of failure; `nil` when it does not fail.
+        /// The kind of failure; `nil` if the case passes.
         public var failure: String?
-        /// What is to be said in one line.
+        /// The message, in one line.
         public var message: String
-        /// What is to be said beside.
+        /// Further details; empty if there are none.
         public var details: String
 
-        /// Joins the parts.
+        /// Creates a case.
         public init(
             group: String, name: String, place: SourceLocation? = nil, failure: String? = nil, message: String,
             details: String = ""
@@ -37,14 +37,15 @@ public struct JUnitReport: Sendable {
     private let name: String
     private let cases: [Case]
 
-    /// Names the results.
+    /// Creates a report from its name and cases.
     public init(name: String, cases: [Case]) {
         self.name = name
         self.cases = cases
     }
 
-    /// Wraps a report: a test case for each part of the verdict and each finding, or one for the verdict where there is
-    /// neither: readers take a file without a case for a run that did nothing.
+    /// Wraps a report, with a test case for each part of the verdict and each finding.
+    ///
+    /// If there is neither, the verdict is the only case, because readers take a file without cases for an empty run.
     package init(_ report: Report) {
         let name = "shipshape \(report.command)"
         let parts = report.parts.map { part in

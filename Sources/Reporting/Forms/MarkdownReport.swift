@@ -28,7 +28,7 @@ package struct MarkdownReport {
         return "- \(mark(part.level)) **\(Self.cell(part.name))**: \(Self.cell(part.sentence))\(reasons)"
     }
 
-    /// The findings of all sections with the same columns as one table, whose first column is the section.
+    /// The findings as tables whose first column is the section; adjacent sections with the same columns share one.
     private var findings: [String] {
         var tables: [(columns: [Report.Column], rows: [[Report.Cell]])] = []
         for section in report.sections where !section.findings.isEmpty {
@@ -62,7 +62,7 @@ package struct MarkdownReport {
             + (summary + section.remarks).map(Self.cell).joined(separator: "\\\n")
     }
 
-    /// What can be copied, folded away.
+    /// The commands to copy, in a collapsed block; empty if there are none.
     private var commands: String {
         let lines = report.findings.flatMap { _, finding in finding.commands }
         guard !lines.isEmpty else { return "" }
@@ -85,11 +85,11 @@ package struct MarkdownReport {
         }
     }
 
-    /// Text in a table, in which nothing is read as markup, as a link or as the name of somebody to call.
+    /// Returns text for a table cell, escaped so that nothing in it becomes markup, a link or a mention of a user.
     static func cell(_ text: String) -> String {
         var result = ""
         for character in text.printable {
-            // GitHub looks for these in the text that the markup leaves.
+            // GitHub makes links of these even without any markup.
             if character == "/", result.hasSuffix(":") || result.hasSuffix("/") { result += broken }
             if character == ".", result.lowercased().hasSuffix("www") { result += broken }
             if "\\`*_{}[]<>|~&#".contains(character) { result.append("\\") }
@@ -99,10 +99,10 @@ package struct MarkdownReport {
         return result
     }
 
-    /// A space without a width: what stands on either side is no longer one word.
+    /// A zero-width space, which splits a word so that GitHub does not recognize it.
     private static let broken = "&#8203;"
 
-    /// Text as code in a table: a bar ends the cell even there.
+    /// Returns text as code for a table cell, with bars escaped, because a bar ends the cell even within code.
     private static func code(_ text: String) -> String {
         let plain = text.printable
         guard !plain.isEmpty else { return "" }

@@ -1,8 +1,8 @@
 import BSON
 
-/// Text inside of XML and HTML.
+/// Text in XML and HTML.
 enum Markup {
-    /// Text between tags; characters that XML forbids become a replacement character.
+    /// Returns escaped text for use between tags, with a replacement character for characters that XML forbids.
     static func text(_ text: String) -> String {
         var result = ""
         var last: Unicode.Scalar = " "
@@ -18,7 +18,7 @@ enum Markup {
             case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
                 result.unicodeScalars.append("\u{FFFD}")
             case _ where scalar.misleads: result += scalar.escapedAsJSON
-            // Two of them begin a command to the runners of some builds.
+            // Two in a row begin a command for some build runners.
             case "#" where last == "#": result += "&#35;"
             case ":" where last == ":": result += "&#58;"
             default: result.unicodeScalars.append(scalar)
@@ -28,10 +28,10 @@ enum Markup {
         return result
     }
 
-    /// Text between tags, on one line whatever it holds.
+    /// Returns escaped text for use between tags, on one line whatever it contains.
     static func line(_ text: String) -> String { self.text(text.printable) }
 
-    /// An attribute with a blank before it.
+    /// Returns an attribute with a leading blank.
     static func attribute(_ name: String, _ value: String) -> String {
         let lines = text(value).replacing("\n", with: "&#10;").replacing("\t", with: "&#9;")
         return " \(name)=\"\(lines)\""

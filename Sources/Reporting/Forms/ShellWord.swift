@@ -1,7 +1,7 @@
 import BSON
 
 extension String {
-    /// The text as a shell takes it for one word and nothing else, on one line.
+    /// The text quoted so that a shell takes it as exactly one word, on one line.
     package var shellWord: String {
         let plain =
             !isEmpty
@@ -15,7 +15,7 @@ extension String {
             }
         if plain, !hasPrefix("-"), !hasPrefix("::") { return self }
         guard unicodeScalars.contains(where: \.misleads) else { return "'" + replacing("'", with: #"'\''"#) + "'" }
-        // Bash, zsh and ksh read escapes so; \u would be read in the locale's way, bytes are the same everywhere.
+        // Bash, zsh and ksh all read octal escapes. They read \u by the locale, but bytes are the same everywhere.
         let bytes = utf8.map { byte -> String in
             guard (0x20..<0x7F).contains(byte), byte != UInt8(ascii: "'"), byte != UInt8(ascii: "\\") else {
                 let digits = String(byte, radix: 8)

@@ -2,34 +2,34 @@ import BSON
 
 /// A command's result, which can be shown in every form.
 package protocol Reportable: Sendable {
-    /// For a person at a terminal.
+    /// Returns the text form, for a person.
     func text(_ layout: TextLayout) -> String
-    /// For machines.
+    /// The JSON form.
     var json: JSONReport { get }
-    /// What the other forms are rendered from.
+    /// The report that the other forms are rendered from.
     var report: Report { get }
 }
 
-/// Where a text for a person goes.
+/// The layout of a text form, which depends on the place where it is shown.
 package struct TextLayout: Sendable {
-    /// The columns of a terminal; `nil` for what has none: then lines are as long as they need be.
+    /// The width of the terminal in columns; `nil` for a place without one, where lines are not wrapped.
     package var width: Int?
     /// Whether escape sequences may be used.
     package var isColored = false
-    /// Whether it shows ASCII alone.
+    /// Whether only ASCII is shown.
     package var isPlain = false
-    /// Whether it is kept: then it holds what a reader at a terminal asks for with flags.
+    /// Whether the text goes to a report file, which includes details that a terminal shows only with flags.
     package var isKept = false
     /// Whether the notes on a result are left out.
     package var hidesNotes = false
 
-    /// For a terminal, or for what reads standard output.
+    /// Creates the layout for standard output, be it a terminal or not.
     package init(width: Int? = nil, isColored: Bool = false) {
         self.width = width
         self.isColored = isColored
     }
 
-    /// For a report file.
+    /// The layout for a report file.
     package static var file: TextLayout {
         var layout = TextLayout()
         layout.isKept = true
@@ -38,10 +38,10 @@ package struct TextLayout: Sendable {
 }
 
 extension TextLayout {
-    /// Notes as they are shown.
+    /// Returns the notes, or none if the layout hides them.
     func notes(_ notes: [String]) -> [String] { hidesNotes ? [] : notes }
 
-    /// A report with its notes as they are shown.
+    /// Returns the report, without its notes if the layout hides them.
     func shown<R>(_ report: R, notes: WritableKeyPath<R, [String]>) -> R {
         var report = report
         report[keyPath: notes] = self.notes(report[keyPath: notes])
@@ -49,20 +49,20 @@ extension TextLayout {
     }
 }
 
-/// Text on its way to a terminal or to the log of a build: the last look at it.
+/// The last escaping of text on its way to a terminal or a build log.
 ///
-/// What others wrote is escaped where it is put into a line, by ``Swift/String/printable``. This makes sure that nothing
-/// that was forgotten there steers a terminal or gives a runner commands: of what it keeps only our own colours and the
-/// ends of lines do anything.
+/// Text from elsewhere is escaped by ``Swift/String/printable`` where it is put into a line. This type escapes what was
+/// forgotten there, so that no text controls a terminal or gives commands to a build runner. Only our own colour codes
+/// and line breaks keep their effect.
 package enum TerminalText {
-    /// Escapes what neither ends a line nor is, where there are colours, one of ours.
+    /// Escapes all control characters except line breaks and, if `isColored`, our own colour codes.
     package static func safe(_ text: String, isColored: Bool) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             isColored ? self.line(line) : String(line).printable
         }.joined(separator: "\n")
     }
 
-    /// The text as one line, whatever it holds; our colours stay.
+    /// Returns the text as one line, whatever it contains, with our own colour codes unchanged.
     fileprivate static func line(_ line: Substring) -> String {
         guard line.unicodeScalars.contains("\u{1B}") else { return String(line).printable }
         var (result, rest) = ("", line)
@@ -81,6 +81,6 @@ package enum TerminalText {
 }
 
 extension Sequence<String> {
-    /// Each as a line of its own, and none as more.
+    /// The elements as lines: each element is exactly one line.
     var asLines: String { map { TerminalText.line($0[...]) }.joined(separator: "\n") }
 }

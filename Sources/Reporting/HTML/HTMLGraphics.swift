@@ -1,14 +1,13 @@
-/// The geometry of a report's pictures.
+/// The width of a report's pictures, in units.
 ///
-/// A picture holds no text: it stretches to the width of a page or a phone, and text would with it. Each is as wide as
-/// ``width`` units.
+/// A picture has no text, because it stretches to the width of a page or a phone, and text would stretch with it.
 private let width = 1_000.0
 
 /// Amounts that add up towards a limit, as parts of one bar.
 struct HTMLGauge {
     let gaugeID, gaugeTitle, gaugeSummary: String
     let limit, end: String
-    /// Where the limit is, in units and in percent.
+    /// The position of the limit, in units and in percent.
     let limitX, limitPercent: String
     let isPassed: Bool
     let amounts: [Amount]
@@ -17,10 +16,10 @@ struct HTMLGauge {
         let amount, value, amountLevel, x, extent: String
         let isDrawn: Bool
 
-        /// The parts of a bar, side by side.
+        /// Returns the parts of a bar, from left to right.
         /// - Parameters:
-        ///   - scale: the amount that the whole width stands for.
-        ///   - least: the units of the smallest part: what is there can be seen.
+        ///   - scale: the amount that fills the whole width.
+        ///   - least: the smallest width of a part in units, so that every amount above 0 is visible.
         static func pieces(_ amounts: [Report.Amount], scale: Double, least: Double) -> [Amount] {
             var x = 0.0
             return amounts.map { amount in
@@ -37,7 +36,7 @@ struct HTMLGauge {
         gaugeID = "gauge-\(number + 1)"
         (gaugeTitle, gaugeSummary) = (gauge.title, gauge.summary)
         let sum = gauge.amounts.reduce(0) { $0 + $1.value }
-        // Past the limit the bar goes on behind it.
+        // If the sum passes the limit, the bar continues after the limit's mark.
         let scale = max(Double(gauge.limit), Double(sum) * 1.05, 1)
         let limitShare = Double(gauge.limit) / scale
         (limit, end) = (gauge.limit.grouped, Int(scale).grouped)
@@ -52,7 +51,7 @@ struct HTMLGauge {
     }
 }
 
-/// Bars below each other, in the rows of a table that holds the figures.
+/// Bars one below the other, in the rows of a table that has the figures.
 struct HTMLChart {
     let chartTitle, barKind: String
     let heads: [String]
@@ -86,7 +85,7 @@ struct HTMLChart {
     }
 }
 
-/// Values in the order of time, as lines above a common ground.
+/// Values over time, as lines above a common baseline.
 struct HTMLSeries {
     let seriesID, seriesTitle, seriesSummary, unit, top, first, last: String
     let lines: [Line]
@@ -99,7 +98,7 @@ struct HTMLSeries {
         let dots: [Dot]
     }
 
-    /// A value beside which there is none: a line needs two.
+    /// A value without neighbours, which is drawn as a dot because a line needs two values.
     struct Dot { let cx, cy: String }
     struct Span { let spanX, spanExtent, reason: String }
     struct Row {
@@ -159,7 +158,7 @@ struct HTMLSeries {
         seriesSummary = ends.joined(separator: "; ")
     }
 
-    /// A round figure that is not less.
+    /// Returns a round number that is not less than `most`.
     private static func rounded(_ most: Double) -> Double {
         var unit = 1.0
         while unit * 10 < most { unit *= 10 }

@@ -1,15 +1,15 @@
 package import BSON
 import Mustache
 
-/// A report as one HTML file that needs no other: no network, no script.
+/// A report as one self-contained HTML file, without network access and without scripts.
 ///
-/// The template decides what is shown and in which order, this what it is shown of. Every text goes through
+/// The template decides what is shown and in which order; ``HTMLPage`` has the values. Every text is escaped by
 /// ``MarkupText``, which the template's first line names.
 package struct HTMLReport {
     private let report: Report
     private let time: ServerTime?
 
-    /// - Parameter time: when it was found; `nil` where that is not to be told.
+    /// - Parameter time: the time of the result; `nil` to show none.
     package init(_ report: Report, at time: ServerTime? = nil) { (self.report, self.time) = (report, time) }
 
     /// The text, which ends with a line break.
@@ -18,18 +18,18 @@ package struct HTMLReport {
         do {
             return try MustacheTemplate(string: HTMLTemplate.text).render(HTMLPage(report, at: time))
         } catch {
-            // The template is a constant, and each test of the form reads it.
+            // The template is a constant, and every test of this form parses it.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }
 }
 
-/// How the template's texts are escaped.
+/// The escaping of the template's texts.
 private struct MarkupText: MustacheContentType {
     func escapeText(_ text: String) -> String { Markup.line(text) }
 }
 
-/// What the template shows; names are told apart throughout, because a template finds those further out, too.
+/// The values that the template shows; no name repeats one of an outer level, because a template finds those as well.
 struct HTMLPage {
     let title, command, headline, level, style: String
     let version = Release.text
@@ -66,7 +66,7 @@ struct HTMLPage {
         let part, word, partLevel, sentence: String
         let reasons: [String]
         let hasReasons: Bool
-        /// Whether it has too much to say for a column.
+        /// Whether the part has too many reasons for a narrow column.
         let isLong: Bool
 
         init(_ part: Report.Part) {
@@ -87,7 +87,7 @@ struct HTMLPage {
     }
 
     struct Cell {
-        /// The column's head again: on a phone a cell stands alone.
+        /// The column's title, repeated because on a phone a cell is shown without its column head.
         let label: String
         let kind, text, cellLevel: String
         let isBadge, isCode, isPlain: Bool

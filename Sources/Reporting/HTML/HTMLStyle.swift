@@ -1,6 +1,6 @@
-/// How an HTML report looks: on a screen, by day and by night, on a phone, and on paper.
+/// The style sheet of an HTML report: for screens in light and dark mode, for phones, and for print.
 ///
-/// Each colour of a text has a contrast of at least 4.5 to 1 with its ground, and no meaning is carried by colour alone.
+/// Each text colour has a contrast of at least 4.5 to 1 with its background, and no meaning depends on colour alone.
 enum HTMLStyle {
     static let text = """
         :root {

@@ -1,6 +1,6 @@
-/// What an HTML report shows, in its order.
+/// The template of an HTML report: its parts, in order.
 ///
-/// A template in the program itself: a program of one file has no others beside it.
+/// The template is part of the program, because the program is a single file without resources.
 enum HTMLTemplate {
     static let text = #"""
         {{% CONTENT_TYPE: REPORT}}<!doctype html>

@@ -1,7 +1,7 @@
 import BSON
 import TextTable
 
-/// What is new, grown, shrunk and gone since an earlier check.
+/// The findings that are new, grown, shrunk or gone since an earlier check.
 struct CheckDifference {
     enum Kind: String, CaseIterable {
         case new, grown, shrunk, gone
@@ -21,14 +21,14 @@ struct CheckDifference {
 
     struct Change {
         let kind: Kind
-        /// What was found, with its count now; where it is gone, as it was found then.
+        /// The finding with its current count, or if it is gone, with the count of the earlier check.
         let finding: CheckSummary.Finding
         let before, now: Int
     }
 
     let earlier: CheckSummary
     private let isOtherSchema: Bool
-    /// By kind, what changed most first.
+    /// The changes by kind, the largest change first.
     let changes: [Change]
 
     init(_ now: CheckSummary, since earlier: CheckSummary) {
@@ -37,7 +37,7 @@ struct CheckDifference {
         func key(_ finding: CheckSummary.Finding) -> [String] { [finding.collection, finding.path, finding.rule] }
         let then = Dictionary(earlier.findings.map { (key($0), $0) }) { first, _ in first }
         let found = Set(now.findings.map(key))
-        // Of a collection that was not read nothing is known to be gone.
+        // A finding counts as gone only if its collection was read this time.
         let gone = earlier.findings.filter { !found.contains(key($0)) && now.collections.contains($0.collection) }
         let pairs =
             now.findings.map { ($0, then[key($0)]?.documents ?? 0, $0.documents) }
@@ -55,7 +55,7 @@ struct CheckDifference {
 
     func count(_ kind: Kind) -> Int { changes.count { $0.kind == kind } }
 
-    /// What changed, in a line.
+    /// The changes in one line, as a count per kind.
     var sentence: String {
         let schema = isOtherSchema ? ", which was by another schema, \(earlier.schema)" : ""
         let when = "the check of \(earlier.at)\(schema)"

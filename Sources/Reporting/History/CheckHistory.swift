@@ -1,21 +1,21 @@
-/// What earlier checks found.
+/// The results of earlier checks.
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
     package private(set) var summaries: [CheckSummary]
-    /// What was passed over, a clause each.
+    /// Notes on entries that were passed over, one clause each.
     package private(set) var notes: [String]
 
-    /// - Parameter summaries: in any order.
+    /// - Parameter summaries: the checks, in any order.
     package init(_ summaries: [CheckSummary], notes: [String] = []) {
         self.summaries = summaries.sorted { $0.at < $1.at }
         self.notes = notes
     }
 
-    /// The most that is named of what was passed over.
+    /// The maximum number of notes that each name an entry that was passed over.
     private static let mostNamed = 3
 
     /// - Parameters:
-    ///   - foreign: what is no summary of a check, each with where it is and why.
+    ///   - foreign: the entries that are not a summary of a check, each with its place and the reason.
     ///   - place: where the history is kept.
     package init(_ summaries: [CheckSummary], passedOver foreign: [String], in place: String) {
         var notes = foreign.prefix(Self.mostNamed).map { "passed over in the history: \($0)" }
@@ -25,21 +25,21 @@ package struct CheckHistory: Sendable {
         self.init(summaries, notes: notes)
     }
 
-    /// Adds the newest.
+    /// Adds the newest check.
     package mutating func add(_ summary: CheckSummary) { summaries.append(summary) }
 
-    /// What changed from the check of the same source that came last before one; `nil` where there was none.
+    /// Returns the changes since the last earlier check of the same source; `nil` if there was none.
     func difference(at index: Int) -> CheckDifference? {
         let now = summaries[index]
         return summaries[..<index].last { $0.source == now.source }.map { CheckDifference(now, since: $0) }
     }
 
-    /// What changed with the newest.
+    /// The changes that the newest check found; `nil` if there is no earlier one to compare with.
     var difference: CheckDifference? { summaries.isEmpty ? nil : difference(at: summaries.count - 1) }
 }
 
 extension Report.Series {
-    /// The trend over the last runs; `nil` for fewer than two.
+    /// Creates the trend over the last runs; `nil` for fewer than two.
     init?(_ history: CheckHistory) {
         let runs = history.summaries
         guard runs.count > 1 else { return nil }
@@ -53,7 +53,7 @@ extension Report.Series {
 }
 
 extension CheckHistory {
-    /// What is followed from run to run; `nil` where a run did not look.
+    /// The counts that are followed from run to run; `nil` for a run that did not count it.
     var lines: [(name: String, level: Report.Level, values: [Int?])] {
         let unsynced = summaries.map(\.unsynced)
         return [

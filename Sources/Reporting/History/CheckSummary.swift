@@ -2,9 +2,9 @@ package import BSON
 package import Checking
 import ServerSchema
 
-/// What a check found, in counts alone: what is kept of it in a history.
+/// The result of a check in counts only, as a history keeps it.
 package struct CheckSummary: Hashable, Sendable {
-    /// How many documents have a finding, by what it is of.
+    /// The number of documents with a finding, by collection, rule and path.
     package struct Finding: Hashable, Sendable {
         var collection: String
         var rule: String
@@ -12,31 +12,31 @@ package struct CheckSummary: Hashable, Sendable {
         var documents: Int
     }
 
-    /// When it ended.
+    /// The time when the check ended.
     package var at: ServerTime
-    /// Where the documents came from, without credentials.
+    /// The source of the documents, without credentials.
     package var source: String
-    /// What the schema was read from, as the operator named it.
+    /// The source of the schema, as the operator named it.
     package var schema: String
-    /// The documents that were read.
+    /// The number of documents that were read.
     package var documents: Int
-    /// The documents that would stop syncing.
+    /// The number of documents that would stop syncing.
     package var failing: Int
-    /// The documents that might stop syncing.
+    /// The number of documents that might stop syncing.
     package var possible: Int
-    /// The entries of the ledger; `nil` where none was read.
+    /// The number of entries in the ledger; `nil` if none was read.
     package var unsynced: Int?
-    /// The entries that may still be added to it; `nil` where there is no limit.
+    /// The number of entries that the ledger can still take; `nil` if there is no limit.
     package var headroom: Int?
     /// The collections that were read.
     package var collections: [String]
-    /// What was found, without what the operator accepts.
+    /// The findings of at least the level `warning` that no exception covers.
     package var findings: [Finding]
 }
 
 extension CheckSummary {
-    /// What is kept of a report.
-    /// - Parameter schema: what the schema was read from, as the operator named it.
+    /// Creates the summary of a report.
+    /// - Parameter schema: the source of the schema, as the operator named it.
     package init(_ report: CheckReport, schema: String, at time: ServerTime) {
         let total = report.total
         let groups = report.collections.flatMap { collection in
@@ -60,21 +60,22 @@ extension CheckSummary {
     }
 }
 
-/// Why a file is no summary of a check, a clause.
+/// The reason why a file is not the summary of a check, as a clause.
 package struct CheckSummaryError: Error, CustomStringConvertible {
+    /// The reason, as a clause.
     package let description: String
 
-    /// Says what is wrong.
+    /// Creates an error from the reason.
     package init(_ description: String) { self.description = description }
 }
 
 extension CheckSummary {
-    /// The version of the file's shape.
+    /// The version of the file format.
     private static let schemaVersion = 1
-    /// What tells it from other files of ours.
+    /// The record name, which distinguishes a summary from other files of the program.
     private static let record = "check_summary"
 
-    /// The file that is kept of it.
+    /// The content of the summary's file.
     package var text: String {
         ReportValue.object(
             JSONReport.head(version: Self.schemaVersion) + [("record", .string(Self.record))] + members
@@ -94,7 +95,7 @@ extension CheckSummary {
         ).text() + "\n"
     }
 
-    /// When, of what, and the counts.
+    /// The time, the source, the schema and the counts.
     var members: [(String, ReportValue)] {
         [
             ("at", .string(at.iso8601)), ("at_ms", .integer(Int(at.milliseconds))),
@@ -105,7 +106,7 @@ extension CheckSummary {
         ]
     }
 
-    /// Reads a file that was kept.
+    /// Reads the content of a summary's file.
     package init(parsing text: String) throws(CheckSummaryError) {
         let document: BSONDocument
         do throws(BSONError) { document = try BSONDocument(extendedJSON: text) } catch {
@@ -114,7 +115,7 @@ extension CheckSummary {
         try self.init(document)
     }
 
-    /// Reads what was kept, also with fields beside it.
+    /// Reads a summary from a document, which may have other fields as well.
     package init(_ document: BSONDocument) throws(CheckSummaryError) {
         guard document["record"]?.text == Self.record else {
             throw CheckSummaryError("it is not the summary of a check")

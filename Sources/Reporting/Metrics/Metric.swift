@@ -1,4 +1,4 @@
-/// A metric as a Prometheus textfile holds it.
+/// A metric in a Prometheus textfile.
 package struct Metric: Sendable {
     enum Kind: String, Sendable { case gauge, counter }
 
@@ -14,22 +14,22 @@ package struct Metric: Sendable {
         (self.name, self.kind, self.help, self.samples) = ("shipshape_\(name)", kind, help, samples)
     }
 
-    /// Counts.
+    /// Creates a metric from counts.
     init(_ name: String, _ help: String, counts: [(labels: [Label], value: Int)]) {
         self.init(name, help, counts.map { ($0.labels, Double($0.value)) })
     }
 
-    /// One value.
+    /// Creates a metric with one value.
     init(_ name: String, _ help: String, _ labels: [Label], _ value: Double) {
         self.init(name, help, [(labels, value)])
     }
 
-    /// One count.
+    /// Creates a metric with one count.
     init(_ name: String, _ help: String, _ labels: [Label], _ value: Int, kind: Kind = .gauge) {
         self.init(name, help, [(labels, Double(value))], kind: kind)
     }
 
-    /// Metrics as the textfile collector reads them; one without a value is left out.
+    /// Returns the metrics in the format of the textfile collector, without metrics that have no value.
     static func text(_ metrics: [Metric]) -> String {
         metrics.filter { !$0.samples.isEmpty }.map { metric in
             "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
@@ -37,7 +37,7 @@ package struct Metric: Sendable {
         }.joined()
     }
 
-    /// What an earlier file says of a series; `nil` where it says nothing.
+    /// Returns the value of a series in an earlier file; `nil` if the file does not have the series.
     static func value(of name: String, _ labels: [Label], in text: String) -> Double? {
         let head = "\(series("shipshape_\(name)", labels)) "
         return text.split(separator: "\n").first { $0.hasPrefix(head) }.flatMap { Double($0.dropFirst(head.count)) }

@@ -7,23 +7,23 @@ import Running
 import ServerSchema
 import Steps
 
-/// What a textfile tells of the runs of one check or one job.
+/// The metrics of the runs of one check or one job, for a textfile.
 package struct RunMetrics: Sendable {
-    /// How far a run is.
+    /// The phase of a run.
     package enum Phase: Sendable, Hashable {
         case running
-        /// With this exit code.
+        /// The run ended with this exit code.
         case ended(Int32)
     }
 
     private let labels: [Metric.Label]
-    /// When the command came to its end the last time, in seconds since 1970; `nil` where it never did.
+    /// The time of the last successful run, in seconds since 1970; `nil` if there was none.
     private var lastSuccess: Double?
-    /// What was found; empty until it is.
+    /// The metrics of the result; empty until the command has one.
     private var found: [Metric] = []
-    /// What the file told before of what was found.
+    /// The metrics of the result in the previous file.
     private let foundBefore: String
-    /// What makes the run wait now.
+    /// The reasons why the run waits now.
     package var holds: [Hold] = []
     private let throttles: Bool
     private var documents = 0
@@ -33,8 +33,8 @@ package struct RunMetrics: Sendable {
 
     /// - Parameters:
     ///   - name: the schema, or the job.
-    ///   - throttles: whether there is something that may make it wait.
-    ///   - earlier: what the file told before; `nil` where there was none.
+    ///   - throttles: whether the run has a throttle that can make it wait.
+    ///   - earlier: the text of the previous file; `nil` if there was none.
     package init(command: String, name: String, throttles: Bool, earlier: String?) {
         labels = [("command", command), ("name", name)]
         self.throttles = throttles
@@ -43,18 +43,18 @@ package struct RunMetrics: Sendable {
         foundBefore = beginning.flatMap { earlier?[$0...] }.map { String($0) } ?? ""
     }
 
-    /// Counts what a chunk has done.
+    /// Adds the counts of a chunk.
     package mutating func add(documents: Int, changed: Int) {
         self.documents += documents
         self.changed += changed
     }
 
-    /// The file as it is to be now.
+    /// Returns the new content of the file.
     package func text(_ phase: Phase, at time: ServerTime, after seconds: Double) -> String {
         let now = Double(time.milliseconds) / 1_000
         var code: Int32?
         if case .ended(let ended) = phase { code = ended }
-        // Findings are a result.
+        // Exit code 1 means findings, which are a result as well.
         let success = code.map { $0 <= 1 } == true ? now : lastSuccess
         let run =
             [
@@ -69,7 +69,7 @@ package struct RunMetrics: Sendable {
             "throttled", "Whether the run waits, by the reason.",
             counts: ThrottleReason.known.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
         guard throttles else {
-            // What a check has found stays until one finds something else: an alert does not end because a check failed.
+            // The last result stays until another check has one, so that an alert does not end because a check failed.
             return Metric.text(run + found) + (found.isEmpty ? foundBefore : "")
         }
         return Metric.text(run + [throttle] + (found.isEmpty ? progress(documents, changed, seconds) : found))
@@ -86,7 +86,7 @@ package struct RunMetrics: Sendable {
 }
 
 extension RunMetrics {
-    /// Takes in what checks of one deployment found, one after the other.
+    /// Sets the metrics of the result from checks of one deployment that ran one after the other.
     package mutating func take(_ reports: [CheckReport]) {
         guard let last = reports.last else { return }
         func sum(_ count: (CheckReport) -> Int) -> Int { reports.reduce(0) { $0 + count($1) } }
@@ -130,10 +130,10 @@ extension RunMetrics {
         ]
     }
 
-    /// Takes in what a backfill did.
+    /// Sets the metrics of the result from a backfill.
     package mutating func take(_ report: BackfillReport) { take([report], isWhole: true, seconds: report.work.seconds) }
 
-    /// Takes in what a backfill of many databases did: sums over all of them.
+    /// Sets the metrics of the result from a backfill of many databases, as sums over all of them.
     package mutating func take(_ report: DatabasesReport) {
         let states = report.entries.map(\.state)
         take(report.reports, isWhole: states.allSatisfy(\.isLookedAt), seconds: report.seconds)
@@ -145,17 +145,17 @@ extension RunMetrics {
                 }))
     }
 
-    /// Takes in what the jobs of a folder did, as far as they were run.
+    /// Sets the metrics of the result from a migration, as sums over the jobs that were run.
     package mutating func take(_ report: MigrationReport) {
         let reports = report.jobs.map(\.report)
         take(reports, isWhole: report.remaining.isEmpty, seconds: reports.reduce(0) { $0 + $1.work.seconds })
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// - Parameter isWhole: whether nothing is left that no report tells of.
+    /// - Parameter isWhole: whether the reports cover everything that may remain to be done.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {
         holds = []
-        // A run that was stopped by a signal has not looked.
+        // A run that was stopped by a signal has no final count.
         let remaining = reports.compactMap { $0.after.map(\.needing).max() }
         let isKnown = isWhole && remaining.count == reports.count
         var waits: [(reason: String, seconds: Double)] = []

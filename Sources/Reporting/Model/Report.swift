@@ -1,48 +1,48 @@
 package import ServerSchema
 
-/// What a command found, in the parts that every form shows.
+/// The result of a command, in the parts that every form shows.
 ///
-/// Each command's result is turned into it once; Markdown, HTML, JUnit's XML and GitHub's commands are rendered from it
-/// alone, by one renderer each. Texts are as they were found: each renderer escapes them by the rules of its form.
+/// Each command's result is converted to a report once. Markdown, HTML, JUnit XML and GitHub's commands are rendered
+/// from the report alone, by one renderer each. A report's texts are raw: each renderer escapes them for its form.
 package struct Report: Sendable {
-    /// How good or bad something is.
+    /// The severity of a verdict, a finding or an amount.
     package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
         case good, notice, warning, error
 
-        /// The worse one is greater.
+        /// Orders levels by severity, the worst last.
         package static func < (left: Level, right: Level) -> Bool {
             (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
         }
     }
 
-    /// The command that found it.
+    /// The command that made the report.
     package var command: String
-    /// What it is about.
+    /// The subject of the report.
     package var title: String
     /// The verdict, in one sentence.
     package var headline: String
-    /// How good or bad the verdict is.
+    /// The level of the verdict.
     package var level: Level
-    /// What the verdict comes from.
+    /// The parts of the verdict.
     package var parts: [Part] = []
     /// Single figures.
     package var facts: [Fact] = []
-    /// How close something is to its limit.
+    /// Sums and how close they are to their limits.
     package var gauges: [Gauge] = []
-    /// Amounts beside each other.
+    /// Amounts to compare, as bars.
     package var charts: [Chart] = []
-    /// What was found, by what it is of.
+    /// The findings, by collection, file or job.
     package var sections: [Section] = []
     /// Further tables.
     package var tables: [Table] = []
-    /// What changes over time.
+    /// Values that change over time.
     package var series: [Series] = []
-    /// What the reader should know beside, a sentence each.
+    /// Notes for the reader, one sentence each.
     package var notes: [String] = []
-    /// What sections are of, as the head of a column.
+    /// The kind of thing that a section covers, as a column title.
     package var sectionKind = "collection"
 
-    /// Joins what every report has.
+    /// Creates a report with the values that every report has.
     package init(command: String, title: String, headline: String, level: Level) {
         self.command = command
         self.title = title
@@ -52,157 +52,189 @@ package struct Report: Sendable {
 }
 
 extension Report {
-    /// One of the things that a verdict comes from.
+    /// A part of a verdict.
     package struct Part: Sendable {
-        /// What it is about.
+        /// The name of the part.
         package var name: String
+        /// The level of the part.
         package var level: Level
-        /// Its own verdict, in a word.
+        /// The verdict of the part, in one word.
         package var word: String
-        /// Whether it makes the command end with 1.
+        /// Whether the part makes the command exit with code 1.
         package var isFailure = false
-        /// What it comes to.
+        /// The verdict of the part, in one sentence.
         package var sentence: String
-        /// What else is to be known, a sentence each.
+        /// Further reasons, one sentence each.
         package var reasons: [String] = []
     }
 
-    /// A figure and what it is.
+    /// A figure with its name.
     package struct Fact: Sendable {
+        /// The name of the figure.
         package var name: String
+        /// The figure.
         package var value: String
     }
 
     /// Amounts that add up towards a limit.
     package struct Gauge: Sendable {
+        /// The title of the gauge.
         package var title: String
-        /// What the amounts come to, in a sentence.
+        /// A summary of the amounts, in one sentence.
         package var summary: String
+        /// The limit for the sum of the amounts.
         package var limit: Int
+        /// The amounts, in the order in which they add up.
         package var amounts: [Amount]
     }
 
-    /// An amount and what it is of.
+    /// An amount with its name.
     package struct Amount: Sendable {
+        /// The name of the amount.
         package var name: String
+        /// The amount.
         package var value: Int
+        /// The level of the amount, which decides its colour.
         package var level: Level
     }
 
-    /// Bars, each of one or more amounts.
+    /// A chart of bars, each of one or more amounts.
     package struct Chart: Sendable {
+        /// The title of the chart.
         package var title: String
-        /// What the bars are of, as the head of a column.
+        /// The kind of thing that a bar shows, as a column title.
         package var kind: String
+        /// The bars, from top to bottom.
         package var bars: [Bar]
     }
 
     /// A bar of amounts.
     package struct Bar: Sendable {
+        /// The name of the bar.
         package var name: String
+        /// The amounts, from left to right.
         package var amounts: [Amount]
     }
 
     /// A column of a table.
     package struct Column: Sendable {
+        /// The title of the column.
         package var title: String
-        /// Whether it holds figures, which stand at the right.
+        /// Whether the column has figures, which are aligned to the right.
         package var isNumber = false
     }
 
     /// A cell of a table.
     package struct Cell: Sendable, ExpressibleByStringInterpolation {
+        /// The text of the cell.
         package var text: String
-        /// What it says of the row, where it is a verdict.
+        /// The level, if the cell is a verdict on its row.
         package var level: Level?
-        /// Whether it is a name or a path, letter by letter.
+        /// Whether the text is a name or a path, shown as code.
         package var isCode = false
 
+        /// Creates a cell.
         package init(_ text: String, level: Level? = nil, isCode: Bool = false) {
             self.text = text
             self.level = level
             self.isCode = isCode
         }
 
+        /// Creates a cell with plain text.
         package init(stringLiteral text: String) { self.init(text) }
     }
 
-    /// Rows below their columns.
+    /// A table of rows and columns.
     package struct Table: Sendable {
+        /// The title of the table.
         package var title: String
+        /// The columns, from left to right.
         package var columns: [Column]
+        /// The rows, each with a cell per column.
         package var rows: [[Cell]]
     }
 
-    /// What was found of one collection, file or job.
+    /// The findings of one collection, file or job.
     package struct Section: Sendable {
+        /// The name of the collection, file or job.
         package var name: String
-        /// What is true of it as a whole.
+        /// A summary of the section.
         package var summary = ""
+        /// The columns of the findings.
         package var columns: [Column] = []
+        /// The findings.
         package var findings: [Finding] = []
-        /// What else is to be known of it, a sentence each.
+        /// Further remarks, one sentence each.
         package var remarks: [String] = []
     }
 
-    /// One thing that was found.
+    /// A finding.
     package struct Finding: Sendable {
+        /// The level of the finding.
         package var level: Level
-        /// Whether it makes the command end with 1.
+        /// Whether the finding makes the command exit with code 1.
         package var isFailure: Bool
-        /// The rule's code, or what else names its kind.
+        /// The rule's code, or another name for the kind of finding.
         package var code: String
-        /// What it is of: a path, a step.
+        /// The subject of the finding, such as a path or a step; empty if there is none.
         package var subject: String
-        /// Where it stands in a file.
+        /// The place in a file; `nil` if there is none.
         package var place: SourceLocation?
-        /// What is to be said, in one line.
+        /// The message, in one line.
         package var message: String
-        /// What is to be said beside, a line each.
+        /// Further details, one line each.
         package var details: [String] = []
-        /// What to do, where a cell says so already: for forms without cells.
+        /// The advice, for forms without cells; in other forms a cell has it.
         package var remedy: String?
-        /// Its cells, in the order of the section's columns.
+        /// The cells, in the order of the section's columns.
         package var cells: [Cell]
-        /// What can be copied to look closer or to act, a command each.
+        /// Commands to copy, for a closer look or for action.
         package var commands: [String] = []
 
-        /// What is to be said where there are no cells, a line each.
+        /// The details and the advice, one line each, for forms without cells.
         var sentences: [String] { details + [remedy].compactMap(\.self) }
 
-        /// Its kind and what it is of.
+        /// The code and the subject.
         package var title: String { subject.isEmpty ? code : "\(code) \(subject)" }
     }
 
-    /// Values in the order of time.
+    /// Values over time, as lines.
     package struct Series: Sendable {
+        /// The title of the series.
         package var title: String
+        /// The unit of the values.
         package var unit: String
-        /// What the lines are.
+        /// The lines.
         package var lines: [Line]
-        /// What the points are, at equal distances.
+        /// The labels of the points in time, at equal distances.
         package var points: [String]
-        /// Stretches during which something held.
+        /// Periods to mark, such as waits.
         package var spans: [Span] = []
-        /// Whether the last values are worth being told beside the lines' names.
+        /// Whether to show each line's last value next to its name.
         package var showsLatest = true
 
-        /// A line through the points; `nil` where there is no value.
+        /// A line through the points.
         package struct Line: Sendable {
+            /// The name of the line.
             package var name: String
+            /// The level of the line, which decides its colour.
             package var level: Level
+            /// The value at each point; `nil` if there is none.
             package var values: [Double?]
         }
 
-        /// A stretch, in points from the first one.
+        /// A period, measured in points from the first one.
         package struct Span: Sendable {
+            /// The beginning of the period.
             package var from: Double
+            /// The end of the period.
             package var to: Double
+            /// The reason for marking the period.
             package var reason: String
         }
     }
 
-    /// All findings with the sections that they are of.
+    /// All findings, each with its section.
     package var findings: [(section: Section, finding: Finding)] {
         sections.flatMap { section in section.findings.map { (section, $0) } }
     }

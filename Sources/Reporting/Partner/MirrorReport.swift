@@ -1,9 +1,9 @@
 package import BSON
 package import Partners
 
-/// What is said of a mirror, for a person and for machines.
+/// The forms of a mirror's report: text, JSON and metrics.
 package enum MirrorReport {
-    /// Lines for a person.
+    /// Returns the text form.
     package static func text(_ outcome: MirrorOutcome, of name: String) -> String {
         let counts = outcome.counts
         var lines = [
@@ -25,7 +25,7 @@ package enum MirrorReport {
         return lines.joined(separator: "\n")
     }
 
-    /// One JSON object, whose keys always stand in the same order.
+    /// Returns one JSON object with its keys in a fixed order.
     package static func json(_ outcome: MirrorOutcome, of name: String) -> String {
         let counts = outcome.counts
         return ReportValue.object(
@@ -41,7 +41,7 @@ package enum MirrorReport {
         ).text() + "\n"
     }
 
-    /// A pair of which both sides changed, in a line.
+    /// Returns a line about a pair of documents that both changed.
     package static func conflict(_ id: BSONValue, _ winner: PartnerSide?, _ ids: IDDisplay) -> String {
         let changed = "both sides of _id \(ids.text(id) ?? "(hidden)") changed: "
         guard let winner else {
@@ -50,13 +50,13 @@ package enum MirrorReport {
         return changed + "the \(winner == .source ? "original" : "partner")'s change was later, and wins"
     }
 
-    /// A document that cannot be on the other side, in a line.
+    /// Returns a line about a document that cannot be on the other side.
     package static func refusal(_ refusal: Refusal, _ side: PartnerSide, _ ids: IDDisplay) -> String {
         "_id \(ids.text(refusal.id) ?? "(hidden)") of the \(side == .source ? "original" : "partner") is skipped: "
             + "\(refusal.reason)"
     }
 
-    /// What a Prometheus textfile collector reads.
+    /// Returns the metrics in the format of the Prometheus textfile collector.
     package static func metrics(_ counts: MirrorCounts, of name: String) -> String {
         let values: [(String, Metric.Kind, String, Int)] = [
             ("carried_documents", .counter, "Documents that were carried over.", counts.written),

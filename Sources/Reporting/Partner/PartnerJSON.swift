@@ -1,11 +1,11 @@
 package import Partners
 
-/// What is said of partners, for machines: one JSON object, whose keys always stand in the same order.
+/// The JSON forms of reports on partners: one object each, with its keys in a fixed order.
 package enum PartnerJSON {
-    /// The version of the shapes, which changes when a reader of the old ones would misread the new ones.
+    /// The version of the format, which changes only if a reader of an old format would misread the new one.
     package static var schemaVersion: Int { 1 }
 
-    /// What a comparison found.
+    /// Returns the result of a comparison.
     package static func render(_ comparison: PartnerComparison, ids: IDDisplay = .shown) -> String {
         let differences = comparison.differences.map { difference in
             ReportValue.object([
@@ -27,7 +27,7 @@ package enum PartnerJSON {
         ).text() + "\n"
     }
 
-    /// What the creation of a partner did.
+    /// Returns the result of creating a partner, or the plan without a report.
     package static func render(_ plan: PartnerPlan, _ report: PartnerReport?, ids: IDDisplay = .shown) -> String {
         let refusals = report.map(\.refusals).flatMap { $0.count > 0 ? $0 : nil } ?? plan.refusals
         return ReportValue.object(

@@ -2,9 +2,9 @@ import BSON
 import Concurrency
 package import Partners
 
-/// What is said of partners, for a person.
+/// The text forms of reports on partners.
 package enum PartnerText {
-    /// What the creation of a partner would do.
+    /// Returns what creating a partner would do.
     package static func render(_ plan: PartnerPlan, ids: IDDisplay = .shown) -> String {
         var lines = ["partner \(plan.name): \(plan.source) → \(plan.target)"]
         if let copied = plan.copiedBefore {
@@ -26,7 +26,7 @@ package enum PartnerText {
         return lines.joined(separator: "\n")
     }
 
-    /// What the creation of a partner did.
+    /// Returns what creating a partner did.
     package static func render(_ report: PartnerReport, ids: IDDisplay = .shown) -> String {
         let earlier = report.copiedBefore > 0 ? ", after \(report.copiedBefore.grouped) of earlier runs" : ""
         var lines = [
@@ -50,7 +50,7 @@ package enum PartnerText {
         return lines
     }
 
-    /// What a comparison found.
+    /// Returns the result of a comparison.
     package static func render(_ comparison: PartnerComparison, ids: IDDisplay = .shown) -> String {
         let time = comparison.time.map { ", at \($0)" } ?? ""
         var lines = [
@@ -69,7 +69,7 @@ package enum PartnerText {
         return lines.joined(separator: "\n")
     }
 
-    /// A difference in words.
+    /// Returns a difference in words.
     static func words(_ kind: PairDifference.Kind, _ comparison: PartnerComparison) -> String {
         switch kind {
         case .missingInTarget: "\(comparison.source) → \(comparison.target): the partner lacks it"
@@ -83,6 +83,6 @@ package enum PartnerText {
 }
 
 extension Duration {
-    /// Seconds with one digit.
+    /// The duration in seconds, with one decimal place.
     fileprivate var rounded: String { "\(milliseconds / 1_000).\(milliseconds % 1_000 / 100) s" }
 }

@@ -2,20 +2,20 @@ import BSON
 package import Backfill
 import TextTable
 
-/// A backfill of many databases of one shape: a row for each.
+/// The report of a backfill in many databases of one shape, with a row per database.
 package struct BackfillMatrix: Reportable {
     private let found: DatabasesReport
     private let showsValues: Bool
     private let timeline: RunTimeline?
 
     /// - Parameters:
-    ///   - showsValues: whether what a dry run would do is shown of each database, with the values of sample documents.
-    ///   - timeline: how fast the run was and when it waited; `nil` where nobody kept it.
+    ///   - showsValues: whether a dry run shows the report of each database, with the values of sample documents.
+    ///   - timeline: the rate and the waits of the run; `nil` if they were not recorded.
     package init(_ report: DatabasesReport, showsValues: Bool, timeline: RunTimeline? = nil) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
     }
 
-    /// What is said of all, and how good or bad it is.
+    /// The headline for all databases, and its level.
     private var headline: (text: String, level: Report.Level) {
         let states = found.entries.map(\.state)
         let counts = DatabasesReport.State.allCases.compactMap { state in
@@ -41,8 +41,10 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// What was said of the jobs, once for all of them where it is the same but for the names of collections, which are those
-    /// of the file then.
+    /// The notes on the jobs, each once and preceded by the databases that have it.
+    ///
+    /// A note that differs only in the database's name counts as the same, and shows the name in the job file. No
+    /// database precedes a note that all of them have.
     private var notes: [String] {
         var places: [(note: String, databases: [String])] = []
         for entry in found.entries {
@@ -60,14 +62,14 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// Notes that a quiet run shows, too.
+    /// Notes that a quiet run shows as well.
     private var warnings: [String] {
         let added =
             found.added.isEmpty ? [] : ["made meanwhile, and not run in: \(found.added.joined(separator: ", "))"]
         return (found.refusal.map { ["A run would not come through: \($0)"] } ?? []) + added
     }
 
-    /// The columns behind the database's name.
+    /// The columns after the database's name.
     private var columns: [Report.Column] {
         [Report.Column(title: "state")]
             + [found.isDryRun ? "would change" : "changed", "skipped", "exit"].map {
@@ -88,6 +90,7 @@ package struct BackfillMatrix: Reportable {
         ]
     }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
         let (text, level) = headline
@@ -110,6 +113,7 @@ package struct BackfillMatrix: Reportable {
         return blocks.asReport(verdict: verdict)
     }
 
+    /// The JSON form.
     package var json: JSONReport {
         JSONReport(
             "backfill databases",
@@ -146,6 +150,7 @@ package struct BackfillMatrix: Reportable {
         ])
     }
 
+    /// The report for the other forms.
     package var report: Report {
         let (text, level) = headline
         var report = Report(

@@ -6,7 +6,7 @@ import Jobs
 import Running
 import Steps
 
-/// What a backfill did, or would do, in all its forms.
+/// The result of a backfill or of its dry run, in all forms.
 package struct BackfillResult: Reportable {
     private let found: BackfillReport
     private let showsValues: Bool
@@ -14,18 +14,21 @@ package struct BackfillResult: Reportable {
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
-    ///   - timeline: how fast the run was and when it waited; `nil` where nobody kept it.
+    ///   - timeline: the rate and the waits of the run; `nil` if they were not recorded.
     package init(_ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
     }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         BackfillReportText.render(
             layout.shown(found, notes: \.notes), showsValues: showsValues, color: layout.isColored)
     }
 
+    /// The JSON form.
     package var json: JSONReport { BackfillReportJSON(found, showsValues: showsValues).json }
 
+    /// The report for the other forms.
     package var report: Report {
         let isDryRun = found.outcome == .dryRun
         var report = Report(
@@ -99,7 +102,7 @@ package struct BackfillResult: Reportable {
             })
     }
 
-    /// The documents that were not changed, by step and reason.
+    /// Returns the documents that were not changed, by step and reason.
     private func sections(isDryRun: Bool) -> [Report.Section] {
         let columns =
             [Report.Column(title: "documents", isNumber: true)]
@@ -132,7 +135,7 @@ package struct BackfillResult: Reportable {
 }
 
 extension Headroom {
-    /// How close to the limit the job comes.
+    /// Returns a gauge of how close to the limit the job comes.
     func gauge(adding harm: Int?) -> Report.Gauge {
         Report.Gauge(
             title: "Unsynced documents, and where the job stops", summary: "\(text).", limit: ceiling,
@@ -144,7 +147,7 @@ extension Headroom {
 }
 
 extension Report.Series {
-    /// The rate over the time of a run, and its waits; `nil` for a run that was over at once.
+    /// Creates the rate over the time of a run, with its waits; `nil` for a run that was too short for a line.
     init?(_ timeline: RunTimeline) {
         guard timeline.documents.count > 4 else { return nil }
         self.init(
@@ -158,7 +161,7 @@ extension Report.Series {
             }, showsLatest: false)
     }
 
-    /// Such as `1:02:03`.
+    /// Returns a time such as `1:02:03`.
     private static func time(_ seconds: Double) -> String {
         let whole = Int(seconds)
         let parts = whole < 3_600 ? [whole / 60, whole % 60] : [whole / 3_600, whole / 60 % 60, whole % 60]

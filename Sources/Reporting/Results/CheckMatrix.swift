@@ -3,15 +3,15 @@ package import Checking
 import Concurrency
 import TextTable
 
-/// A check of many databases of one shape: a row for each.
+/// The report of a check of many databases of one shape, with a row per database.
 package struct CheckMatrix: Reportable {
-    /// A database and what was found there.
+    /// A database with its report.
     package struct Entry: Sendable {
         let database: String
-        /// `nil` where none of the schema's collections is.
+        /// The report; `nil` if the database has none of the schema's collections.
         package let report: CheckReport?
 
-        /// Joins the two.
+        /// Creates an entry.
         package init(database: String, report: CheckReport?) { (self.database, self.report) = (database, report) }
     }
 
@@ -25,8 +25,8 @@ package struct CheckMatrix: Reportable {
     private let duration: Duration
 
     /// - Parameters:
-    ///   - pattern: what the databases' names match.
-    ///   - added: databases that match it and were made meanwhile.
+    ///   - pattern: the pattern that the databases' names match.
+    ///   - added: databases that match the pattern and were created during the check.
     ///   - duration: how long all checks took.
     package init(
         _ pattern: String, of source: String, _ entries: [Entry], added: [String], policy: FailurePolicy,
@@ -36,7 +36,7 @@ package struct CheckMatrix: Reportable {
         (self.policy, self.ids, self.showsFilters, self.duration) = (policy, ids, showsFilters, duration)
     }
 
-    /// Whether one of the databases fails.
+    /// Whether at least one of the databases fails.
     package var hasFailed: Bool { entries.contains(where: fails) }
 
     private func fails(_ entry: Entry) -> Bool { entry.report.map(policy.fails) ?? false }
@@ -61,7 +61,7 @@ package struct CheckMatrix: Reportable {
             ? [] : ["made meanwhile, and not checked: \(added.joined(separator: ", "))"]
     }
 
-    /// The columns behind the database's name.
+    /// The columns after the database's name.
     private static let columns =
         [Report.Column(title: "verdict")]
         + ["documents", "do not sync", "newly failing", "might not sync"].map {
@@ -88,6 +88,7 @@ package struct CheckMatrix: Reportable {
         ]
     }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
         let (text, level) = headline
@@ -108,6 +109,7 @@ package struct CheckMatrix: Reportable {
         return blocks.asReport(verdict: verdict)
     }
 
+    /// The JSON form.
     package var json: JSONReport {
         JSONReport(
             "check databases",
@@ -136,6 +138,7 @@ package struct CheckMatrix: Reportable {
             ])
     }
 
+    /// The report for the other forms.
     package var report: Report {
         let (text, level) = headline
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)

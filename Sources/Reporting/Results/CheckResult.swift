@@ -4,7 +4,7 @@ import Concurrency
 import SchemaChange
 import ServerSchema
 
-/// A check's result in all its forms.
+/// The result of a check, in all forms.
 package struct CheckResult: Reportable {
     private let found: CheckReport
     private let policy: FailurePolicy
@@ -14,8 +14,8 @@ package struct CheckResult: Reportable {
     private let words: CheckReportText
 
     /// - Parameters:
-    ///   - policy: which findings make the command end with 1.
-    ///   - history: what earlier checks found, and this one last; empty where none is kept.
+    ///   - policy: which findings make the command exit with code 1.
+    ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each group, as a file always does.
     package init(
@@ -27,6 +27,7 @@ package struct CheckResult: Reportable {
         words = CheckReportText(report, ids: ids)
     }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         CheckReportText(
             layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
@@ -34,7 +35,7 @@ package struct CheckResult: Reportable {
         ).text
     }
 
-    /// What is wrong where, for a person: without the verdict, which another command has of its own.
+    /// Returns the findings as text, without the verdict, for a command that has a verdict of its own.
     func findings(_ layout: TextLayout) -> String {
         CheckReportText(
             layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
@@ -42,8 +43,10 @@ package struct CheckResult: Reportable {
         ).findings
     }
 
+    /// The JSON form.
     package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
+    /// The report for the other forms.
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
@@ -62,7 +65,7 @@ package struct CheckResult: Reportable {
         report.tables = [history.difference?.table, CheckReportChanges(found)?.table].compactMap(\.self)
         report.sections = found.collections.map(section) + found.removed.compactMap(removed)
         report.notes = words.exceptions + found.notes
-        // A table without rows is shown nowhere.
+        // A table without rows is not shown, so its sentence becomes a note.
         if let difference = history.difference, difference.changes.isEmpty { report.notes.append(difference.sentence) }
         return report
     }
@@ -156,7 +159,7 @@ package struct CheckResult: Reportable {
             })
     }
 
-    /// The most bars of a chart.
+    /// The maximum number of bars in a chart.
     private static var most: Int { 15 }
 
     private func section(_ collection: CheckReport.Collection) -> Report.Section {

@@ -1,7 +1,7 @@
 import Backfill
 
 extension DatabasesReport {
-    /// What became of the job in a database, in a word.
+    /// The outcome of the job in a database, in a word.
     enum State: String, CaseIterable {
         case done
         case findings = "done_with_findings"
@@ -15,16 +15,16 @@ extension DatabasesReport {
         case doneBefore = "done_before"
         case notReached = "not_reached"
 
-        /// Whether nothing is left there that the job's report does not tell of.
+        /// Whether it is known how much is left to do in the database.
         var isLookedAt: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
 
-        /// As an operator reads it.
+        /// The outcome in words, for an operator.
         var words: String { rawValue.replacing("_", with: " ") }
     }
 }
 
 extension DatabasesReport.Entry {
-    /// What became of the job there.
+    /// The outcome of the job in the database.
     var state: DatabasesReport.State {
         switch outcome {
         case .failed: .failed
@@ -44,10 +44,10 @@ extension DatabasesReport.Entry {
         }
     }
 
-    /// Whether it makes the command end with another code than 0.
+    /// Whether the job's exit code in this database is not 0.
     var fails: Bool { exitCode.map { $0 != 0 } ?? false }
 
-    /// How good or bad that is.
+    /// The level of the outcome.
     var level: Report.Level {
         switch outcome {
         case .failed: .error

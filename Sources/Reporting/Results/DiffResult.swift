@@ -2,19 +2,22 @@ import BSON
 package import SchemaChange
 import ServerSchema
 
-/// The changes between two schemas in all their forms.
+/// The changes between two schemas, in all forms.
 package struct DiffResult: Reportable {
     private let found: DiffReport
 
     /// Wraps a report.
     package init(_ report: DiffReport) { found = report }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         DiffText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width).text
     }
 
+    /// The JSON form.
     package var json: JSONReport { DiffJSON(found).json }
 
+    /// The report for the other forms.
     package var report: Report {
         var report = Report(
             command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,
@@ -55,7 +58,7 @@ package struct DiffResult: Reportable {
             ] + weight + [Report.Cell(change.kind.advice)])
     }
 
-    /// What may be renames: to be stated, never guessed.
+    /// Possible renames, which are never assumed: the user has to state them.
     private var hints: Report.Section {
         Report.Section(
             name: "Possible renames", summary: "Nothing is taken for a rename unless you say so.",
@@ -88,7 +91,7 @@ package struct DiffResult: Reportable {
 extension SchemaChange.Verdict {
     fileprivate static let gravestFirst: [Self] = [.breaking, .versioned, .served, .nonBreaking]
 
-    /// How grave a change is.
+    /// The level of a change with this verdict.
     var level: Report.Level {
         switch self {
         case .breaking: .error

@@ -3,7 +3,7 @@ import Checking
 package import Enforcing
 import JobState
 
-/// What a run of `enforce` did, in all its forms.
+/// The result of a run of `enforce`, in all forms.
 package struct EnforceResult: Reportable {
     private let found: EnforcementReport
     private let check: CheckResult?
@@ -18,6 +18,7 @@ package struct EnforceResult: Reportable {
         checkJSON = check?.json
     }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         var lines = [headline(layout)]
         lines.append("  before  \(Enforcement.words(of: found.before))")
@@ -25,7 +26,7 @@ package struct EnforceResult: Reportable {
         if let mark = found.mark { lines.append("  last    \(mark)") }
         lines += commands("done", found.done) + commands("to come", found.toCome)
         lines += layout.notes(found.notes).flatMap { "note: \($0)".wrapped(to: layout.width, indent: 2) }
-        // One that found nothing says nothing that the first line does not.
+        // A check without findings adds nothing to the first line.
         guard let check, found.notFitting != 0 else { return lines.asLines + "\n" }
         return lines.asLines + "\n\n" + check.findings(layout) + "\n"
     }
@@ -47,6 +48,7 @@ package struct EnforceResult: Reportable {
         }
     }
 
+    /// The JSON form.
     package var json: JSONReport {
         func texts(_ commands: [BSONDocument]) -> ReportValue { .array(commands.map { .extended(.object($0)) }) }
         func validation(_ validation: Validation) -> ReportValue {
@@ -69,6 +71,7 @@ package struct EnforceResult: Reportable {
             ])
     }
 
+    /// The report for the other forms.
     package var report: Report {
         var report = Report(
             command: "enforce", title: "The validator of \(found.namespace)", headline: EnforceWords.headline(found),

@@ -1,7 +1,7 @@
 import BSON
 import TextTable
 
-/// The trend over the checks of a history, in all its forms.
+/// The trend over the checks of a history, in all forms.
 package struct HistoryResult: Reportable {
     private let history: CheckHistory
     private let place: String
@@ -9,7 +9,7 @@ package struct HistoryResult: Reportable {
 
     /// - Parameters:
     ///   - place: where the history is kept.
-    ///   - last: how many checks are shown, the newest.
+    ///   - last: how many of the newest checks are shown.
     package init(_ history: CheckHistory, place: String, last: Int) {
         (self.history, self.place) = (history, place)
         shown = max(0, history.summaries.count - last)..<history.summaries.count
@@ -17,6 +17,7 @@ package struct HistoryResult: Reportable {
 
     private var runs: CheckHistory { CheckHistory(Array(history.summaries[shown]), notes: history.notes) }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         var blocks = [headline.printable.wrapped(to: layout.width).asLines]
         if shown.count > 1 { blocks.append(sparklines(layout).asLines) }
@@ -26,7 +27,7 @@ package struct HistoryResult: Reportable {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// For each of what is followed its name, its course, and where it is now; on a narrow terminal the course's end.
+    /// Returns each followed count with a sparkline and its latest value; a narrow terminal shows the sparkline's end.
     private func sparklines(_ layout: TextLayout) -> [String] {
         let lines = runs.lines
         let name = lines.map(\.name.count).max() ?? 0
@@ -76,6 +77,7 @@ package struct HistoryResult: Reportable {
             })
     }
 
+    /// The JSON form.
     package var json: JSONReport {
         JSONReport(
             "history",
@@ -94,6 +96,7 @@ package struct HistoryResult: Reportable {
             ])
     }
 
+    /// The report for the other forms.
     package var report: Report {
         var report = Report(command: "history", title: "The checks in \(place)", headline: headline, level: level)
         report.series = [Report.Series(runs)].compactMap(\.self)

@@ -4,19 +4,22 @@ import Concurrency
 package import Inferring
 import ServerSchema
 
-/// What an inference made of documents, in all its forms.
+/// The result of an inference, in all forms.
 package struct InferResult: Reportable {
     private let found: InferReport
 
     /// Wraps a report.
     package init(_ report: InferReport) { found = report }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         InferReportText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width).text
     }
 
+    /// The JSON form.
     package var json: JSONReport { InferReportJSON(found).json }
 
+    /// The report for the other forms.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "infer", title: found.source, headline: headline, level: level)
@@ -43,7 +46,7 @@ package struct InferResult: Reportable {
             findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
                 var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
                     isFailure: !collection.outcome.isWithinCover)
-                // No value of a document is shown, and a filter may hold one.
+                // Values of documents are not shown, and a filter may contain one.
                 finding.commands = []
                 return finding
             }, remarks: words.remarks(collection))

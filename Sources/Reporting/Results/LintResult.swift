@@ -1,18 +1,21 @@
 import BSON
 package import ServerSchema
 
-/// What lint found in all its forms.
+/// The result of a lint, in all forms.
 package struct LintResult: Reportable {
     private let found: LintReport
     private let isStrict: Bool
 
-    /// - Parameter isStrict: whether warnings fail, too.
+    /// - Parameter isStrict: whether warnings fail as well.
     package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String { LintReportText(found, isColored: layout.isColored).text }
 
+    /// The JSON form.
     package var json: JSONReport { LintReportJSON(found).json }
 
+    /// The report for the other forms.
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)
@@ -47,7 +50,7 @@ package struct LintResult: Reportable {
 }
 
 extension LintFinding.Level {
-    /// How grave a finding is.
+    /// The level of a finding in a report.
     fileprivate var reported: Report.Level {
         switch self {
         case .error: .error

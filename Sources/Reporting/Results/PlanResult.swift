@@ -2,7 +2,7 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// A plan in all its forms.
+/// A plan, in all forms.
 package struct PlanResult: Reportable {
     private let plan: SchemaPlan
     private let files: [PlanFile]
@@ -13,7 +13,7 @@ package struct PlanResult: Reportable {
 
     /// - Parameters:
     ///   - texts: the files' texts.
-    ///   - isWritten: whether they stand in files: else they are a part of the result.
+    ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
     ///   - ids: how `_id`s are shown.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
@@ -23,18 +23,21 @@ package struct PlanResult: Reportable {
         (self.isWritten, self.ids) = (isWritten, ids)
     }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
-        // The jobs as one stream of YAML documents.
+        // If no files were written, the text form is the jobs as one stream of YAML documents.
         if !isWritten, !(files.isEmpty && partners.isEmpty) {
             return (texts + partners.map(\.text)).joined(separator: "---\n")
         }
         return PlanText(plan, files: files, partners: partners, isColored: layout.isColored).text
     }
 
+    /// The JSON form.
     package var json: JSONReport {
         PlanJSON(plan, files: files, partners: partners, texts: isWritten ? nil : texts, ids: ids).json
     }
 
+    /// The report for the other forms.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0

@@ -1,19 +1,22 @@
 import BSON
 package import Backfill
 
-/// What an undo took back, or would take back, in all its forms.
+/// The result of an undo or of its dry run, in all forms.
 package struct UndoResult: Reportable {
     private let found: UndoReport
 
     /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         UndoText.render(layout.shown(found, notes: \.notes), color: layout.isColored)
     }
 
+    /// The JSON form.
     package var json: JSONReport { UndoJSON(found).json }
 
+    /// The report for the other forms.
     package var report: Report {
         var report = Report(
             command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",

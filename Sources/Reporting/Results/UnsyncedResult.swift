@@ -1,7 +1,7 @@
 package import Checking
 import Concurrency
 
-/// What the ledger of unsynced documents holds, in all its forms.
+/// The contents of the ledger of unsynced documents, in all forms.
 package struct UnsyncedResult: Reportable {
     private let found: UnsyncedReport
     private let ids: IDDisplay
@@ -9,13 +9,16 @@ package struct UnsyncedResult: Reportable {
     /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
+    /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
         UnsyncedText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids)
             .text
     }
 
+    /// The JSON form.
     package var json: JSONReport { UnsyncedJSON(found, ids: ids).json }
 
+    /// The report for the other forms.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)
@@ -42,7 +45,7 @@ package struct UnsyncedResult: Reportable {
             amounts: [Report.Amount(name: "entries in the ledger", value: app.count.entries, level: .warning)])
     }
 
-    /// The collections of an app.
+    /// Returns the section about the collections of an app.
     private func section(_ app: UnsyncedReport.App) -> Report.Section {
         let table = found.table(of: app)
         return Report.Section(
@@ -58,14 +61,14 @@ package struct UnsyncedResult: Reportable {
             })
     }
 
-    /// Whether documents of it are not known to sync again.
+    /// Whether the collection has documents that are not known to sync again.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }
         return counts.failing + counts.possible > 0
     }
 
-    /// Why the documents of a collection fail that still do.
+    /// Returns the reasons why documents of a collection still fail.
     private func explained(_ collection: UnsyncedReport.Collection) -> Report.Section? {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return nil }
         let name = "\(namespace): why they fail"

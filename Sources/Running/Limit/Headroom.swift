@@ -1,12 +1,12 @@
 package import Checking
 
-/// What the budget stands at: how many documents a chunk may still make unsyncable.
+/// The state of the budget: how many documents may still become unsyncable.
 package struct Headroom: Hashable, Sendable {
-    /// What the ledger holds; `nil` when there is no ledger, which counts as none.
+    /// The number of documents in the ledger; `nil` when there is no ledger, which counts as none.
     package var ledger: LedgerCount?
-    /// Harm that jobs recorded before their writes and that the ledger does not show yet.
+    /// Documents that jobs reserved before their writes and that the ledger does not show yet.
     package var pending: Int
-    /// What the sum must stay under: limit − reserve.
+    /// The number that the sum must stay below: limit − reserve.
     package var ceiling: Int
 
     /// Joins the parts.
@@ -24,7 +24,7 @@ package struct Headroom: Hashable, Sendable {
 }
 
 extension Headroom: CustomStringConvertible {
-    /// Metric, value and limit, as the throttle shows its reason.
+    /// The metric, its value and its limit, as the throttle shows its reasons.
     package var description: String {
         let entries = ledger.map { "\($0.entries) in the ledger" } ?? "no ledger"
         return "unsynced documents: \(entries) + \(pending) pending, must stay under \(ceiling)"
@@ -32,7 +32,7 @@ extension Headroom: CustomStringConvertible {
 }
 
 extension Headroom {
-    /// What makes room again, with the commands.
+    /// The ways to make room again, with their commands.
     package static func remedies(for job: String) -> String {
         "to make room: deploy the next schema and say shipshape deployed \(job); or repair what stopped syncing (shipshape "
             + "unsynced lists it, shipshape undo JOB takes a job back); or terminate and re-enable sync, which empties the "

@@ -3,35 +3,37 @@ import Concurrency
 package import JobState
 package import Jobs
 
-/// The limit of unsynced documents, which every job and every partner of a state database shares.
+/// The limit of unsynced documents that all jobs and partners of a state database share.
 package struct SharedLimit {
+    /// The ledger of the documents that are unsynced already.
     package let ledger: UnsyncLedger
+    /// The limits of the job or the partner.
     package let limits: Job.Limits
 
     /// Joins the ledger and the limits of the job or the partner.
     package init(ledger: UnsyncLedger, limits: Job.Limits) { (self.ledger, self.limits) = (ledger, limits) }
 
-    /// Returns the sum now, or an upper bound of it: as long as there is room, a document that the ledger shows may
-    /// also count as pending.
+    /// Returns the current sum, or an upper bound of it: while there is room, a document that the ledger shows may also
+    /// be counted as pending.
     package func headroom(_ store: borrowing StateStore) throws -> Headroom {
-        // Pending first: what reaches the ledger between the two looks is counted twice, and not left out.
+        // Reads the pending first, so that what reaches the ledger between both reads counts twice and is not missed.
         let pending = try store.reservations.pendingCount()
         let atMost = Headroom(ledger: try ledger.entries(), pending: pending, ceiling: limits.ceiling)
         return atMost.isExceeded ? try exactHeadroom(store) : atMost
     }
 
-    /// Returns the exact sum now.
-    /// - Parameter marks: whether what the ledger shows is marked, and is not looked up again; a plan writes nothing.
+    /// Returns the exact current sum.
+    /// - Parameter marks: whether reservations that the ledger shows are marked, to skip them later; not in a plan.
     package func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
             seenBy: ledger.holding, lag: limits.throttle.ledgerLag, marks: marks)
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 
-    /// Reserves room for documents that a write is about to make unsyncable, one by one: a document that a killed run,
-    /// or another job, reserved takes no more room.
-    /// - Parameter accepted: the documents that the operator accepts beyond the limit, all of this job's counted.
-    /// - Returns: `nil` when there is room; else what the sum is, and nothing is reserved.
+    /// Reserves room for documents that a write is about to make unsyncable; one that a killed run or another job has
+    /// reserved takes no more room.
+    /// - Parameter accepted: how many documents of this job, in all, the operator accepts even beyond the limit.
+    /// - Returns: `nil` when there is room; otherwise the sum, and nothing is reserved.
     package func reserve(
         _ ids: [BSONValue], of namespace: Namespace, accepting accepted: Int, _ store: borrowing StateStore
     ) throws -> Headroom? {
@@ -54,8 +56,8 @@ package struct SharedLimit {
     }
 
     /// Records documents before the write that makes them unsyncable.
-    /// - Parameter stale: the documents that the ledger shows for another reason, or still.
-    /// - Returns: the sum after it, which shows the reservations that others made at the same time.
+    /// - Parameter stale: documents that the ledger shows for another reason, or still shows.
+    /// - Returns: the sum after the reservation, which includes what other jobs reserved at the same time.
     package func record(
         _ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace, _ store: borrowing StateStore
     ) throws -> Headroom {

@@ -4,9 +4,9 @@ import Concurrency
 package import Mongo
 package import Scanning
 
-/// The ledger of unsynced documents as the budget reads it.
+/// The ledger of unsynced documents, as the budget reads it.
 ///
-/// It is looked for anew now and then: it may come to be while a job runs. Used on one thread.
+/// It is looked up again at most once a second, because it may be created while a job runs. Used on one thread.
 package final class UnsyncLedger {
     private let client: Client
     private let location: LedgerLocation
@@ -16,26 +16,26 @@ package final class UnsyncLedger {
 
     private static let interval = Duration.seconds(1)
 
-    /// Looks for nothing yet.
+    /// Stores the location; nothing is looked up yet.
     package init(_ location: LedgerLocation, of apps: LedgerApps, client: consuming Client) {
         self.location = location
         self.apps = apps
         self.client = client
     }
 
-    /// Whether there is none by the operator's word, so that nothing is expected to show up in it.
+    /// Whether the operator said that there is no ledger, so that no document is expected to appear in it.
     package var isNone: Bool { location == .none }
 
-    /// The entries that the ledger holds; `nil` when there is none.
-    /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.
+    /// Returns the number of entries in the ledger; `nil` when there is none.
+    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func entries() throws -> LedgerCount? { try reading { try $0?.entries() } }
 
-    /// The same, and the distinct documents that they name.
-    /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.
+    /// Returns the number of entries, and of the distinct documents that they name.
+    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func count() throws -> LedgerCount? { try reading { try $0?.count() } }
 
-    /// What the reader should know of the ledger, a clause each.
-    /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.
+    /// Returns what the operator should know about the ledger, one clause each.
+    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func notes(on count: LedgerCount?) throws -> [String] {
         try reading { reader in
             let found = count.map { $0.entries > 0 } == true ? reader?.apps ?? [] : []
@@ -43,8 +43,8 @@ package final class UnsyncLedger {
         }
     }
 
-    /// Which of these documents the ledger holds.
-    /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.
+    /// Returns which of these documents the ledger shows.
+    /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
         return try reading { Set(try $0?.holding(ids, of: namespace) ?? []) }

@@ -1,13 +1,13 @@
 import BSON
 import Concurrency
 
-/// What the throttle measures, as the primary told it at one moment; `nil` where it told nothing.
+/// The server metrics that the primary reported at one moment; each is `nil` if it was not reported.
 struct ServerMetrics: Hashable, Sendable {
     /// The server's clock, in seconds since 1970.
     var serverTime: Int?
-    /// How far a majority of the members is behind, in seconds.
+    /// The lag of a majority of the members, in seconds.
     var majorityLag: Double?
-    /// How far the slowest healthy secondary is behind, in seconds.
+    /// The lag of the slowest healthy secondary, in seconds.
     var secondaryLag: SecondaryLag?
     /// Whether flow control is slowing down writers.
     var isFlowControlled: Bool?
@@ -15,20 +15,20 @@ struct ServerMetrics: Hashable, Sendable {
     var flowControlWait: Int?
     /// The share of the execution tickets in use, of readers' or of writers', whichever is greater.
     var ticketsInUse: Double?
-    /// The operations that wait for a ticket, where the server tells.
+    /// The number of operations that wait for a ticket, where the server reports it.
     var ticketQueue: Int?
     /// The share of the cache that waits to be written.
     var cacheDirty: Double?
     /// The share of the cache that is filled.
     var cacheUsed: Double?
-    /// How far the oplog reaches back, in seconds.
+    /// The time between the oldest and the newest entry of the oplog, in seconds.
     var oplogWindow: Double?
-    /// The share of the oplog's size that is filled: until it is full, nothing falls off its end.
+    /// The share of the oplog's size that is filled; the server removes no entries before the oplog is full.
     var oplogFill: Double?
     /// The oplog's largest size in bytes; read only while the oplog is short.
     var oplogSize: Int?
 
-    /// The member that is furthest behind.
+    /// The member with the largest lag.
     struct SecondaryLag: Hashable, Sendable {
         var host: String
         var seconds: Double
@@ -36,7 +36,7 @@ struct ServerMetrics: Hashable, Sendable {
 }
 
 extension ServerMetrics {
-    /// Takes what `hello` tells; without `lastWrite`, on a standalone or a router, there is no lag.
+    /// Reads the reply of `hello`; that of a standalone or a router has no `lastWrite`, and so no lag.
     mutating func take(hello: BSONDocument) {
         serverTime = hello["localTime"]?.seconds.map { Int($0) }
         let lastWrite = hello["lastWrite"]?.document
@@ -45,7 +45,7 @@ extension ServerMetrics {
         }
     }
 
-    /// Takes what `replSetGetStatus` tells of the other members that hold data and are reachable.
+    /// Reads the lag of the reachable secondaries from the reply of `replSetGetStatus`.
     mutating func take(replicaSet status: BSONDocument) {
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         let (primary, secondary) = (1, 2)
@@ -61,13 +61,13 @@ extension ServerMetrics {
         }
     }
 
-    /// Takes what `serverStatus` tells.
+    /// Reads the reply of `serverStatus`.
     mutating func take(serverStatus status: BSONDocument) {
         if let flow = status["flowControl"]?.document {
             isFlowControlled = flow["enabled"]?.isTrue == true && flow["isLagged"]?.isTrue == true
             flowControlWait = flow["timeAcquiringMicros"]?.integer
         }
-        // Before 8.0 the tickets stand in the storage engine's section.
+        // Before 8.0, the tickets are in the storage engine's section.
         let engine = status["wiredTiger"]?.document
         let tickets = (status["queues"]?.document?["execution"] ?? engine?["concurrentTransactions"])?.document
         for kind in ["read", "write"] {
@@ -88,7 +88,7 @@ extension ServerMetrics {
         }
     }
 
-    /// Takes the times of the oplog's first and last entry.
+    /// Computes the oplog window from the times of the oplog's first and last entry.
     mutating func take(oldest: BSONValue?, newest: BSONValue?) {
         guard let oldest = oldest?.entrySeconds, let newest = newest?.entrySeconds else { return }
         oplogWindow = Double(max(0, newest - oldest))

@@ -3,20 +3,20 @@ import Concurrency
 import Jobs
 import Mongo
 
-/// Asks the primary for what the throttle measures.
+/// Reads the server metrics from the primary.
 package struct ServerMetricsReader {
-    /// What the user may never read: asked for once, and named in the plan.
+    /// The metrics that the user has no privilege to read: each is asked for once, and named in the plan.
     private(set) var missing: Set<Missing> = []
-    /// Whether no more may come to be missing: what could be read before and cannot now is a reading that failed.
+    /// Whether ``missing`` is complete, so that any other metric that cannot be read is a failed reading.
     private let isSettled: Bool
 
-    /// - Parameter missing: what the user may never read, by an earlier look; `nil` has the first look find out.
+    /// - Parameter missing: the metrics that an earlier reading found missing; `nil` if there was none.
     init(missing: Set<Missing>? = nil) {
         self.missing = missing ?? []
         isSettled = missing != nil
     }
 
-    /// A guarantee that the run goes without.
+    /// A guarantee that the run does without.
     package enum Missing: Hashable, CaseIterable {
         case shards, replicaSetStatus, serverStatus, oplog
     }
@@ -26,9 +26,9 @@ package struct ServerMetricsReader {
 
     /// How long one command may take.
     private static let timeLimit: BSONValue = 5_000
-    /// The time between the two looks at a lag.
+    /// The time between the two readings of a lag.
     private static let secondLook = Duration.milliseconds(150)
-    /// The large sections of `serverStatus` that no reason needs.
+    /// The large sections of `serverStatus` that no throttle rule needs.
     private static let leftOut = [
         "asserts", "batchedDeletes", "catalogStats", "connections", "electionMetrics", "extra_info", "indexStats",
         "locks", "logicalSessionRecordCache", "metrics", "network", "opLatencies", "opcounters", "opcountersRepl",
@@ -36,11 +36,11 @@ package struct ServerMetricsReader {
         "twoPhaseCommitCoordinator",
     ]
 
-    /// Takes a reading of what the limits are about.
-    /// - Throws: ``MongoError`` when the server does not answer; what the user may not read is left out.
+    /// Reads the metrics that the limits apply to, except those that the user has no privilege to read.
+    /// - Throws: ``MongoError`` when the server does not answer, or no longer permits what it permitted before.
     mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
         var reading = try lag(limits, on: client)
-        // An idle set writes an entry every ten seconds, and until the others have it they look as far behind.
+        // An idle set writes an entry every ten seconds; until the other members have it, they seem to lag that far.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
             PosixThread.sleep(Self.secondLook)
             let again = try lag(limits, on: client)
@@ -73,11 +73,11 @@ package struct ServerMetricsReader {
         return reading
     }
 
-    /// Before 5.0 `serverStatus` has nothing of the oplog; how full it is matters only when it is short.
+    /// Reads the oplog window, which `serverStatus` lacks before 5.0, and how full the oplog is if the window is short.
     private mutating func oplog(_ reading: inout ServerMetrics, _ limits: ThrottleLimits, on client: borrowing Client)
         throws(MongoError)
     {
-        guard reading.majorityLag != nil else { return }  // a standalone has none
+        guard reading.majorityLag != nil else { return }  // a standalone has no oplog
         let oplog = Namespace(database: "local", collection: "oplog.rs")
         if reading.oplogWindow == nil {
             let entry = { (order: Int) -> BSONDocument in
@@ -101,7 +101,7 @@ package struct ServerMetricsReader {
         let reply: BSONDocument
         do throws(MongoError) { reply = try client.runCommand(stats, on: oplog.database) } catch {
             guard !error.isTransient else { throw error }
-            // A user who may not read its size assumes a full oplog.
+            // Without the privilege to read its size, the oplog counts as full.
             return
         }
         guard let storage = reply.firstOfBatch?.document?["storageStats"]?.document,
@@ -110,7 +110,7 @@ package struct ServerMetricsReader {
         (reading.oplogFill, reading.oplogSize) = (Double(size) / Double(maximum), maximum)
     }
 
-    /// The reply; `nil` when the user may not ask, which is remembered.
+    /// Returns the reply to a command; `nil` if the user has no privilege for it, which is remembered.
     private mutating func answer(
         _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
     ) throws(MongoError) -> BSONDocument? {
@@ -126,7 +126,7 @@ package struct ServerMetricsReader {
 }
 
 extension ServerMetricsReader.Missing {
-    /// The guarantee that goes, and what would bring it back.
+    /// The guarantee that is lost, and the privilege that would restore it.
     var note: String {
         switch self {
         case .shards:

@@ -2,22 +2,22 @@ import Concurrency
 import JobState
 import Jobs
 
-/// What throttles: stops at a limit and goes on well below it, so that a value near the limit does not flutter.
+/// The throttle rules: a value at its limit makes the run wait, and one well below lets it continue, to avoid flutter.
 struct ThrottleRules: Sendable {
-    /// How old a reading may be.
+    /// The greatest age at which a reading still counts.
     static let maximumAge = Duration.seconds(15)
-    /// The part of a limit that a value has to fall below before one that holds lets go.
+    /// The share of a limit that a value must fall below before its rule lets the run continue.
     static let release = 0.8
-    /// The same of the cache's fill: WiredTiger fills it to 80% and does not empty it any further.
+    /// The same for the cache's fill, because WiredTiger fills the cache to 80% and does not empty it any further.
     static let cacheRelease = 0.9
 
-    /// The reasons that held at the last look.
+    /// The reasons that held at the last reading.
     private(set) var held: Set<ThrottleReason> = []
-    /// The most bytes that the job can have added to the oplog so far; `nil` where that is not known.
+    /// The most bytes that the job can have added to the oplog so far; `nil` if unknown.
     var written: Int?
     private var flowControl: (wait: Int, at: ContinuousClock.Instant, perSecond: Double)?
 
-    /// Decides by a reading and the moment at which it was asked for.
+    /// Returns the reasons to wait, from a reading and the moment at which it was requested.
     /// - Parameters:
     ///   - reading: the last one that succeeded; `nil` when there is none.
     ///   - failure: why the newest attempt failed; `nil` when it did not.
@@ -75,7 +75,7 @@ struct ThrottleRules: Sendable {
         return holds.compactMap(\.self)
     }
 
-    /// A reason about a value that must stay below its limit.
+    /// Returns the hold for a value that must stay below its limit; `nil` if it does.
     private func high(
         _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
         _ text: (Double) -> String
@@ -89,8 +89,8 @@ struct ThrottleRules: Sendable {
             limit: isReleasing ? "\(text(limit)), goes on below \(text(limit * release))" : text(limit))
     }
 
-    /// Nothing falls off the end of an oplog that is not full, and a job that has written less than a hundredth of it
-    /// has not noticeably shortened how far it reaches back.
+    /// Returns the hold for a short oplog window, unless the oplog is not full, so that it loses no entries, or the job
+    /// has written less than a hundredth of it, and so has not noticeably shortened the window.
     private func oplog(_ reading: ServerMetrics, _ limits: ThrottleLimits) -> Hold? {
         guard let limit = limits.oplog?.seconds, let window = reading.oplogWindow else { return nil }
         guard (reading.oplogFill ?? 1) >= Self.fullOplog else { return nil }
@@ -108,7 +108,7 @@ struct ThrottleRules: Sendable {
         return Hold(.pauseWindow, metric: "time", value: window.time(at: time), limit: "outside \(window.text)")
     }
 
-    /// How long writers waited for flow control in each second since the reading before, in seconds.
+    /// Returns how long writers waited for flow control per second since the previous reading, in seconds.
     private mutating func flowControlWait(_ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant) -> Double? {
         guard let wait = reading.flowControlWait else { return nil }
         guard let last = flowControl else {
@@ -117,13 +117,13 @@ struct ThrottleRules: Sendable {
         }
         let elapsed = last.at.duration(to: askedAt).seconds
         guard elapsed > 0 else { return last.perSecond }
-        // Another server answers after a failover, and its count may be lower.
+        // After a failover another server answers, and its count may be lower.
         let perSecond = max(0, Double(wait - last.wait) / 1e6 / elapsed)
         flowControl = (wait, askedAt, perSecond)
         return perSecond
     }
 
-    /// The fill from which an oplog counts as full: the server removes entries in large pieces.
+    /// The fill from which an oplog counts as full, because the server removes entries in large pieces.
     private static let fullOplog = 0.8
 
     private static func share(_ percent: Int) -> Double { Double(percent) / 100 }

@@ -1,10 +1,10 @@
 package import JobState
 
-/// How long a brake made the run wait.
+/// How long one throttle reason made the run wait.
 package struct ThrottleWait: Hashable, Sendable {
-    /// The hold as it was reported last: metric, value, limit.
+    /// The hold as it was last reported: metric, value, limit.
     package var hold: Hold
-    /// How long it held, in seconds; two may have held at once.
+    /// How long it held, in seconds; several reasons may hold at the same time.
     package var seconds: Double
 
     /// Joins the two.

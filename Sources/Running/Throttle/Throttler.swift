@@ -4,15 +4,15 @@ package import JobState
 package import Jobs
 import Mongo
 
-/// All that may make a run wait before a chunk: the deployment's state, an operator, the time of day, somebody else's veto.
+/// Decides whether a run must wait before a chunk, by the deployment's state, operators, the time of day and a veto.
 ///
-/// The server's health is asked for once a second at most, and not per chunk, so that looking costs nothing. Used on one thread.
+/// The server metrics are read at most once a second, not per chunk, so that this costs nothing. Used on one thread.
 package final class Throttler {
-    /// The job's limits, those that an operator set for it included.
+    /// The job's limits, including those that an operator set for it.
     package private(set) var limits: Job.Limits
-    /// What operators asked of the job.
+    /// The requests of operators for the job.
     package private(set) var control = Control()
-    /// How long each reason has held, and what it said last.
+    /// How long each reason has held, and its latest hold.
     package private(set) var waits: [ThrottleWait] = []
 
     private let name: String
@@ -27,15 +27,15 @@ package final class Throttler {
     private var veto: VetoAsker?
 
     private static let interval = Duration.seconds(1)
-    /// How often a wait looks around; a stop signal is obeyed within it.
+    /// The time between two checks during a wait; a stop signal is obeyed within it.
     private static let tick = Duration.milliseconds(200)
-    /// How often a wait says anew what it waits for.
+    /// The time after which a wait reports its unchanged reasons again.
     private static let reminder = Duration.seconds(30)
 
-    /// Takes the throttle of a job; `store` is for them alone.
-    /// - Parameter missing: the guarantees that the plan was made without: what else may not be read any more is waited
-    ///   for. `nil` goes without whatever the user may not read at the first look.
-    /// - Parameter veto: who else is asked while the run waits, or would go on.
+    /// Creates the throttle of a job; only the throttle uses `store`.
+    /// - Parameter missing: the guarantees that the plan does without; if any other can no longer be read, the run
+    ///   waits. `nil` does without whatever the user has no privilege to read at the first reading.
+    /// - Parameter veto: the outside program or server that is asked before each chunk and during each wait.
     package init(
         _ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil, veto: Veto? = nil
     ) {
@@ -48,7 +48,7 @@ package final class Throttler {
         limits = job.limits
     }
 
-    /// Takes the throttle of work that nobody steers from elsewhere.
+    /// Creates the throttle of work that operators cannot steer: its limits never change.
     init(_ limits: Job.Limits, store: consuming StateStore) {
         name = store.job
         overridden = { _ in limits }
@@ -58,28 +58,28 @@ package final class Throttler {
         self.limits = limits
     }
 
-    /// Takes note of how many documents the job has changed.
-    /// - Parameter size: the average document's bytes; `nil` where the server does not tell.
+    /// Records how many documents the job has changed.
+    /// - Parameter size: the average document's size in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
-        // The oplog gets the change and, with the journal, what was there before: at most twice a document.
+        // The oplog gets the change and, with the journal, the old values: at most the document twice.
         arithmetic.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
     }
 
-    /// The bytes that the entries of a change and of its journal take besides values.
+    /// The bytes of the oplog entries of a change and of its journal, without values.
     private static let entryOverhead = 500
 
-    /// The guarantees that are missing by what was read so far.
+    /// The guarantees that the readings so far found missing, as the plan names them.
     package var missingGuarantees: [String] { probe.notes }
-    /// The same as the next look takes them.
+    /// The same guarantees, as the throttle of a later run takes them.
     package var missing: Set<ServerMetricsReader.Missing> { probe.missing }
 
-    /// What throttles now.
+    /// Returns the reasons to wait now.
     ///
-    /// What operators asked for is read each time, which is a look at one document.
+    /// The requests of operators are read each time, which costs the read of one document.
     package func holds() -> [Hold] {
         var overload: Hold?
         do {
-            // The wait here keeps the lease.
+            // A server that sheds load refuses these at once, because the wait of the run also keeps its lease.
             try Overload.within(.atOnce) {
                 try readControl()
                 guard isDue else { return }
@@ -107,7 +107,7 @@ package final class Throttler {
         failure != nil || lastLook.map { $0.duration(to: .now) >= Self.interval } ?? true
     }
 
-    /// Who may only read the data may not see the state; a dry run goes without.
+    /// Reads the requests of operators, unless the user must not read the state; a dry run does without them.
     private func readControl() throws {
         do {
             let asked = try store.jobs.control()
@@ -117,8 +117,8 @@ package final class Throttler {
     }
 
     /// Waits until nothing throttles.
-    /// - Parameter keep: called while it waits, with what for, to keep the lease; and once without, when it goes on.
-    /// - Returns: the reason to stop when one came meanwhile.
+    /// - Parameter keep: called during the wait with its reasons, to keep the lease, and once without any at its end.
+    /// - Returns: the reason to stop, if one came during the wait.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,
         events: (RunEvent) -> Void, keep: ([Hold]) throws -> Void
@@ -134,7 +134,7 @@ package final class Throttler {
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !holds.isEmpty, ended == nil else {
                 if said != nil {
-                    // Who is asked to stop stops, even when its lease is gone meanwhile.
+                    // A run that is asked to stop does so even if its lease was lost during the wait.
                     if ended == nil { try keep([]) } else { try? keep([]) }
                     events(.goingOn(seconds: started.duration(to: .now).seconds))
                 }
@@ -151,7 +151,7 @@ package final class Throttler {
         }
     }
 
-    /// Adds to how long reasons have held.
+    /// Adds a time to how long each reason has held.
     func count(_ holds: [Hold], _ time: Duration) {
         for hold in holds {
             if let index = waits.firstIndex(where: { $0.hold.reason == hold.reason }) {

@@ -4,19 +4,19 @@ import JobState
 import Jobs
 import Processes
 
-/// Asks somebody else, once a second at most, whether a run may go on.
+/// Asks an outside program or server, at most once a second, whether a run must wait.
 struct VetoAsker {
     private let veto: Veto
     private var lastAsked: ContinuousClock.Instant?
-    /// Why the run has to wait, by the last answer.
+    /// The reason for which the run must wait, by the last answer.
     private(set) var hold: Hold?
 
     private static let interval = Duration.seconds(1)
 
     init(_ veto: Veto) { self.veto = veto }
 
-    /// Asks, where the last answer is a second old.
-    /// - Parameter meanwhile: called now and then while the answer is waited for, to keep the lease.
+    /// Asks, if the last answer is at least a second old.
+    /// - Parameter meanwhile: called now and then during the wait for the answer, to keep the lease.
     /// - Throws: ``StopAsked`` at a signal; what `meanwhile` throws.
     mutating func ask(stop: StopSignal, meanwhile: () throws -> Void) throws {
         guard lastAsked.map({ $0.duration(to: .now) >= Self.interval }) ?? true else { return }
@@ -32,7 +32,7 @@ struct VetoAsker {
 }
 
 extension Veto {
-    /// Why a run has to wait now; `nil` where it may go on.
+    /// Returns why a run must wait now; `nil` if it may continue.
     func hold() async -> Hold? {
         switch asked {
         case .command(let command):
@@ -45,9 +45,10 @@ extension Veto {
         }
     }
 
-    /// What the answer is, if not 200.
+    /// Returns what is wrong with the answer; `nil` if it is 200.
     ///
-    /// The program `curl` asks: it knows TLS and proxies. Its standard input names the URL, as others see the arguments.
+    /// The program `curl` asks, because it knows TLS and proxies. It reads the URL from its standard input, because
+    /// other users can see a program's arguments.
     private func problem(of url: URL) async -> String? {
         let address = url.absoluteString.replacing("\\", with: "%5C").replacing("\"", with: "%22")
         let configuration = """
@@ -60,7 +61,7 @@ extension Veto {
             url = "\(address)"
 
             """
-        // A second more: what takes too long curl tells itself.
+        // One second more, because `curl` itself reports an answer that takes too long.
         let (outcome, answer) = await OutsideCommand("curl", ["--disable", "--config", "-"]).ask(
             input: configuration, timeLimit: timeLimit + .seconds(1))
         let (code, message) = (answer.prefix(3), answer.dropFirst(4).prefix(200))

@@ -4,21 +4,21 @@ import Concurrency
 import Mongo
 import Synchronization
 
-/// Follows a collection's changes beside a scan, on a thread of its own, and notes whose they are.
+/// Follows a collection's changes during a scan, on a thread of its own, and notes the changed documents.
 final class ChangeTracker: Sendable {
     private struct State {
         var changed = ChangedIDs()
-        /// How far the stream was read.
+        /// The cluster time up to which the stream was read.
         var time = ClusterTime(rawValue: 0)
-        /// How far somebody waits for it to be read.
+        /// The cluster time that another thread waits for; `nil` if none waits.
         var goal: ClusterTime?
         var isClosed = false
         var isOpen = false
-        /// Why the stream ended; `nil` while it goes on.
+        /// The reason why the stream ended; `nil` while it continues.
         var failure: String?
     }
 
-    /// The changes from here on are noted: no version from before it was read.
+    /// The cluster time after which changes are noted; the scan reads no older version of a document.
     let start: ClusterTime
     private let namespace: Namespace
     private let pool: ClientPool
@@ -35,21 +35,21 @@ final class ChangeTracker: Sendable {
         self.isStopped = isStopped
     }
 
-    /// Starts to follow; blocks until the server has answered.
-    /// - Throws: ``ChangesUnknown`` with the reason why it does not give the changes.
+    /// Starts to follow the changes; blocks until the server has answered.
+    /// - Throws: ``ChangesUnknown`` with the reason if the server does not return the changes.
     func open() throws(ChangesUnknown) {
         Task { [self] in await onOwnedThread(name: "changes") { self.run() } }
         try wait { $0.isOpen }
     }
 
     /// Blocks until the stream was read up to that time.
-    /// - Throws: ``ChangesUnknown`` when it was lost.
+    /// - Throws: ``ChangesUnknown`` if the stream was lost.
     func wait(until time: ClusterTime) throws(ChangesUnknown) {
         state.withLock { $0.goal = time }
         try wait { $0.time >= time }
     }
 
-    /// What has changed so far.
+    /// The documents that have changed so far.
     var changed: ChangedIDs { state.withLock { $0.changed } }
 
     /// Ends the stream.
@@ -65,16 +65,16 @@ final class ChangeTracker: Sendable {
     }
 }
 
-/// The changes of a collection cannot be told.
+/// The changes of a collection cannot be determined.
 struct ChangesUnknown: Error {
-    /// Why, a clause.
+    /// The reason, as a clause.
     let reason: String
 }
 
 // MARK: the thread
 
 extension ChangeTracker {
-    /// How long a lost stream is tried again, and how long it may stand still while somebody waits.
+    /// The time for which a lost stream is retried, and for which it may make no progress while another thread waits.
     private static var patience: Duration { .seconds(60) }
 
     private func run() {
@@ -100,7 +100,7 @@ extension ChangeTracker {
     private func follow(_ token: inout ResumeToken?, progressed: () -> Void) throws {
         let client = try pool.client()
         var stream = client.collection(namespace).watch(Self.pipeline, options: options(after: token))
-        // The answer that opens the stream names its place already; the first change may be long in coming.
+        // The reply that opens the stream already has a resume token; the first change may come much later.
         if let opened = stream.resumeToken?.time { _ = advance(to: opened) }
         var stoodStillAt = ContinuousClock.now
         while !state.withLock({ $0.isClosed }) {
@@ -119,7 +119,7 @@ extension ChangeTracker {
         }
     }
 
-    /// Notes one event and gives the time before which there are no more; `nil` when none came.
+    /// Notes one event, and returns the time up to which all events were read; `nil` if there was no event.
     private func read(_ stream: inout ChangeStream) throws -> ClusterTime? {
         guard let event = try stream.next() else { return nil }
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
@@ -128,12 +128,12 @@ extension ChangeTracker {
         guard let key = try event.find("documentKey"), key.type == .object else {
             throw ChangesUnknown(reason: "the collection was dropped, renamed or replaced")
         }
-        // What was written at the very start is what every read sees.
+        // Every read sees what was written at `start` itself.
         if stamp > start.rawValue {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
         }
-        // Events of one transaction share their time: this one's is not over.
+        // Events of one transaction share their time, so more events of this time may follow.
         return ClusterTime(rawValue: stamp - 1)
     }
 
@@ -153,7 +153,7 @@ extension ChangeTracker {
         news.signal()
     }
 
-    /// Only what is needed: the documents themselves are not sent.
+    /// The stage that keeps only the needed fields, so that the documents themselves are not sent.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
     }
@@ -162,7 +162,7 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            // At the end of the scan the answer that is under way is waited for.
+            // Short, because the end of the scan waits for the pending answer.
             ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", "shipshape check"),
         ]
@@ -181,23 +181,23 @@ extension ChangeTracker {
 
 /// The `_id`s of the documents that changed during a scan, each once, up to a bound.
 struct ChangedIDs: Sendable {
-    /// What is kept at most: some tens of megabytes of memory.
+    /// The largest number of `_id`s that are kept, which limits their memory to some tens of megabytes.
     static var maximumCount: Int { 200_000 }
     private static var maximumBytes: Int { 16 << 20 }
 
     private var ids: [DocumentKey: BSONValue] = [:]
     private var bytes = 0
-    /// Whether there were more than could be kept.
+    /// Whether there were more than are kept.
     private(set) var isIncomplete = false
 
     var count: Int { ids.count }
 
-    /// All of them, in no order.
+    /// All `_id`s, in no order.
     var all: some Collection<BSONValue> { ids.values }
 
     subscript(key: DocumentKey) -> BSONValue? { ids[key] }
 
-    /// Notes the document that has this key: of a change, or the document itself.
+    /// Notes the `_id` of a change event's document key, or of a document itself.
     mutating func insert(_ document: borrowing BSONView) throws(BSONError) {
         guard let element = try document.find("_id"), let key = try DocumentKey(of: document), ids[key] == nil else {
             return

@@ -1,14 +1,15 @@
 import BSON
 import Checking
 
-/// The `_id` of a document in a few bytes: a hash of its value, seeded anew for every process.
+/// The `_id` of a document in a few bytes: a hash of its value, with another seed in every process.
 ///
-/// What is one `_id` to the server has one key, whatever its bytes: a replacement may turn 1 into 1.0, and the change
-/// stream then tells of 1. Two of a billion documents share one by chance with a probability of about a fortieth.
+/// Values that are equal as an `_id` to the server have the same key, whatever their bytes: a replacement may turn 1
+/// into 1.0, and the change stream then reports 1. Among a billion documents, two share a key by chance with a
+/// probability of about 1/40.
 struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
     let hash: UInt64
 
-    /// Of the `_id` of a document; `nil` when it has none.
+    /// Creates the key of a document's `_id`; `nil` if the document has none.
     init?(of document: borrowing BSONView) throws(BSONError) {
         guard let element = try document.find("_id") else { return nil }
         var hasher = Hasher()
@@ -16,7 +17,7 @@ struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
         hash = UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// Of a hash that was made before.
+    /// Creates the key with a hash that was made before.
     init(hash: UInt64) { self.hash = hash }
 }
 

@@ -1,20 +1,20 @@
 import BSON
 import Checking
 
-/// What one document added to a tally.
+/// The contribution of one document to a tally.
 struct Addition {
     let id: BSONValue
     let contribution: UInt32
 }
 
-/// What one thread of a scan counted, and which documents it saw.
+/// The counts of one thread of a scan, and the documents that it read.
 ///
 /// @unchecked: one thread fills it and hands it over when it is done.
 final class ScanPart: @unchecked Sendable {
     var tally: Tally
-    /// `nil` when no changes are followed, so that nothing is ever taken back.
+    /// The contributions of the documents; `nil` if changes are not followed, so that no document is ever subtracted.
     let seen: SeenLog?
-    /// The latest moment of which the thread read something; 0 when it did not ask.
+    /// The latest cluster time at which the thread read; 0 if it did not ask for the time.
     var readTime: UInt64 = 0
 
     init(_ schema: CompiledSchema, options: ScanOptions, tracksChanges: Bool) {
@@ -30,8 +30,8 @@ final class ScanPart: @unchecked Sendable {
         seen.append(key, tally.lastContribution)
     }
 
-    /// What the changed documents added, of which nothing is taken back yet.
-    /// - Throws: ``ChangesUnknown`` when it is not known what they added.
+    /// Returns the contributions of the changed documents, without subtracting them.
+    /// - Throws: ``ChangesUnknown`` if some contributions are not known.
     func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
         guard let seen else { return [] }
         guard changed.count > 0 else { return [] }
@@ -50,7 +50,7 @@ final class ScanPart: @unchecked Sendable {
         return additions
     }
 
-    /// Takes back what changed documents added.
+    /// Subtracts the contributions of changed documents.
     func takeBack(_ additions: [Addition]) {
         for addition in additions { tally.take(back: addition.contribution, of: addition.id) }
     }

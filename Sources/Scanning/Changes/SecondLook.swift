@@ -3,7 +3,7 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Judges the documents that changed during a scan again, as they are at one moment after it.
+/// Judges the documents that changed during a scan again, as they are at one cluster time after it.
 struct SecondLook {
     let schema: CompiledSchema
     let namespace: Namespace
@@ -11,20 +11,20 @@ struct SecondLook {
     let options: ScanOptions
     let tracker: ChangeTracker
 
-    /// What the changed documents are at the moment.
+    /// The results of judging the changed documents again.
     struct Outcome {
         var time: ClusterTime
         var changed: ChangedIDs
         var tally: Tally
-        /// Why the moment is not exactly one; `nil` when it is.
+        /// The reason why the documents were not all read at exactly ``time``; `nil` if they were.
         var blur: String?
     }
 
     private static var patience: Duration { .seconds(60) }
 
-    /// Looks; blocks.
-    /// - Parameter readTime: the latest moment of which the scan read something.
-    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, ``MongoError`` when the deployment stays unreachable.
+    /// Judges the documents; blocks.
+    /// - Parameter readTime: The latest cluster time at which the scan read.
+    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError`` if the deployment stays unreachable.
     func look(after readTime: UInt64) throws -> Outcome {
         var retries = Retries(limit: Self.patience)
         while true {
@@ -41,7 +41,7 @@ struct SecondLook {
     private func lookOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
-        // The stream may be far behind; a snapshot does not last that long.
+        // The stream may lag by more time than a snapshot lasts.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
             if let outcome = try lookAtSnapshot(client, after: now) { return outcome }
@@ -51,11 +51,11 @@ struct SecondLook {
         return try lookByMajority(client, after: now)
     }
 
-    /// Reads all of them at one cluster time; `nil` when the server's snapshots stay behind what the scan has read.
+    /// Reads all documents at one cluster time; `nil` if the server has no snapshot as new as what the scan has read.
     private func lookAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
         for _ in 0..<20 {
             let session = try client.startSession(isSnapshot: true)
-            // The session's first read fixes the moment of all.
+            // The session's first read fixes the time of all its reads.
             let reply = try client.runReadCommand(
                 [
                     "find": .string(namespace.collection), "filter": ["_id": .null], "limit": 1,
@@ -76,7 +76,7 @@ struct SecondLook {
         return nil
     }
 
-    /// Reads them as they are a moment later: for servers that cannot read at a given moment.
+    /// Reads the documents as they are a moment later, for servers that cannot read at a given time.
     private func lookByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)
@@ -99,7 +99,7 @@ struct SecondLook {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // Two ids may be equal to the server and differ in their bytes, as 1 and 1.0 do: either finds the document.
+            // Two `_id`s can be equal to the server and differ in their bytes, like 1 and 1.0; each finds the document.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }
@@ -109,6 +109,6 @@ struct SecondLook {
         return tally
     }
 
-    /// Told, because the connection string may name another read concern, which the server would refuse here.
+    /// Names the read concern, because that of the connection string may be one that the server would refuse here.
     private static var snapshot: BSONDocument { ["readConcern": ["level": "snapshot"], "comment": "shipshape check"] }
 }

@@ -1,9 +1,9 @@
 import Glibc
 import SystemPackage
 
-/// What one thread of a scan saw: of every document its key and the number of what it added to the tally.
+/// The documents that one thread of a scan read: for each one its key and the number of its contribution to the tally.
 ///
-/// Twelve bytes for each document. They stay in memory up to a bound, and then go to a file without a name in the
+/// Each document takes twelve bytes. They stay in memory up to a limit, and then go to a file without a name in the
 /// folder for temporary files, from which they are read once at the end.
 final class SeenLog {
     private var keys: [UInt64] = []
@@ -12,10 +12,11 @@ final class SeenLog {
     private let folder: String?
     private var file: FileDescriptor?
     private var spilled: [Int] = []
-    /// Why not everything could be kept; `nil` when everything was.
+    /// The reason why not everything could be kept; `nil` if everything was.
     private(set) var failure: Errno?
 
-    /// - Parameter bound: the documents that are kept in memory.
+    /// Creates an empty log.
+    /// - Parameter bound: The number of documents that are kept in memory.
     init(bound: Int, folder: String?) {
         self.bound = max(bound, 1)
         self.folder = folder
@@ -45,13 +46,13 @@ final class SeenLog {
         spilled.append(keys.count)
     }
 
-    /// Lends what was kept, in any order.
+    /// Calls `body` with everything that was kept, in any order.
     func forEach(_ body: (DocumentKey, UInt32) -> Void) throws(Errno) {
         for index in keys.indices { body(DocumentKey(hash: keys[index]), contributions[index]) }
         guard let file else { return }
         var offset = 0
         for count in spilled {
-            // All the keys stand in front of all the numbers.
+            // All keys are stored before all numbers.
             var (keyOffset, numberOffset) = (offset, offset + count * MemoryLayout<UInt64>.stride)
             var rest = count
             while rest > 0 {
@@ -65,6 +66,6 @@ final class SeenLog {
         }
     }
 
-    /// How many documents are read back at once.
+    /// The number of documents that are read back at once.
     private static let piece = 1 << 14
 }

@@ -1,9 +1,9 @@
 import Glibc
 import SystemPackage
 
-/// A temporary file that no folder lists: it is gone when its descriptor is closed, however the process ends.
+/// A temporary file that no folder lists; it is deleted when its descriptor is closed, however the process ends.
 enum UnnamedFile {
-    /// Opens one in the folder, by default in `TMPDIR`, or in `/tmp`.
+    /// Opens a file in the folder, by default in `TMPDIR`, or in `/tmp`.
     static func open(in folder: String?) throws(Errno) -> FileDescriptor {
         let folder = folder ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
         var path = Array((folder + "/shipshape-XXXXXX").utf8CString)
@@ -13,7 +13,7 @@ enum UnnamedFile {
         return FileDescriptor(rawValue: descriptor)
     }
 
-    /// Appends numbers in the machine's own order of bytes.
+    /// Appends numbers in the machine's own byte order.
     static func write<Number: FixedWidthInteger & BitwiseCopyable>(
         _ numbers: [Number], to file: FileDescriptor
     ) throws(Errno) {
@@ -30,7 +30,7 @@ enum UnnamedFile {
         if let failure { throw failure }
     }
 
-    /// Reads as many numbers as were written at that offset.
+    /// Reads `count` numbers at `offset`, and moves `offset` after them.
     static func read<Number: FixedWidthInteger & BitwiseCopyable>(
         _ type: Number.Type, _ count: Int, from file: FileDescriptor, at offset: inout Int
     ) throws(Errno) -> [Number] {

@@ -2,10 +2,10 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Looks at each document that the ledgers record for an app, and says whether it still fails; nothing here can write.
+/// Reads each document that the ledgers record for an app, and reports whether it still fails; never writes.
 ///
-/// Its memory holds one batch of `_id`s per collection, and the groups of what is found; where there are several ledgers,
-/// all `_id`s.
+/// Its memory holds one batch of `_id`s for each collection, and the groups of findings; if there are several ledgers,
+/// it holds all `_id`s.
 package struct LedgerExplainer {
     let ledgers: [Namespace]
     let appID: String?
@@ -13,11 +13,12 @@ package struct LedgerExplainer {
     let options: Tally.Options
     let isStopped: @Sendable () -> Bool
 
-    /// The `_id`s that are looked up at once.
+    /// The number of `_id`s that are looked up at once.
     private static var batchSize: Int { 1_000 }
 
     /// Prepares to explain.
-    /// - Parameter appID: the app whose entries are explained, as the survey spells it; `nil` for entries that name none.
+    /// - Parameter appID: The app whose entries are explained, spelled as in the survey; `nil` for entries that name
+    ///   none.
     package init(
         _ ledgers: [Namespace], appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
         isStopped: @escaping @Sendable () -> Bool = { false }
@@ -29,7 +30,7 @@ package struct LedgerExplainer {
         self.isStopped = isStopped
     }
 
-    /// What became of the documents, by collection; collections without an entry are left out.
+    /// Returns the current state of the documents by collection; collections without an entry are left out.
     /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
     package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
         var works: [Namespace: Work] = [:]
@@ -55,7 +56,7 @@ package struct LedgerExplainer {
         return works.mapValues { UnsyncedExplanation(counts: $0.counts, groups: $0.tally.violationGroups) }
     }
 
-    /// Each document once, with its `_id` as one of its entries spells it.
+    /// Returns the stages that list each document once, with its `_id` as one of its entries spells it.
     private func pipeline(in ledger: Namespace) -> [BSONDocument] {
         let places = schemas.map { schema -> BSONValue in
             ["ns.db": .string(schema.namespace.database), "ns.coll": .string(schema.namespace.collection)]
@@ -79,7 +80,7 @@ package struct LedgerExplainer {
     }
 }
 
-/// What is known of one collection's entries so far.
+/// The state of one collection's entries so far.
 private struct Work {
     var pending: [BSONValue] = []
     var counts = UnsyncedExplanation.Counts()
@@ -87,7 +88,7 @@ private struct Work {
 
     init(_ schema: CompiledSchema, _ options: Tally.Options) { tally = Tally(schema, options: options) }
 
-    /// Looks at the documents of the pending entries.
+    /// Reads the documents of the pending entries.
     mutating func look(on client: borrowing Client) throws {
         guard !pending.isEmpty else { return }
         var verdicts: [LedgerKey: Verdict] = [:]
@@ -113,7 +114,7 @@ private struct Work {
 }
 
 extension BSONValue {
-    /// The values by which a collection may know what a ledger spells so.
+    /// The `_id`s that the document may have in its collection if a ledger spells its `_id` as this value.
     fileprivate var spellings: [BSONValue] {
         switch LedgerKey(self) {
         case .objectID(let id):

@@ -1,14 +1,14 @@
 import BSON
 
-/// The parts of pipelines over a ledger.
+/// The parts of aggregation pipelines over a ledger.
 enum LedgerExpression {
-    /// The app as text: entries may hold its id as an ObjectId or as its digits, and those in its own database none.
+    /// Returns the app as text; entries may hold its id as an ObjectId or as digits, and none in a ledger of one app.
     static func app(in ledger: Namespace) -> BSONValue {
         let own = LedgerFinder.appID(of: ledger.database).map { BSONValue.object(["$literal": .string($0)]) } ?? .null
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
     }
 
-    /// The document's `_id`, an ObjectId as its digits: one document may be recorded in both ways.
+    /// The document's `_id`, with an ObjectId as its digits, because entries may record a document in both ways.
     static let document: BSONValue = [
         "$switch": [
             "branches": [
@@ -25,14 +25,14 @@ enum LedgerExpression {
         ]
     ]
 
-    /// Whether an entry names a document.
+    /// A filter for entries that name a document.
     static let namesADocument: BSONDocument = [
         "ns.db": ["$type": "string"], "ns.coll": ["$type": "string"], "documentId": ["$exists": true],
     ]
 
-    /// The entries of some apps; `nil` stands for entries that name none.
+    /// Returns a filter for the entries of some apps; `nil` stands for entries that name none.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
-        // An ObjectId becomes text in lower case.
+        // An ObjectId is converted to text in lower case.
         let spellings = apps.flatMap { app -> [BSONValue] in
             app.map { [.string($0), .string($0.lowercased())] } ?? [.null]
         }

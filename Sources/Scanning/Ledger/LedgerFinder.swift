@@ -1,13 +1,13 @@
 package import BSON
 package import Mongo
 
-/// Finds the ledgers of unsynced documents; nothing here can write.
+/// Finds the ledgers of unsynced documents; never writes.
 ///
-/// Source: `semantics.md` section 7: the ledger lies in `__realm_sync`, or per app in `__realm_sync_<app id>`.
+/// Source: `semantics.md` section 7: the ledger is in `__realm_sync`, or per app in `__realm_sync_<app id>`.
 package enum LedgerFinder {
-    /// The database of the ledger, and the beginning of the names of the per-app ones.
+    /// The database of the ledger, and the prefix of the names of the databases of single apps.
     package static var database: String { "__realm_sync" }
-    /// The collection in each of them.
+    /// The name of the ledger's collection in each of these databases.
     package static var collection: String { "unsynced_documents" }
 
     /// The ledger of apps that have no database of their own.
@@ -18,11 +18,11 @@ package enum LedgerFinder {
         Namespace(database: "\(database)_\(app)", collection: collection)
     }
 
-    /// The ledgers that are there.
+    /// Returns the ledgers that exist.
     /// - Parameters:
-    ///   - location: the one that the operator names, or all known places.
-    ///   - apps: the apps whose databases are looked at even where databases cannot be listed.
-    /// - Throws: ``MongoError`` when it cannot be told, for instance for want of a privilege.
+    ///   - location: The ledger that the operator names, or all known places.
+    ///   - apps: The apps whose databases are searched even if databases cannot be listed.
+    /// - Throws: ``MongoError`` if that cannot be determined, for example for lack of a privilege.
     package static func find(
         _ location: LedgerLocation, apps: [String], on client: borrowing Client
     ) throws(MongoError) -> [Namespace] {
@@ -42,12 +42,12 @@ package enum LedgerFinder {
         return found
     }
 
-    /// The app that a per-app database belongs to.
+    /// Returns the app of a database that belongs to a single app; `nil` for other databases.
     package static func appID(of database: String) -> String? {
         database.hasPrefix(Self.database + "_") ? String(database.dropFirst(Self.database.count + 1)) : nil
     }
 
-    /// The databases that the user may see; no privilege is needed for the user's own.
+    /// Returns the ledgers' databases that the user may see; to list these needs no privilege.
     private static func listed(on client: borrowing Client) throws(MongoError) -> [String] {
         try client.databaseNames(matching: "^\(database)(_|$)")
     }

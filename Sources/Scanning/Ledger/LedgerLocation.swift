@@ -1,15 +1,15 @@
 package import BSON
 
-/// Where the ledger of unsynced documents is.
+/// The location of the ledger of unsynced documents.
 package enum LedgerLocation: Hashable, Sendable {
-    /// `__realm_sync.unsynced_documents`.
+    /// The known places: `__realm_sync.unsynced_documents`, and the databases of single apps.
     case standard
-    /// A collection of the operator's choice.
+    /// A collection that the operator names.
     case named(Namespace)
-    /// There is none, by the operator's word.
+    /// No ledger, because the operator says that there is none.
     case none
 
-    /// The collection; `nil` for ``none``.
+    /// The named collection, or the shared ledger for ``standard``; `nil` for ``none``.
     package var namespace: Namespace? {
         switch self {
         case .standard: LedgerFinder.standard
@@ -19,46 +19,46 @@ package enum LedgerLocation: Hashable, Sendable {
     }
 }
 
-/// The ledger of unsynced documents exists and may not be read.
+/// The ledger of unsynced documents exists but the user lacks the privilege to read it.
 package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
-    /// Which.
+    /// The ledger's namespace.
     package let namespace: Namespace
 
-    /// Names it.
+    /// Creates the error.
     package init(_ namespace: Namespace) { self.namespace = namespace }
 
-    /// What, and how to mend it.
+    /// The problem, and how to solve it.
     package var description: String {
         "the ledger \(namespace) may not be read: grant `find` on it and `listCollections` on its database, or say "
             + "--ledger none if there is none"
     }
 }
 
-/// The apps whose entries of the ledger count.
+/// The apps whose ledger entries count.
 package enum LedgerApps: Hashable, Sendable {
-    /// The app with the most: the limit is for each app.
+    /// The app with the most entries, because each app has a limit of its own.
     case fullest
-    /// Those that the operator names, by their internal ids.
+    /// The apps that the operator names, by their internal ids.
     case stated([String])
-    /// Those that schemas name. Where the ledger has no entry of theirs, ``fullest`` holds: the schema may be of another
-    /// environment than the data.
+    /// The apps that the schemas name; if the ledger has no entry of theirs, ``fullest`` applies, because the schema
+    /// may be from another environment than the data.
     case ofSchemas([String])
 
-    /// What flags and schemas say together: the operator's word beats theirs.
+    /// Combines flags and schemas; an app that the operator names takes precedence.
     package init(stated: String?, schemas: [String?] = []) {
         self = stated.map { .stated([$0]) } ?? .fullest
         self = orOf(schemas)
     }
 
-    /// Those that schemas name, where the operator names none.
+    /// Returns the apps that the schemas name, unless the operator names some.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self
     }
 
-    /// What the reader should know where the ledger has no entry of an app that is named, a clause for each: an id may be
-    /// misspelt, and the headroom then looks too large.
-    /// - Parameter found: the apps that the ledger has entries of.
+    /// Returns a remark, as a clause, for each named app without an entry in the ledger: its id may be misspelt, and
+    /// the headroom then looks too large.
+    /// - Parameter found: The apps that have entries in the ledger.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }
         let missing = ids.filter { !found.contains($0) }
@@ -67,7 +67,7 @@ package enum LedgerApps: Hashable, Sendable {
         return missing.map { "no entry of the ledger is of the app \($0) that the schema names: those of others count" }
     }
 
-    /// The ids that are named; none where nobody names any.
+    /// The ids of the named apps; empty if none is named.
     package var ids: [String] {
         switch self {
         case .fullest: []

@@ -2,7 +2,7 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads the ledger of unsynced documents, in all places where it is; nothing here can write.
+/// Reads the ledger of unsynced documents, in all of its places; never writes.
 ///
 /// Source: `semantics.md` section 7.
 package struct LedgerReader {
@@ -14,8 +14,8 @@ package struct LedgerReader {
         (self.apps, self.collections) = (apps, collections)
     }
 
-    /// Opens the ledger; `nil` when there is none.
-    /// - Throws: ``MongoError`` when it cannot be told, for instance for want of a privilege.
+    /// Opens the ledger; `nil` if there is none.
+    /// - Throws: ``MongoError`` if that cannot be determined, for example for lack of a privilege.
     package static func open(
         _ location: LedgerLocation, of apps: LedgerApps, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {
@@ -31,7 +31,7 @@ package struct LedgerReader {
         return LedgerReader(apps: fullest.map { [$0.key] } ?? [], collections: collections)
     }
 
-    /// The entries by app.
+    /// Returns the number of entries of each app.
     private static func counts(in collections: [MongoCollection]) throws(MongoError) -> [String?: Int] {
         var counts: [String?: Int] = [:]
         for collection in collections {
@@ -49,7 +49,7 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// The entries alone: the number that counts against the limit.
+    /// Returns the number of entries only, which counts against the limit.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)
@@ -59,10 +59,10 @@ package struct LedgerReader {
         return count
     }
 
-    /// The entries, and the distinct documents that they name.
+    /// Returns the numbers of entries and of distinct documents that they name.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func count() throws -> LedgerCount {
-        // What stands in several databases no server can tell apart; one ledger it counts by itself.
+        // The server can count distinct documents in one ledger, but not over several databases.
         guard collections.count == 1 else { return try index().total }
         var count = try entries()
         var groups = collections[0].aggregate(
@@ -79,7 +79,7 @@ package struct LedgerReader {
         return count
     }
 
-    /// The documents that the ledger holds; memory grows with them, and so is bounded by the limit.
+    /// Returns the documents that the ledger records; they take memory, which the limit bounds.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func index() throws -> LedgerIndex {
         var index = LedgerIndex()
@@ -90,10 +90,10 @@ package struct LedgerReader {
         return index
     }
 
-    /// Which of these documents the ledger holds.
+    /// Returns those of the documents that the ledger records.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
-        // The ledger may spell an ObjectId as its digits; numbers the server compares by value.
+        // The ledger may spell an ObjectId as its digits; the server compares numbers by value.
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }
         }

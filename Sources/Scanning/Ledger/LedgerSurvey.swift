@@ -2,22 +2,22 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Counts what the ledgers of a deployment hold, by app; nothing here can write.
+/// Counts the entries of a deployment's ledgers by app; never writes.
 package struct LedgerSurvey {
     private let ledgers: [Namespace]
     private let apps: [String]
 
-    /// The reasons that are kept of one collection.
+    /// The largest number of reasons that are kept for one collection.
     private static var maximumReasonCount: Int { 10 }
 
     /// Prepares a survey.
-    /// - Parameter apps: the only apps whose entries count; empty for all.
+    /// - Parameter apps: The only apps whose entries count; empty for all.
     package init(_ ledgers: [Namespace], apps: [String]) {
         self.ledgers = ledgers
         self.apps = apps
     }
 
-    /// The entries by app and collection, wherever they are.
+    /// Returns the entries of all ledgers by app and collection.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func apps(on client: borrowing Client) throws -> [UnsyncedReport.App] {
         var places: [Place: UnsyncedReport.Collection] = [:]
@@ -32,7 +32,7 @@ package struct LedgerSurvey {
             for (place, count) in try documents(of: collection) { places[place]?.documentCount += count }
         }
         for (app, homes) in homes where homes.count > 1 {
-            // What stands in several databases no server can tell apart.
+            // The server cannot count distinct documents over several databases.
             var collections: [MongoCollection] = []
             for home in homes { collections.append(client.collection(home)) }
             let index = try LedgerReader(apps: [app], collections: collections).index()
@@ -62,7 +62,7 @@ package struct LedgerSurvey {
         apps.isEmpty ? [:] : LedgerExpression.ofApps(apps, in: ledger)
     }
 
-    /// The entries as they stand, by place and reason.
+    /// Returns the entries by place, with their reasons.
     private func entries(of collection: MongoCollection) throws(MongoError) -> [Place: UnsyncedReport.Collection] {
         var places: [Place: UnsyncedReport.Collection] = [:]
         var cursor = collection.aggregate(
@@ -89,7 +89,7 @@ package struct LedgerSurvey {
         return places
     }
 
-    /// The distinct documents, by place.
+    /// Returns the number of distinct documents by place.
     private func documents(of collection: MongoCollection) throws(MongoError) -> [(Place, Int)] {
         let groups = try collection.aggregate(
             [
@@ -124,7 +124,7 @@ package struct LedgerSurvey {
 }
 
 extension UnsyncedReport.Collection {
-    /// Adds what another ledger holds; the documents are counted apart.
+    /// Adds the entries of another ledger; the documents are counted separately.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount
         for reason in other.reasons { reasons.add(reason.text, reason.entryCount, atMost: maximum) }
@@ -132,7 +132,7 @@ extension UnsyncedReport.Collection {
 }
 
 extension [UnsyncedReport.Reason] {
-    /// Adds a reason, or to the rest when there are too many.
+    /// Adds a reason, or adds to the rest if there are too many reasons.
     fileprivate mutating func add(_ text: String?, _ count: Int, atMost maximum: Int) {
         let isKept = self.count < maximum || contains { $0.text == text }
         let text = isKept ? text : nil

@@ -1,11 +1,11 @@
 public import BSON
 
 extension CollectionSchema {
-    /// Reads the value of `$jsonSchema`, as a server holds it.
+    /// Reads the value of `$jsonSchema`, as a server stores it.
     /// - Parameters:
     ///   - jsonSchema: the schema.
     ///   - namespace: the collection that it covers.
-    ///   - place: what errors name.
+    ///   - place: the place that errors name.
     /// - Throws: ``SchemaError`` where mongod refuses the schema.
     public init(
         jsonSchema: BSONDocument, namespace: Namespace, place: SourceLocation = SourceLocation(whole: "$jsonSchema")
@@ -25,7 +25,7 @@ extension CollectionSchema {
         try self.init(jsonSchema: jsonSchema, namespace: namespace, failures: nil)
     }
 
-    /// - Parameter failures: takes what mongod refuses of the schema.
+    /// - Parameter failures: collects the errors of parts that mongod refuses; `nil` to throw the first one.
     init(jsonSchema: LocatedBSON, namespace: Namespace, failures: SchemaFailures?) throws(SchemaError) {
         self.init(namespace: namespace, root: try JSONSchemaReader(failures: failures).root(jsonSchema))
         dialect = .jsonSchema

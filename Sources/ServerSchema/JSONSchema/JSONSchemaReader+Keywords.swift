@@ -9,7 +9,7 @@ extension JSONSchemaReader {
             guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
             node.hasProperties = true
             for member in members {
-                // The schema of a property named "" judges the object around it: so mongod reads an empty path.
+                // mongod reads an empty path as the object itself, so the schema of a property "" judges that object.
                 var schema = SchemaNode(location: member.value.location)
                 try attempt { () throws(SchemaError) in
                     schema = try subschema(
@@ -47,7 +47,7 @@ extension JSONSchemaReader {
             switch member.value.value {
             case .object: demand = .schema(try self.node(member.value, isWhole: isWhole))
             case .array: demand = .fields(try names(member.value, of: "the dependency of \"\(member.name)\""))
-            // mongod takes these two for annotations, which say nothing.
+            // mongod treats these two as annotations, which demand nothing.
             case .scalar(.string) where member.name == "title" || member.name == "description": continue
             case .scalar:
                 throw SchemaError(
@@ -142,7 +142,8 @@ extension JSONSchemaReader {
         return value
     }
 
-    /// - Throws: ``SchemaError`` when the pattern is no regular expression.
+    /// Checks that a pattern compiles.
+    /// - Throws: ``SchemaError`` when it is not a regular expression.
     func check(_ pattern: String, mode: Pattern.Mode, at location: SourceLocation) throws(SchemaError) {
         do throws(PatternError) {
             _ = try Pattern(pattern, mode: mode)

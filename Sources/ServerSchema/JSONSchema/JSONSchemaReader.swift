@@ -2,12 +2,12 @@ internal import BSON
 
 /// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses what mongod refuses.
 ///
-/// Source: mongod 6.0's schema parser, asked; `semantics.md` section 3 of the project's reference. Every subschema is
-/// read, reached or not. A schema that judges a document as a whole (the root, what `allOf` and its like combine there,
-/// and oddly the schema of a property named "") ignores the keywords of scalars and arrays: mongod does not even
-/// compile their patterns.
+/// Source: answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference. Every subschema
+/// is read, even if no document can reach it. A schema that judges a document as a whole (the root, the schemas that
+/// `allOf` and similar keywords combine there, and oddly the schema of a property named "") ignores the keywords of
+/// scalars and arrays: mongod does not even compile their patterns.
 struct JSONSchemaReader {
-    /// Takes what mongod refuses, which is left out then; `nil` where it ends the reading.
+    /// The errors of parts that mongod refuses, which are left out; if this is `nil`, the first error ends the reading.
     var failures: SchemaFailures?
 
     /// Reads the value of `$jsonSchema`.
@@ -38,7 +38,7 @@ struct JSONSchemaReader {
         return node
     }
 
-    /// Reads a part of a schema, or has its failure taken.
+    /// Reads a part of a schema, and adds its error to `failures`, or throws it when `failures` is `nil`.
     func attempt(_ read: () throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read() } catch {
             guard let failures else { throw error }
@@ -55,7 +55,7 @@ struct JSONSchemaReader {
     }
 }
 
-/// The errors that keep a schema from being read as a whole.
+/// Collects the errors of all parts of a schema, so that the first error does not end the reading.
 final class SchemaFailures {
     var all: [SchemaError] = []
 }
@@ -65,7 +65,7 @@ struct KeywordTable {
     private var values: [Keyword: LocatedBSON] = [:]
 
     /// - Throws: ``SchemaError`` for a keyword that mongod does not know, or that is given twice, unless `failures`
-    ///   takes it.
+    ///   collects it.
     init(_ schema: LocatedBSON, _ failures: SchemaFailures?) throws(SchemaError) {
         for member in schema.members ?? [] {
             guard let error = take(member) else { continue }
@@ -96,7 +96,7 @@ struct KeywordTable {
     }
 }
 
-/// `type`, `bsonType`, `encrypt` and `encryptMetadata`.
+/// The keywords `type` and `bsonType`.
 extension JSONSchemaReader {
     private func readTypes(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
         if let type = keywords[.type], keywords[.bsonType] != nil {
@@ -155,6 +155,7 @@ extension JSONSchemaReader {
     }
 }
 
+/// The keywords `encrypt` and `encryptMetadata`.
 extension JSONSchemaReader {
     private func readEncryption(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
         if let metadata = keywords[.encryptMetadata] {
@@ -209,7 +210,7 @@ extension JSONSchemaReader {
         }
     }
 
-    /// A key is named by a JSON pointer into the document, or by the ids of keys.
+    /// Checks the value of `keyId`: a JSON pointer into the document, or a list of the ids of keys.
     private func checkKey(_ json: LocatedBSON) throws(SchemaError) {
         if let elements = json.elements {
             for element in elements {
@@ -256,7 +257,7 @@ extension JSONSchemaReader {
         return value
     }
 
-    /// Reads a count: a number of any type that is an integer of 64 bits and not negative.
+    /// Reads a count: a number of any type whose value is a 64-bit integer and not negative.
     func count(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> Int64 {
         guard case .scalar(let value) = json.value, let number = BSONNumber(value),
             let count = number.exactInteger, count >= 0
@@ -288,7 +289,7 @@ extension JSONSchemaReader {
         return names
     }
 
-    /// The error for a keyword whose value is of the wrong kind.
+    /// Returns the error for a keyword whose value is of the wrong kind.
     func wrong(_ keyword: Keyword, _ json: LocatedBSON, _ expected: String) -> SchemaError {
         SchemaError(.wrongValue, at: json.location, "\(keyword.rawValue) must be \(expected), not \(found(json))")
     }
@@ -304,7 +305,7 @@ extension JSONSchemaReader {
 }
 
 extension BSONNumber {
-    /// The integer of 64 bits that the number is; `nil` when it is none.
+    /// The number as a 64-bit integer; `nil` when it is not one.
     fileprivate var exactInteger: Int64? {
         switch self {
         case .integer(let value): value

@@ -3,7 +3,7 @@ public import BSON
 extension SchemaNode {
     /// The schema as MongoDB's `$jsonSchema` spells it, for a node that was read in that dialect.
     ///
-    /// Titles and descriptions are left out: they say nothing of a document.
+    /// Titles and descriptions are left out, because they demand nothing of a document.
     public var jsonSchema: BSONDocument {
         var keywords: [(String, BSONValue)] = []
         if constraints.encryption == nil, !types.isEmpty {

@@ -1,14 +1,14 @@
 internal import BSON
 
-/// A file with a MongoDB validator: the validator itself, a `collMod` or `create` command, or what
-/// `db.getCollectionInfos()` gives for a collection.
+/// A file with a MongoDB validator: the validator itself, a `collMod` or `create` command, or an entry of
+/// `db.getCollectionInfos()`.
 struct ValidatorFile {
     /// The value of `$jsonSchema`.
     let schema: LocatedJSON
-    /// What the validator asks for beside it.
+    /// The other conditions of the validator.
     let others: [LocatedJSON.Member]
 
-    /// Looks for a validator; `nil` when the file holds none.
+    /// Reads a file's validator; `nil` when the file holds none.
     /// - Throws: ``SchemaError`` for a validator without a `$jsonSchema`.
     init?(_ json: LocatedJSON) throws(SchemaError) {
         guard json["$jsonSchema"] == nil else {
@@ -33,7 +33,7 @@ struct ValidatorFile {
         others = (validator.members ?? []).filter { $0.name != "$jsonSchema" }
     }
 
-    /// What is said of the conditions beside `$jsonSchema`.
+    /// Returns a note for each condition other than `$jsonSchema`.
     func notes(of namespace: Namespace) -> [SchemaNote] {
         others.map { member in
             SchemaNote(
@@ -42,8 +42,8 @@ struct ValidatorFile {
         }
     }
 
-    /// The collection's schema.
-    /// - Parameter failures: takes what mongod refuses of it.
+    /// Returns the collection's schema.
+    /// - Parameter failures: collects the errors of parts that mongod refuses; `nil` to throw the first one.
     func collection(
         _ namespace: Namespace, failures: SchemaFailures? = nil
     ) throws(SchemaError) -> CollectionSchema {

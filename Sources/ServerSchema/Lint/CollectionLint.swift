@@ -1,4 +1,4 @@
-/// Lists, sets and dictionaries: `array-items-missing`, `array-items-tuple`, `collection-nested`,
+/// Rules for lists, sets and dictionaries: `array-items-missing`, `array-items-tuple`, `collection-nested`,
 /// `collection-nullable-items`, `array-required`, `set-of-embedded`.
 enum CollectionLint {
     static func findings(at place: LintPlace, in context: LintContext) -> [LintFinding] {

@@ -1,7 +1,7 @@
 internal import BSON
 
-/// Data sources and names of collections: `datasource-type`, `datasource-name`, `namespace-space`, `service-not-synced`,
-/// `schema-missing`.
+/// Rules for data sources and names of collections: `datasource-type`, `datasource-name`, `namespace-space`,
+/// `service-not-synced`, `schema-missing`.
 enum DataSourceLint {
     static func findings(in context: LintContext) -> [LintFinding] {
         sources(context) + names(context) + scope(context)
@@ -28,7 +28,7 @@ enum DataSourceLint {
         return findings
     }
 
-    /// Legacy exports keep other services beside the databases.
+    /// Whether a data source of this type is a database; legacy exports keep other services in the same folder.
     private static func isDatabase(_ type: String) -> Bool {
         ["mongodb-atlas", "mongodb", "datalake"].contains(type)
     }

@@ -1,8 +1,8 @@
 public import BSON
 
-/// What lint needs to know of the deployment that is to sync.
+/// The facts that lint needs about the deployment that is to sync.
 public struct DeploymentFacts: Sendable {
-    /// How the deployment is built.
+    /// A kind of deployment.
     public enum Kind: String, Hashable, Sendable {
         /// A replica set, which can sync.
         case replicaSet = "replica set"
@@ -14,24 +14,24 @@ public struct DeploymentFacts: Sendable {
         case serverless = "serverless instance"
     }
 
-    /// What is known of a collection.
+    /// The facts about a collection.
     public struct Collection: Sendable {
-        /// Whether a time series.
+        /// Whether the collection is a time series.
         public var isTimeSeries = false
         /// MongoDB's own validator; `nil` when there is none.
         public var validator: BSONDocument?
-        /// Whether a document that does not meet the validator is refused.
+        /// Whether the server refuses a document that does not meet the validator.
         public var refuses = true
-        /// The names of the unique indexes, the one of `_id` left out.
+        /// The names of the unique indexes, except the one on `_id`.
         public var uniqueIndexes: [String] = []
 
-        /// A collection of which nothing is known.
+        /// Creates a collection about which nothing is known.
         public init() {}
     }
 
-    /// Where the facts come from, as reports name it.
+    /// The source of the facts, as reports name it.
     public var source: String
-    /// How it is built.
+    /// The kind of deployment.
     public var kind: Kind
     /// The numbers of the server's version, major first.
     public var version: [Int]

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// What needs a live deployment: `datasource-type`, `mongodb-version`, `time-series`, `native-validator`,
+/// Rules that need a live deployment: `datasource-type`, `mongodb-version`, `time-series`, `native-validator`,
 /// `unique-conflict`.
 enum DeploymentLint {
     static func findings(in context: LintContext, _ facts: DeploymentFacts) -> [LintFinding] {
@@ -23,7 +23,7 @@ enum DeploymentLint {
         return findings + context.synced.flatMap { check($0, context, facts) }
     }
 
-    /// The oldest version that can sync; partitions need less.
+    /// Returns the oldest server version that can sync; flexible sync needs a newer one than partitions do.
     private static func minimum(_ mode: SyncConfiguration.Mode?) -> (Int, Int) {
         if case .flexible = mode { (5, 0) } else { (4, 4) }
     }

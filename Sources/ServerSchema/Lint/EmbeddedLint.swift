@@ -1,5 +1,5 @@
-/// Embedded objects and mixed values: `embedded-with-id`, `embedded-cycle`, `embedded-required`, `mixed-required`,
-/// `dictionary-with-properties`.
+/// Rules for embedded objects and mixed values: `embedded-with-id`, `embedded-cycle`, `embedded-required`,
+/// `mixed-required`, `dictionary-with-properties`.
 enum EmbeddedLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
         var findings: [LintFinding] = []

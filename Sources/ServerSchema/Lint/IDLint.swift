@@ -1,6 +1,6 @@
-/// The primary key: `id-missing`, `id-type`, `id-not-required`.
+/// Rules for the primary key: `id-missing`, `id-type`, `id-not-required`.
 enum IDLint {
-    /// What clients can have as a key.
+    /// The types that clients can use for a key.
     static let types: Set<SchemaType> = [.string, .int, .long, .objectId, .uuid]
 
     static func findings(at place: LintPlace) -> [LintFinding] {

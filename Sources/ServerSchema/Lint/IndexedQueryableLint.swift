@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The indexed queryable field: `indexed-queryable`.
+/// The rule for the indexed queryable field: `indexed-queryable`.
 enum IndexedQueryableLint {
     private static let types: Set<SchemaType> = [.int, .long, .string, .objectId, .uuid]
 
@@ -35,7 +35,7 @@ enum IndexedQueryableLint {
                 continue
             }
             guard let own = node.types.first, node.types.count == 1 else { continue }
-            // Clients do not tell the two integers apart.
+            // Clients do not distinguish the two integer types.
             let type = own == .int ? .long : own
             guard types.contains(type) else {
                 findings.append(

@@ -2,14 +2,14 @@ public import BSON
 internal import Patterns
 
 extension SchemaLint {
-    /// What is odd in a schema of MongoDB's own dialect that the server would take.
+    /// Returns findings about a schema of MongoDB's own dialect: oddities that the server would accept.
     /// - Parameters:
     ///   - root: the schema of whole documents.
-    ///   - namespace: the collection that it is for.
+    ///   - namespace: the collection that the schema covers.
     public static func jsonSchema(_ root: SchemaNode, namespace: Namespace) -> [LintFinding] {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
-        // A pattern may stand for any name, _id among them.
+        // A pattern may match any name, including _id.
         if case .forbidden = root.additionalProperties, root.property("_id") == nil, root.hasNoPatterns {
             findings.append(
                 LintFinding(
@@ -51,7 +51,8 @@ extension SchemaNode {
         var location: SourceLocation
     }
 
-    /// Those for the value itself and for its fields' names, and all of what it is combined with or its names lead to.
+    /// The regular expressions for the value itself and for its fields' names, and all those of the schemas in its
+    /// `patternProperties`, `dependencies`, `additionalItems` and combinations.
     fileprivate var patterns: [Expression] {
         var found = constraints.pattern.map { [Expression(text: $0, mode: .characters, location: location)] } ?? []
         for property in constraints.patternProperties {
@@ -65,7 +66,7 @@ extension SchemaNode {
         return found + constraints.combinations.flatMap(\.nodes).flatMap(\.everyPattern)
     }
 
-    /// All of a schema that has no place of its own.
+    /// All regular expressions of a schema that has no ``LintPlace`` of its own.
     private var everyPattern: [Expression] {
         LintPlace.all(of: CollectionSchema(namespace: Namespace(database: "", collection: ""), root: self))
             .flatMap(\.node.patterns)

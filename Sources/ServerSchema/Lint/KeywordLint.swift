@@ -1,4 +1,4 @@
-/// Keywords that mean nothing to clients: `keyword-not-mapped`, `keyword-undocumented`.
+/// Rules for keywords that mean nothing to clients: `keyword-not-mapped`, `keyword-undocumented`.
 enum KeywordLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
         place.node.serverKeywords.map { name, location in
@@ -22,7 +22,7 @@ extension SchemaNode {
 }
 
 extension Keyword {
-    /// Whether no page describes it; the logic keywords have at least error codes.
+    /// Whether no documentation describes the keyword; the logic keywords count as described by their error codes.
     fileprivate var isForeign: Bool {
         switch self {
         case .allOf, .anyOf, .oneOf, .not: false
@@ -32,7 +32,7 @@ extension Keyword {
 }
 
 extension Constraints {
-    /// The keywords that say what is demanded.
+    /// The names of the keywords that are set.
     package var keywords: [String] {
         let single: [(String, Bool)] = [
             ("minimum", minimum != nil), ("maximum", maximum != nil), ("multipleOf", multipleOf != nil),

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Links: `link-required`, `link-source-id`, `link-foreign-key`, `link-ref-unresolved`, `link-type`,
+/// Rules for links: `link-required`, `link-source-id`, `link-foreign-key`, `link-ref-unresolved`, `link-type`,
 /// `link-cross-partition`.
 struct LinkLint {
     private let link: Relationship
@@ -22,7 +22,7 @@ struct LinkLint {
                     remedy: "write foreign_key \"_id\""))
         }
         guard let target = context.schema[link.target] else {
-            // One file tells nothing of other collections.
+            // A single file says nothing about other collections.
             return findings + (context.schema.isOneFile ? [] : [unresolved])
         }
         if let wanted = link.service, let service = target.service, wanted != service {
@@ -56,7 +56,7 @@ struct LinkLint {
             remedy: Spelling.hint(for: link.target.description, among: names) ?? "give it one, or remove the link")
     }
 
-    /// What the two ends must have in common.
+    /// Checks what the two ends of the link must have in common.
     private func ends(_ target: CollectionSchema) -> [LintFinding] {
         var findings: [LintFinding] = []
         if let node = source.root.node(at: link.source) { findings += types(of: node, target) }
@@ -86,7 +86,7 @@ struct LinkLint {
         }
         let key = isCollection ? node.held : node
         guard let foreign = target.root.property(link.foreignKey) else {
-            // Of an undefined primary key another rule tells.
+            // Another rule reports an undefined primary key.
             guard link.foreignKey != "_id" else { return [] }
             return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
         }
@@ -108,13 +108,13 @@ struct LinkLint {
 }
 
 extension SchemaNode {
-    /// What an array or a dictionary holds.
+    /// The schema of an array's elements or of a dictionary's values.
     fileprivate var held: SchemaNode? {
         if case .each(let element) = items { return element }
         return dictionaryValue
     }
 
-    /// The type that a key of this schema has, int as long, which clients do not tell apart; `nil` when it is not one.
+    /// The type of a key of this schema, with int as long, which clients do not distinguish; `nil` if not one type.
     fileprivate var keyType: SchemaType? {
         let types = types.filter { $0 != .null }
         guard types.count == 1 else { return nil }

@@ -1,11 +1,11 @@
 internal import BSON
 
-/// What the rules that look at more than one place share.
+/// Data that the rules share which examine more than one place.
 struct LintContext {
     let schema: ServerSchema
     /// The collections of the data source that syncs.
     let synced: [CollectionSchema]
-    /// Every schema in those collections.
+    /// Every schema in those collections, including nested ones.
     let places: [LintPlace]
 
     private let links: [Namespace: Set<SchemaPath>]
@@ -18,7 +18,7 @@ struct LintContext {
             synced.map { ($0.namespace, Set($0.relationships.map(\.source))) }, uniquingKeysWith: { $0.union($1) })
     }
 
-    /// Whether what a dictionary or an array holds is the key of another document.
+    /// Whether the elements or values at a place are keys of other documents.
     func isLink(_ place: LintPlace) -> Bool {
         guard let links = links[place.namespace] else { return false }
         return links.contains(place.path) || links.contains(SchemaPath(place.path.steps.dropLast()))

@@ -1,4 +1,4 @@
-/// The app and the deployment.
+/// Rules for the app and the deployment.
 extension LintFinding.Code {
     /// A queryable field that no schema has.
     public static let queryableUnknown: Self = "queryable-unknown"
@@ -10,7 +10,7 @@ extension LintFinding.Code {
     public static let indexedQueryable: Self = "indexed-queryable"
     /// The partition key is not a property.
     public static let partitionKeyUndefined: Self = "partition-key-undefined"
-    /// The partition key has another type than the sync configuration says, or one that no key may have.
+    /// The partition key has another type than the sync configuration says, or a type that no key can have.
     public static let partitionKeyType: Self = "partition-key-type"
     /// A kind of data source or deployment that cannot sync.
     public static let datasourceType: Self = "datasource-type"
@@ -18,15 +18,15 @@ extension LintFinding.Code {
     public static let mongodbVersion: Self = "mongodb-version"
     /// A database or collection whose name has a space.
     public static let namespaceSpace: Self = "namespace-space"
-    /// A time series.
+    /// A time series that is not listed in `asymmetric_tables`.
     public static let timeSeries: Self = "time-series"
-    /// MongoDB's own validator gets into the way of sync.
+    /// MongoDB's own validator interferes with sync.
     public static let nativeValidator: Self = "native-validator"
-    /// A unique index, by which the server erases what clients wrote (`semantics.md`, section 5.1).
+    /// A unique index, because of which the server erases writes of clients (`semantics.md`, section 5.1).
     public static let uniqueConflict: Self = "unique-conflict"
 }
 
-/// What the reader notices, and what follows from sections 2 and 11.
+/// Rules for what the reader notices, and rules that follow from sections 2 and 11 of `semantics.md`.
 extension LintFinding.Code {
     /// A keyword that no dialect knows.
     public static let unknownKeyword: Self = "unknown-keyword"
@@ -46,13 +46,13 @@ extension LintFinding.Code {
     public static let developmentMode: Self = "development-mode"
     /// The sync configuration names a collection that has no schema.
     public static let asymmetricUnknown: Self = "asymmetric-unknown"
-    /// A name that is one collection's and another's title.
+    /// A name that fits more than one collection, by its name or its title.
     public static let queryableAmbiguous: Self = "queryable-ambiguous"
     /// A role that Flexible Sync denies all access.
     public static let roleNotSyncable: Self = "role-not-syncable"
 }
 
-/// MongoDB's own dialect.
+/// Rules for MongoDB's own dialect.
 extension LintFinding.Code {
     /// A root that allows no `_id`, so that no document can be stored.
     public static let idForbidden: Self = "id-forbidden"

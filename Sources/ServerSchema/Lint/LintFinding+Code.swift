@@ -1,8 +1,8 @@
 extension LintFinding {
     /// The stable name of a rule, as reports spell it.
     ///
-    /// Open: later versions may add rules. Source: `semantics.md` section 4 of the project's reference, but for
-    /// `unknown-keyword` and those behind it.
+    /// Open: later versions may add rules. Source: `semantics.md` section 4 of the project's reference, except for
+    /// `unknown-keyword` and the rules declared after it.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name.
         public let rawValue: String
@@ -21,7 +21,7 @@ extension LintFinding.Code: ExpressibleByStringLiteral {
     public init(stringLiteral name: String) { self.init(rawValue: name) }
 }
 
-/// Types, keys and names.
+/// Rules for types, keys and names.
 extension LintFinding.Code {
     /// A part of a schema, or a file, cannot be read.
     public static let schemaInvalid: Self = "schema-invalid"
@@ -31,13 +31,13 @@ extension LintFinding.Code {
     public static let titleMissing: Self = "title-missing"
     /// Two roots have one title.
     public static let titleDuplicate: Self = "title-duplicate"
-    /// An embedded title stands for two shapes, or is a root's.
+    /// An embedded title names two shapes, or is also the title of a root.
     public static let titleConflictEmbedded: Self = "title-conflict-embedded"
     /// An embedded object has no title.
     public static let embeddedTitleMissing: Self = "embedded-title-missing"
     /// A title has more than 57 characters, or bytes.
     public static let titleTooLong: Self = "title-too-long"
-    /// A title is no identifier.
+    /// A title is not an identifier.
     public static let titleCharset: Self = "title-charset"
     /// The primary key is not defined.
     public static let idMissing: Self = "id-missing"
@@ -61,7 +61,7 @@ extension LintFinding.Code {
     public static let jsonTypeUsed: Self = "json-type-used"
     /// A property without any type.
     public static let typeMissing: Self = "type-missing"
-    /// `required` names what `properties` does not.
+    /// `required` names a field that `properties` does not name.
     public static let requiredUndefined: Self = "required-undefined"
     /// A default of another type than its property.
     public static let defaultType: Self = "default-type"
@@ -71,7 +71,7 @@ extension LintFinding.Code {
     public static let keywordNotMapped: Self = "keyword-not-mapped"
 }
 
-/// Collections, embedded objects and links.
+/// Rules for collections, embedded objects and links.
 extension LintFinding.Code {
     /// An array without a schema for its elements.
     public static let arrayItemsMissing: Self = "array-items-missing"
@@ -101,7 +101,7 @@ extension LintFinding.Code {
     public static let linkSourceID: Self = "link-source-id"
     /// A link to another field than `_id`.
     public static let linkForeignKey: Self = "link-foreign-key"
-    /// A link whose start or end is not there.
+    /// A link whose start or end does not exist.
     public static let linkRefUnresolved: Self = "link-ref-unresolved"
     /// A link whose ends have two types, or whose `is_list` is wrong.
     public static let linkType: Self = "link-type"

@@ -1,35 +1,35 @@
 public import BSON
 
-/// Something about a schema that keeps its documents from syncing, or is likely to.
+/// A problem of a schema that keeps its documents from syncing, or is likely to.
 public struct LintFinding: Hashable, Sendable {
-    /// How bad it is.
+    /// The severity of a finding.
     public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
         /// The schema cannot sync as it is.
         case error
-        /// The schema syncs, and is likely to give trouble.
+        /// The schema syncs, but is likely to cause trouble.
         case warning
-        /// Worth knowing.
+        /// The finding is only worth knowing.
         case info
 
-        /// The worse one is less.
+        /// Orders the worst level first.
         public static func < (left: Level, right: Level) -> Bool {
             (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
         }
     }
 
-    /// The rule that is not met.
+    /// The rule that the schema breaks.
     public var code: Code
-    /// How bad it is.
+    /// The severity.
     public var level: Level
-    /// The collection whose schema it is about; `nil` when it is about the app.
+    /// The collection whose schema has the problem; `nil` when the app has it.
     public var namespace: Namespace?
     /// The place in that schema.
     public var path: SchemaPath
-    /// Where it stands.
+    /// The place in the file.
     public var location: SourceLocation
-    /// What is wrong, as one clause.
+    /// A clause that says what is wrong.
     public var message: String
-    /// What to do about it, as one clause.
+    /// A clause that says what to do about it.
     public var remedy: String?
 
     /// Joins the parts.
@@ -56,7 +56,7 @@ extension LintFinding: CustomStringConvertible {
 }
 
 extension LintFinding: Comparable {
-    /// By file, then the worst first, then by place.
+    /// Orders findings by file, then by level with the worst first, then by place.
     public static func < (left: LintFinding, right: LintFinding) -> Bool { left.order < right.order }
 
     private var order: (String, Level, Int, Int, String, String) {

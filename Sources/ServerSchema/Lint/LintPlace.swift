@@ -5,27 +5,27 @@ struct LintPlace {
     let namespace: Namespace
     let path: SchemaPath
     let node: SchemaNode
-    /// The schema that it stands in; `nil` at the root.
+    /// The schema that contains this one; `nil` at the root.
     let holder: SchemaNode?
     /// The titles of the embedded objects around it.
     let titlesAround: [String]
 
-    /// Whether a property, not an element or a value.
+    /// The name of the property; `nil` for the root, an element or a value.
     var propertyName: String? { if case .field(let name) = path.steps.last { name } else { nil } }
 
-    /// Whether documents must have it.
+    /// Whether documents must have the property.
     var isRequired: Bool { propertyName.map { holder?.requires($0) ?? false } ?? false }
 
-    /// Whether it is what a list, a set or a dictionary holds.
+    /// Whether this describes the elements or values of a list, a set or a dictionary.
     var isHeld: Bool { holder != nil && propertyName == nil }
 
-    /// Whether an array or a dictionary.
+    /// Whether this is an array or a dictionary.
     var isCollection: Bool { node.types == [.array] || node.isDictionary }
 
-    /// Whether an embedded object, or one that the other types do not hide.
+    /// Whether this is an embedded object, and can be of no other type.
     var isEmbedded: Bool { holder != nil && node.isEmbedded }
 
-    /// A finding about it.
+    /// Returns a finding about this place.
     func finding(
         _ code: LintFinding.Code, _ level: LintFinding.Level, _ message: String, remedy: String? = nil,
         at location: SourceLocation? = nil
@@ -34,7 +34,7 @@ struct LintPlace {
             code, level, namespace: namespace, path: path, at: location ?? node.location, message, remedy: remedy)
     }
 
-    /// Every schema of a collection, the root first.
+    /// Returns every schema of a collection, the root first.
     static func all(of collection: CollectionSchema) -> [LintPlace] {
         var places: [LintPlace] = []
         let root = LintPlace(
@@ -63,7 +63,7 @@ struct LintPlace {
 }
 
 extension SchemaNode {
-    /// The schema at a place; `nil` when nothing describes it.
+    /// Returns the schema at a place; `nil` when nothing describes it.
     package func node(at path: SchemaPath) -> SchemaNode? {
         node(
             at: path.steps.map { step in

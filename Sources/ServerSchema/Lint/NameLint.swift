@@ -1,4 +1,4 @@
-/// The names of properties: `property-name-too-long`, `property-name-dollar`, `property-name-dot`.
+/// Rules for the names of properties: `property-name-too-long`, `property-name-dollar`, `property-name-dot`.
 enum NameLint {
     /// The most characters that a client's property can have.
     static let maximumLength = 63
@@ -29,7 +29,7 @@ enum NameLint {
 
 /// Limits that the documentation counts in "UTF-8 characters", which may be characters or bytes.
 enum LintLength {
-    /// An error when both readings are over the limit, a warning when bytes alone are.
+    /// Returns an error when both counts are over the limit, a warning when only the bytes are.
     static func level(of text: String, maximum: Int) -> LintFinding.Level? {
         if text.unicodeScalars.count > maximum { return .error }
         return text.utf8.count > maximum ? .warning : nil

@@ -1,4 +1,4 @@
-/// What the reader noticed, as findings.
+/// Turns the reader's notes into findings.
 enum NoteLint {
     static func findings(in schema: ServerSchema) -> [LintFinding] {
         schema.notes.compactMap { note in

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The partition key: `partition-key-undefined`, `partition-key-type`.
+/// Rules for the partition key: `partition-key-undefined`, `partition-key-type`.
 enum PartitionLint {
     private static let types: Set<SchemaType> = [.string, .objectId, .long, .int, .uuid]
 
@@ -32,6 +32,6 @@ enum PartitionLint {
             remedy: "make them equal")
     }
 
-    /// Clients do not tell the two integers apart.
+    /// Returns long for int, because clients do not distinguish the two integer types.
     private static func width(_ type: SchemaType) -> SchemaType { type == .int ? .long : type }
 }

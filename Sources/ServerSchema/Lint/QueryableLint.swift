@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The fields that Flexible Sync queries by: `queryable-unknown`, `queryable-ambiguous`, `queryable-type`,
+/// Rules for the fields that Flexible Sync queries by: `queryable-unknown`, `queryable-ambiguous`, `queryable-type`,
 /// `queryable-none`, `property-name-reserved`.
 struct QueryableLint {
     private let context: LintContext
@@ -28,7 +28,7 @@ struct QueryableLint {
             ? [] : check(field, in: collections, at: "collection_queryable_fields_names.\(name).\(field)")
     }
 
-    /// One field, over the collections that it may be queried in.
+    /// Checks one field in the collections where it may be queried.
     private func check(_ field: String, in collections: [CollectionSchema], at key: String) -> [LintFinding] {
         var findings = reserved(field, at: key)
         let holders = collections.filter { $0.root.property(field) != nil }
@@ -106,7 +106,7 @@ struct QueryableLint {
 }
 
 extension SyncConfiguration {
-    /// The fields that clients can query a collection by, `_id` among them.
+    /// Returns the fields that clients can query a collection by, including `_id`.
     func queryableFields(of collection: CollectionSchema) -> [String] {
         let own = collectionQueryableFields.filter { collection.isNamed($0.key) }.flatMap(\.value)
         return ["_id"] + queryableFields + own
@@ -114,7 +114,7 @@ extension SyncConfiguration {
 }
 
 extension SchemaNode {
-    /// Whether queries can compare it.
+    /// Whether queries can compare values of this schema.
     fileprivate var isQueryable: Bool {
         guard types == [.array] else { return !types.contains(.object) && !types.contains(.array) }
         guard case .each(let element) = items else { return false }

@@ -1,7 +1,7 @@
-/// Names in `required`: `required-undefined`.
+/// The rule for names in `required`: `required-undefined`.
 enum RequiredLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
-        // Of an undefined primary key another rule tells.
+        // Another rule reports an undefined primary key.
         place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }.map { name in
             place.finding(
                 .requiredUndefined, .error,

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Roles that Flexible Sync denies all access: `role-not-syncable`.
+/// The rule for roles that Flexible Sync denies all access: `role-not-syncable`.
 ///
 /// Source: App Services documentation, "Device Sync-Compatible Permissions".
 struct RoleLint {
@@ -47,7 +47,7 @@ struct RoleLint {
         for key in ["read", "write"] { if let json = filters?[key] { expression(json) } }
     }
 
-    /// What is allowed on the whole document and on fields must be decided before any document is looked at.
+    /// Checks the permissions on documents and fields, which must be decided before any document is read.
     private mutating func permissions(of json: LocatedJSON) {
         for key in ["read", "write"] { literal(json[key], key) }
         if let more = json["additional_fields"] { for key in ["read", "write"] { literal(more[key], key) } }
@@ -69,7 +69,7 @@ struct RoleLint {
 }
 
 extension RoleLint {
-    /// A filter or a condition: which fields and expansions it names.
+    /// Checks the fields and expansions that a filter or a condition names.
     private mutating func expression(_ json: LocatedJSON) {
         if let text = json.text { expansion(text, at: json) }
         for element in json.elements ?? [] { expression(element) }
@@ -94,7 +94,7 @@ extension RoleLint {
         }
     }
 
-    /// What a field is compared with: no fields, but expansions and operators.
+    /// Checks the values that a field is compared with, which hold no fields, but may hold expansions and operators.
     private mutating func values(_ json: LocatedJSON) {
         if let text = json.text { expansion(text, at: json) }
         for element in json.elements ?? [] { values(element) }

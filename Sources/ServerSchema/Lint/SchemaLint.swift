@@ -1,11 +1,11 @@
 internal import BSON
 
-/// Finds what a schema itself must meet to be syncable, or in MongoDB's dialect to make sense.
+/// Checks a schema for what it must meet to be syncable, or in MongoDB's dialect to make sense.
 ///
 /// Source of the rules and their levels: `semantics.md` section 4 of the project's reference.
 public enum SchemaLint {
-    /// What is found, by file and the worst first.
-    /// - Parameter deployment: what is known of the deployment that is to sync; `nil` leaves its rules out.
+    /// Returns the findings, by file and with the worst first.
+    /// - Parameter deployment: the facts about the deployment that is to sync; `nil` leaves out the rules about it.
     public static func findings(in schema: ServerSchema, deployment: DeploymentFacts? = nil) -> [LintFinding] {
         let found =
             switch schema.dialect {
@@ -24,18 +24,18 @@ public enum SchemaLint {
         init(_ namespace: Namespace?, _ path: SchemaPath) { (self.namespace, self.path) = (namespace, path) }
     }
 
-    /// The rules that miss something, which may be in a part of the schema that could not be read.
+    /// The rules that report something missing, which may be in a part of the schema that could not be read.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,
         .partitionKeyUndefined, .partitionKeyType, .queryableType, .queryableNone,
     ]
-    /// The rules that miss a name in the `required` of the schema around.
+    /// The rules that report a name missing in the `required` of the schema around it.
     private static let ofHolder: Set<LintFinding.Code> = [.idNotRequired, .defaultOnOptional]
 
-    /// Whether a finding may come of nothing but a part of the schema that could not be read.
+    /// Whether a finding may only be the consequence of a part of the schema that could not be read.
     private static func isConsequence(_ finding: LintFinding, of invalid: Set<Place>, _ dialect: Dialect) -> Bool {
-        // An unreadable part of a validator has no place but its line.
+        // For an unreadable part of a validator only the line is known, not the path.
         let path = dialect == .jsonSchema ? SchemaPath() : finding.path
         if ofAbsence.contains(finding.code) { return invalid.contains(Place(finding.namespace, path)) }
         return ofHolder.contains(finding.code)

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The sync configuration itself: `sync-service-unknown`, `development-mode`, `asymmetric-unknown`.
+/// Rules for the sync configuration itself: `sync-service-unknown`, `development-mode`, `asymmetric-unknown`.
 enum SyncLint {
     static func findings(in context: LintContext) -> [LintFinding] {
         guard let sync = context.schema.sync else { return [] }
@@ -32,6 +32,6 @@ enum SyncLint {
 }
 
 extension CollectionSchema {
-    /// Whether a sync configuration means it: some files name collections, others types.
+    /// Whether a name in a sync configuration means this collection; some files name collections, others types.
     func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
 }

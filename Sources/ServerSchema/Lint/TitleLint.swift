@@ -1,7 +1,7 @@
 internal import BSON
 
-/// The names of types: `title-missing`, `title-duplicate`, `title-conflict-embedded`, `embedded-title-missing`,
-/// `title-too-long`, `title-charset`.
+/// Rules for the names of types: `title-missing`, `title-duplicate`, `title-conflict-embedded`,
+/// `embedded-title-missing`, `title-too-long`, `title-charset`.
 enum TitleLint {
     /// The most characters that a title can have.
     static let maximumLength = 57
@@ -61,14 +61,14 @@ enum TitleLint {
         }
     }
 
-    /// One title of embedded objects stands for one shape everywhere, and for no collection's type.
+    /// Finds titles of embedded objects that name two shapes, or that are also the title of a collection.
     private static func conflicts(in context: LintContext) -> [LintFinding] {
         let roots = Dictionary(
             context.synced.compactMap { collection in collection.root.typeName.map { ($0, collection.namespace) } },
             uniquingKeysWith: { first, _ in first })
         var shapes: [String: (shape: String, first: LintPlace)] = [:]
         return context.places.compactMap { place in
-            // Of a type inside itself another rule tells.
+            // Another rule reports a type inside itself.
             guard place.isEmbedded, let title = place.node.typeName, !place.titlesAround.contains(title) else {
                 return nil
             }
@@ -91,7 +91,7 @@ enum TitleLint {
     }
 }
 
-/// Titles are unique within a data source.
+/// A title and its data source, within which titles are unique.
 private struct TitleOwner: Hashable {
     let title: String
     let service: String?
@@ -101,7 +101,7 @@ extension SchemaNode {
     /// The title, unless it is empty.
     fileprivate var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A text that two schemas share when they describe the same client type.
+    /// A text that is equal for two schemas when they describe the same client type.
     fileprivate var shapeText: String {
         var text = types.map(\.rawValue).sorted().joined(separator: "|") + (uniqueItems ? "!" : "")
         let fields = properties.sorted { $0.name < $1.name }

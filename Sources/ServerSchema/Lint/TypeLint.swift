@@ -1,6 +1,6 @@
-/// The types of values: `type-missing`, `type-multiple`, `type-unsupported`.
+/// Rules for the types of values: `type-missing`, `type-multiple`, `type-unsupported`.
 enum TypeLint {
-    /// What clients have.
+    /// The types that clients have.
     static let syncable: Set<SchemaType> = [
         .bool, .int, .long, .double, .string, .date, .decimal, .objectId, .uuid, .binData, .mixed, .array, .object,
     ]
@@ -16,7 +16,7 @@ enum TypeLint {
             ]
         }
         if types.count > 1 {
-            // What a collection holds has a rule of its own for null.
+            // Another rule covers null in the elements or values of a collection.
             if place.isHeld, types.contains(.null) { return [] }
             let names = types.map(\.rawValue).joined(separator: ", ")
             let isNullable = types.count == 2 && types.contains(.null)

@@ -1,9 +1,9 @@
 internal import BSON
 
-/// What in MongoDB's own validator gets into the way of sync.
+/// Finds the conditions of MongoDB's own validator that interfere with sync.
 ///
-/// Source: App Services documentation, "Sync Best Practices": no `required` inside embedded objects, as Sync splits writes,
-/// and no rule that tells a missing value, null and an empty collection apart.
+/// Source: App Services documentation, "Sync Best Practices": no `required` inside embedded objects, because Sync
+/// splits writes, and no rule that distinguishes a missing value, null and an empty collection.
 enum ValidatorTrouble {
     static func of(_ validator: BSONDocument) -> [String] {
         var troubles: [String] = []
@@ -13,7 +13,7 @@ enum ValidatorTrouble {
 
     private static let tellingApart: Set<String> = ["$exists", "$size", "minItems", "minProperties"]
 
-    /// Looks at a schema or a query, whose names are keywords and operators.
+    /// Checks a schema or a query, whose names are keywords and operators.
     /// - Parameter isInside: whether it describes something inside the document.
     private static func keywords(of document: BSONDocument, isInside: Bool, into troubles: inout [String]) {
         for (name, value) in (try? document.elements()) ?? [] {

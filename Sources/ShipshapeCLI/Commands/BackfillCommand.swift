@@ -117,7 +117,7 @@ struct BackfillCommand: AsyncParsableCommand {
         }
     }
 
-    /// How the job is run, as the flags say.
+    /// The options of the run, from the flags.
     var options: RunOptions {
         var options = runFlags.options(state: state, ledger: ledger)
         options.keepsJournal = !noJournal
@@ -125,7 +125,7 @@ struct BackfillCommand: AsyncParsableCommand {
         return options
     }
 
-    /// The command as its privileges are listed.
+    /// The name under which the command's privileges are listed.
     var needs: String { dryRun ? "backfill --dry-run" : "backfill" }
 
     private func run(_ file: Job, _ monitor: RunMonitor) async throws {
@@ -159,7 +159,7 @@ struct BackfillCommand: AsyncParsableCommand {
                 "Job \(plan.job) waits for the deploy of its next schema. Do clients sync under that schema now, or is "
                     + "sync terminated?",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
-            // The active schema decides which documents stop syncing.
+            // The plan is made again, because the active schema decides which documents stop syncing.
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
@@ -184,7 +184,7 @@ struct BackfillCommand: AsyncParsableCommand {
         if let failed = ExitStatus(of: report) { throw failed }
     }
 
-    /// Shows the plan and asks, unless there is nothing to ask about or `--yes` says it all.
+    /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`.
     private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws {
         try work.check(plan)
         guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return }

@@ -177,13 +177,13 @@ struct CheckCommand: AsyncParsableCommand {
         try await show(report, ids, kept, monitor)
     }
 
-    /// The folder that keeps the run; one that cannot be written is told before the work.
+    /// Returns the folder that keeps this run's counts; throws before the work if the folder cannot be written.
     private func historyFolder() throws -> HistoryFolder? {
         guard case .folder(let name)? = history else { return nil }
         return try HistoryFolder.forWriting(name, reading: [schema.name, comparison.active?.name, source])
     }
 
-    /// The database that keeps the run, on the deployment that is checked; for a dump, on the one that is named.
+    /// Returns the database for this run's counts: on the checked deployment, or for a dump on the named one.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
         guard let history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
@@ -191,7 +191,7 @@ struct CheckCommand: AsyncParsableCommand {
         return HistoryDatabase(name, on: pool)
     }
 
-    /// Adds to a report what the flags make of it.
+    /// Sets a report's dialect, and whether possible findings count.
     private func settle(_ report: inout CheckReport, _ schema: ServerSchema) {
         report.dialect = schema.dialect
         if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
@@ -225,7 +225,7 @@ struct CheckCommand: AsyncParsableCommand {
         if matrix.hasFailed { throw ExitStatus.findings }
     }
 
-    /// The deployment, once it is there and lets the user read.
+    /// Returns the deployment, after checking that it can be reached and that the user may read it.
     private func connected(for run: CheckRun) async throws -> ClientPool {
         let pool = try connection.pool()
         try await pool.requirePrivileges(for: scan.part == nil ? "check" : "check --part", on: run.places)
@@ -238,7 +238,7 @@ struct CheckCommand: AsyncParsableCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// A dump has no ledger of its own: one is read only where the operator names a deployment for it.
+    /// Returns the deployment whose ledger is read for a dump, which has none; `nil` without `--uri` and `--ledger`.
     private func ledgerPool() throws -> ClientPool? {
         let isUnasked = connection.uri == nil && ledger.ledger == nil
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
@@ -265,18 +265,18 @@ struct CheckCommand: AsyncParsableCommand {
             report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove)
         monitor.take(result.report.headline) { $0.take([report]) }
         try output.show(result)
-        // What could not be kept does not keep the result back.
+        // The result is shown even if the history could not be written.
         if let failure { throw failure }
         if policy.fails(report) { throw ExitStatus.findings }
     }
 }
 
-/// What a MongoDB validator makes of the flags: it has no limit, no ledger, no app and no links.
+/// The effect of a MongoDB validator on the flags: it has no limit, no ledger, no app and no links.
 extension CheckCommand {
-    /// Nothing stops because of documents that a validator would refuse.
+    /// Returns the limit of unsynced documents; a validator has none, because it stops nothing.
     func limit(of schema: ServerSchema) -> Int { schema.dialect == .jsonSchema ? .max : limit }
 
-    /// What was asked for in vain.
+    /// Returns notes on the flags that have no effect.
     func notes(for schema: ServerSchema) -> [String] {
         guard schema.dialect == .jsonSchema else { return [] }
         let asked = [
@@ -287,19 +287,19 @@ extension CheckCommand {
         return asked.filter(\.1).map { "\($0.0) changes nothing: the schema is a MongoDB validator" }
     }
 
-    /// Where the ledger is; a validator has none, unless the operator names one.
+    /// Returns the place of the ledger; a validator has none, unless the operator names one.
     func location(for schema: ServerSchema) -> LedgerLocation {
         schema.dialect == .jsonSchema && ledger.ledger == nil ? .none : ledger.location
     }
 }
 
-/// Counts the documents that each of some changes concerns, as they are before the deploy: one pass per collection.
+/// Counts the documents that each change affects, as they are before the deploy, in one pass per collection.
 struct ChangeCensus {
     private let changes: [SchemaChange]
 
     init(_ changes: [SchemaChange]) { self.changes = changes }
 
-    /// The counts, in the order of the changes; `nil` for a change of the app as a whole.
+    /// Returns the counts, in the order of the changes; `nil` for a change of the app as a whole.
     /// - Throws: ``MongoError``.
     func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
         var weights = [ChangeWeight?](repeating: nil, count: changes.count)

@@ -64,19 +64,19 @@ extension CheckRun {
             duration: started.duration(to: .now))
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(self.change?.notes.count ?? 0)
-        // What concerns no single document is looked at once.
+        // Backlinks belong to no part of the documents, so only the first part counts them.
         if scan.part.map({ $0.number == 1 }) ?? true { report.backlinks = try await backlinks(on: pool) }
         return report
     }
 
-    /// What changes, with the partners that serve it.
+    /// Returns the schema changes, with the partners that serve them.
     private func changeWithPartners(on pool: ClientPool) async throws -> DiffReport? {
         guard var change else { return nil }
         change.serve(by: try await change.partners(in: stateDatabase, on: pool) { [map] in map.target(of: $0) })
         return change
     }
 
-    /// The links to objects that become embedded ones, from every place of the app that is live.
+    /// Counts the links to objects that become embedded ones, from every place of the active schema.
     private func backlinks(on pool: ClientPool) async throws -> [Backlinks] {
         guard let active, let targets = change?.changes.embeddedTargets, !targets.isEmpty else { return [] }
         let censuses = targets.map { target in
@@ -99,14 +99,14 @@ extension CheckRun {
     }
 }
 
-/// The documents that fail under both schemas: jobs may have made them so.
+/// The documents that fail under both schemas; jobs may have made them fail.
 final class FailingAlready: Sendable {
-    /// The most that are kept.
+    /// The maximum number of `_id`s that are kept.
     private static let most = 100_000
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
-    /// Adds one; told by every thread of a scan.
+    /// Adds a document; every thread of a scan calls this.
     func add(_ id: BSONValue) {
         state.withLock { state in
             guard state.ids.count < Self.most else { return state.isFull = true }
@@ -114,18 +114,18 @@ final class FailingAlready: Sendable {
         }
     }
 
-    /// Those that were kept, and whether there were more.
+    /// The `_id`s that were kept, and whether there were more.
     var all: (ids: Set<IDKey>, isFull: Bool) { state.withLock { $0 } }
 }
 
 extension CheckRun {
-    /// What jobs did to a collection.
+    /// Returns what jobs did to a collection.
     ///
-    /// Documents that synced until a job changed them ahead of the deploy, and that do not
-    /// fit the new schema either, are counted as newly failing.
+    /// Documents that synced until a job changed them ahead of the deploy, and that do not fit the new schema either,
+    /// then count as newly failing.
     /// - Parameters:
-    ///   - tally: what was counted with both schemas as they are.
-    ///   - failing: the documents that fail under both.
+    ///   - tally: the counts under both schemas, which this corrects.
+    ///   - failing: the documents that fail under both schemas.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     func trace(_ tally: inout Tally, _ failing: FailingAlready, on pool: ClientPool) async throws -> JobTrace? {
         guard active != nil else { return nil }
@@ -167,8 +167,8 @@ extension CheckRun {
         return trace
     }
 
-    /// Counts the documents anew that synced before a job changed them.
-    /// - Returns: how many there are.
+    /// Recounts the documents that synced before a job changed them as newly failing.
+    /// - Returns: the number of these documents.
     private static func synced(
         _ ids: Set<IDKey>, _ history: JobHistory, _ tally: inout Tally, _ namespace: Namespace, on pool: ClientPool
     ) throws -> Int {
@@ -185,7 +185,7 @@ extension CheckRun {
         try reader.read(concerned.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), concerned.contains(id) else { return }
-            // What was reserved is more than what was harmed: the journal knows better.
+            // Reservations include documents that stayed syncable, so the journal decides where it has the document.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }
@@ -195,7 +195,7 @@ extension CheckRun {
 }
 
 extension Tally {
-    /// Whether a document fitted the active schema before any of the changes that jobs made to it, the oldest first.
+    /// Whether a document fitted the active schema before at least one of the changes by jobs, given oldest first.
     fileprivate func fittedBefore(_ document: BSONDocument, _ changes: [JournalGroup]) throws -> Bool {
         var earlier = document
         for change in changes.reversed() {
@@ -207,21 +207,21 @@ extension Tally {
 }
 
 extension JobHistory.Job {
-    /// Whether it makes documents fit a schema whose files hold these texts; one that names no schema may.
+    /// Whether the job makes documents fit a schema whose files have these texts; true for a job that names no schema.
     fileprivate func serves(_ texts: Set<String>) -> Bool { next.isEmpty || !texts.isDisjoint(with: next) }
 }
 
-/// What a check reads of the ledger of unsynced documents.
+/// The data that a check reads from the ledger of unsynced documents.
 struct CheckedLedger {
-    /// The documents that it records; `nil` when there is none.
+    /// The documents in the ledger; `nil` if there is no ledger.
     var index: LedgerIndex?
-    /// What the reader should know of it, a clause each.
+    /// Notes on the ledger for the reader of the report, one clause each.
     var notes: [String] = []
 }
 
 extension CheckRun {
     /// Reads the ledger.
-    /// - Throws: ``LedgerUnreadable`` when it may not be read; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` if the user is not allowed to read it; ``MongoError``.
     func ledger(on pool: ClientPool) async throws -> CheckedLedger {
         do {
             return try await onOwnedThread(name: "ledger") { [location, apps] () throws in
@@ -242,9 +242,9 @@ extension CheckRun {
 }
 
 extension CheckRun {
-    /// Counts on the server what the filter of each group finds.
+    /// Counts on the server how many documents the filter of each group finds.
     func prove(_ part: inout CheckReport.Collection, of selection: BSONDocument, on pool: ClientPool) async throws {
-        // The documents of a sample are nowhere recorded.
+        // The server cannot count the documents of a sample, because they are not recorded.
         if case .sample = part.reading.selection { return }
         let filters = part.groups.map(\.filter)
         let proof = FilterProof(part.reading.namespace ?? part.namespace, selection: selection)

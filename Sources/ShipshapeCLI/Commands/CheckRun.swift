@@ -15,14 +15,14 @@ struct CheckRun {
     private(set) var schema: ServerSchema
     /// The schema that is live now, to compare with.
     var active: ServerSchema?
-    /// What changes from it.
+    /// The changes from the active schema to the new one.
     var change: DiffReport?
-    /// What the active schema was read from, as the operator named it.
+    /// The source of the active schema, as the operator named it.
     var activePath: String?
     let limit: Int
-    /// Where the ledger of unsynced documents is.
+    /// The place of the ledger of unsynced documents.
     var location = LedgerLocation.standard
-    /// The apps whose entries of it count.
+    /// The apps whose entries in the ledger count.
     var apps = LedgerApps.fullest
     let scan: ScanFlags
     private(set) var map: NamespaceMap
@@ -31,49 +31,49 @@ struct CheckRun {
     var includesInfo = false
     /// The database that holds the state of jobs.
     var stateDatabase = "shipshape"
-    /// What is assumed about the app.
+    /// The assumptions about the app.
     var assumptions = CheckOptions()
     /// Whether the documents that links lead to are looked up.
     var followsLinks = false
     /// Whether the report shows values of documents.
     var keepsValues = false
-    /// The operator's exceptions, also those that have expired; `nil` without a file.
+    /// The operator's exceptions, including those that have expired; `nil` without a file.
     var exceptions: ExceptionList?
-    /// Where every failing document is written to, and how.
+    /// The file that every failing document is written to, and the format of its lines.
     var failures: (file: FailuresFile, lines: FailureLines)?
-    /// What the reader should know of the flags.
+    /// Notes on the flags, for the reader of the report.
     var notes: [String] = []
-    /// The `_id`s at which each collection is cut into the parts of --part, by the collection that is read.
+    /// The `_id`s at which --part cuts each collection, by the collection that is read.
     var cuts: [Namespace: [BSONValue]] = [:]
-    /// Whether the server counts what each filter finds.
+    /// Whether the server counts the documents that each filter finds.
     var proves = false
 
-    /// A schema in the form that documents are checked against.
+    /// Returns a schema in the form that documents are checked against.
     func compile(_ collection: CollectionSchema) -> CompiledSchema { compile(collection, of: schema) }
 
     private func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
         CompiledSchema(collection, of: app, options: assumptions)
     }
 
-    /// The same check of another database, which has the collections of the schema's own.
+    /// Returns the same check for another database, which has the same collections as the schema's own.
     func moved(from own: String, to database: String) throws -> CheckRun {
         var run = self
         run.schema = schema.moved(from: own, to: database)
         run.active = active?.moved(from: own, to: database)
         run.exceptions = exceptions?.moved(from: own, to: database)
-        // What changes is told by the schema's own names.
+        // The changes still have the schema's own names, so the map leads from these to the other database.
         run.map = try NamespaceMap(
             [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
         return run
     }
 
-    /// What is known of a collection's active schema.
+    /// Returns the active schema of a collection, as far as it is known.
     func active(for namespace: Namespace) -> ActiveSchema {
         guard let active else { return .notAsked }
         return active[namespace].map { .covered(compile($0, of: active)) } ?? .notCovered
     }
 
-    /// The schemas of the collections that a collection's links lead to; `nil` when they are not followed.
+    /// Returns the schemas of the collections that a collection's links lead to; `nil` if links are not followed.
     private func linkTargets(of namespace: Namespace) -> [Namespace: CompiledSchema]? {
         guard followsLinks else { return nil }
         let targets = Set(schema[namespace]?.relationships.map(\.target) ?? [])
@@ -81,7 +81,7 @@ struct CheckRun {
         return Dictionary(collections.map { ($0.namespace, compile($0)) }) { first, _ in first }
     }
 
-    /// What the exports say of sync.
+    /// The circumstances of sync, as the exports of the app state them.
     var circumstances: SyncCircumstances { SyncCircumstances(active: active?.sync, new: schema.sync) }
 
     /// The collections that lose their schema.
@@ -89,14 +89,14 @@ struct CheckRun {
         active?.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
 
-    /// What is read of a live deployment.
+    /// The places that a check of a live deployment reads.
     var places: WorkPlaces {
         WorkPlaces(
             reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase, ledger: location,
             apps: apps.ids)
     }
 
-    /// What a scan of a collection is told.
+    /// Returns the options for the scan of a collection.
     func options(_ namespace: Namespace, _ ledger: LedgerIndex?, _ progress: ProgressLine) -> ScanOptions {
         var options = ScanOptions()
         options.judging.active = active(for: namespace)
@@ -119,7 +119,7 @@ struct CheckRun {
         return options
     }
 
-    /// What tells the schemas, and how documents are judged by them, apart: reports of parts are joined by it.
+    /// A digest of the schemas and the rules for judging documents, which all parts of one check have in common.
     var digest: String {
         let sources = [schema, active].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
@@ -130,15 +130,15 @@ struct CheckRun {
             of: Array((sources.flatMap { $0 + [""] } + [flags]).joined(separator: "\u{0}").utf8) + bounds.bytes)
     }
 
-    /// What the reader of the report should know of the schema.
+    /// Notes on the flags, the schema and the exceptions, for the reader of the report.
     var schemaNotes: [String] { notes + schema.notes.map(\.description) + (exceptions?.notes ?? []) }
 
-    /// A collection that holds nothing to check.
+    /// Returns the result for a collection without documents to check.
     func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {
         CheckReport.Collection(Tally(schema, active: active(for: schema.namespace)))
     }
 
-    /// A check that was asked to stop has no report.
+    /// Runs a part of the check; a stop signal ends the command without a report.
     func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
@@ -152,7 +152,7 @@ struct CheckRun {
 }
 
 extension CheckRun {
-    /// Checks what is no deployment: a dump, an export, or standard input.
+    /// Checks a dump, an export or standard input instead of a deployment.
     func check(source path: String, connection: ClientPool?) async throws -> CheckReport {
         try self.scan.requireNothingLive()
         let started = ContinuousClock.now
@@ -198,14 +198,14 @@ extension CheckRun {
 }
 
 extension CheckRun {
-    /// The place where a collection's documents are, when it has another name there.
+    /// Returns the collection that a collection's documents are read from; `nil` if it has the same name.
     func renamed(_ namespace: Namespace) -> Namespace? {
         let target = map.target(of: namespace)
         return target == namespace ? nil : target
     }
 
-    /// Tells a scan what the operator asked for.
-    /// - Returns: What the reader should know, when something cannot be done.
+    /// Sets the options of a scan that the operator asked for.
+    /// - Returns: A note for the reader if an option cannot be used; otherwise `nil`.
     func choose(
         into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
     ) async throws -> String? {
@@ -220,7 +220,7 @@ extension CheckRun {
         guard let proof = proof(schema, options.judging.active) else {
             return "\(schema.namespace) has a schema that no prefilter can prove: every document is read"
         }
-        // A server of another version may refuse an expression that this program takes.
+        // A server of another version may refuse an expression that this program accepts.
         if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {
             return "\(schema.namespace): the server does not take the prefilter, so every document is read (\(refusal))"
         }
@@ -228,14 +228,14 @@ extension CheckRun {
         return nil
     }
 
-    /// What proves a document good under both schemas: what only the new one proves may be healed.
+    /// Returns a filter for documents that are provably valid under both schemas, so that fixed ones are still read.
     private func proof(_ schema: CompiledSchema, _ active: ActiveSchema) -> BSONDocument? {
         guard let proof = schema.proof else { return nil }
         guard case .covered(let active) = active else { return proof }
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// What the report says of the way in which a collection was read.
+    /// Returns the report's facts about how a collection was read.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -271,7 +271,7 @@ extension CheckRun {
         return reading
     }
 
-    /// Refuses what cannot be read, or not in the way that was asked for, before anything is.
+    /// Refuses a collection or a filter that cannot be used, before anything is read.
     func checkReadable(_ targets: [(namespace: Namespace, target: LiveTarget)], on pool: ClientPool) async throws {
         if let series = targets.first(where: { $0.target.kind == .timeseries }) {
             throw InputError(
@@ -284,8 +284,8 @@ extension CheckRun {
         }
     }
 
-    /// The `_id`s at which each collection is cut into the parts of --part: as the first run of a part said, which the
-    /// state database holds.
+    /// Returns the `_id`s at which --part cuts each collection: they are stored in the state database by the first run
+    /// of a part, and chosen again once the collection has grown by half or shrunk to a half.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }

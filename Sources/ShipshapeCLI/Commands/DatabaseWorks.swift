@@ -9,21 +9,21 @@ internal import Scanning
 internal import Steps
 internal import Synchronization
 
-/// The jobs of a backfill of many databases, run one after the other, and what became of each.
+/// Runs the jobs of a backfill in many databases one after the other, and keeps the outcome of each.
 struct DatabaseWorks {
     private let flags: BackfillCommand
     private let pool: ClientPool
     private let stop: StopSignal
     private let monitor: RunMonitor
     private let timeline: TimelineKeeper
-    /// How many there are.
+    /// The number of jobs.
     private let count: Int
     private let started = ContinuousClock.now
-    /// What became of the job in each database, once the run came to it, or had ended before.
+    /// The outcome of the job by database, including the databases that the run ended before.
     private(set) var entries: [String: DatabasesReport.Entry] = [:]
-    /// Where the run ended early, and why.
+    /// The database at which the run ended early, and the reason; `nil` if it did not.
     private(set) var ended: (database: String, end: DatabasesReport.End)?
-    /// The codes other than 0, in the order in which they came.
+    /// The exit codes other than 0, in the order of the jobs.
     private var codes: [ExitStatus] = []
 
     init(
@@ -34,17 +34,17 @@ struct DatabaseWorks {
         (self.monitor, self.timeline) = (monitor, timeline)
     }
 
-    /// The code of the whole; `nil` where nothing is left.
+    /// The exit code of the whole run; `nil` if nothing is left to do.
     ///
-    /// It is that of what ended the run early. Else it is the first of a job that somebody has to look at, of one that another
-    /// run may mend, of one that left findings.
+    /// It is the code of an early end, if there was one. Otherwise it is the first code that needs the operator, else
+    /// the first that another run may resolve, else the one for findings.
     var status: ExitStatus? {
         if ended != nil { return codes.last }
         return codes.first { !$0.isPassing && $0 != .findings } ?? codes.first(where: \.isPassing) ?? codes.first
     }
 
     /// Runs the job of a database, unless the run has ended.
-    /// - Parameter wasDone: whether an earlier run had done it.
+    /// - Parameter wasDone: whether an earlier run finished the job in this database.
     mutating func run(_ job: CompiledJob, in database: String, wasDone: Bool) async {
         let name = job.job.name
         func entry(_ outcome: DatabasesReport.Outcome, _ code: Int32?) -> DatabasesReport.Entry {
@@ -62,7 +62,7 @@ struct DatabaseWorks {
             if let code { codes.append(code) }
         } catch {
             let (code, message) = (ExitStatus(for: error), ExitStatus.message(for: error))
-            // What it waited for is none of the next one's.
+            // The reasons why this job waited do not apply to the next one.
             monitor.take(.goingOn(seconds: 0))
             entries[database] = entry(.failed(message, changed: changed.value), code.rawValue)
             tell(name, message, code)
@@ -87,12 +87,12 @@ struct DatabaseWorks {
         }
     }
 
-    /// What is left of the time that the run may take; `nil` where that has no end.
+    /// The time that the run has left; `nil` without a time budget.
     private var remaining: Duration? {
         flags.runFlags.maxRuntime.map { max(.zero, $0.duration - started.duration(to: .now)) }
     }
 
-    /// Why nothing more is begun.
+    /// The reason to start no other job; `nil` to continue.
     private var reasonToStop: RunStop? {
         if stop.isRaised { return .signal }
         return remaining == .zero ? .timeBudget : nil
@@ -103,7 +103,7 @@ struct DatabaseWorks {
         codes.append(code)
     }
 
-    /// Whether the job would fail alike in the next database.
+    /// Whether the job would fail with the same error in the next database.
     private static func isOfAll(_ error: any Error) -> Bool {
         switch error {
         case let error as MongoError: error.isTransient || error.isAuthentication || error.isConfiguration
@@ -121,7 +121,7 @@ struct DatabaseWorks {
         }
     }
 
-    /// Says what became of a job; what is well is a matter of progress.
+    /// Logs the outcome of a job; a success counts as progress, which `--quiet` hides.
     private func tell(_ job: String, _ what: String, _ code: ExitStatus?) {
         let level: Logger.Level = code == nil ? .info : code == .findings || code == .stopped ? .notice : .error
         guard !flags.output.quiet || level >= .notice else { return }
@@ -129,7 +129,7 @@ struct DatabaseWorks {
     }
 }
 
-/// Counts what a job's chunks change, as its threads tell it.
+/// Counts the documents that a job's chunks change, from all of the job's threads.
 private final class ChangeCounter: Sendable {
     private let count = Atomic<Int>(0)
 

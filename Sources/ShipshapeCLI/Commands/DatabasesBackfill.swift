@@ -9,7 +9,7 @@ internal import Running
 internal import Scanning
 internal import Steps
 
-/// A backfill of many databases of one shape, one after the other: the load is never more than that of one.
+/// A backfill in many databases of one shape, one after the other, so that the load is never more than that of one.
 struct DatabasesBackfill {
     private let flags: BackfillCommand
     private let job: JobInDatabases
@@ -19,15 +19,15 @@ struct DatabasesBackfill {
     private struct Place {
         let database: String
         let job: CompiledJob
-        /// How far an earlier run came there, in a word; `nil` where there was none.
+        /// The state of the job there after earlier runs, in a word; `nil` if there was none.
         var state: String?
 
-        /// Whether the job may have work left there.
+        /// Whether the job may have work left in the database.
         var isOpen: Bool { state != "done" && state != "undone" }
     }
 
-    /// - Parameter pattern: what the databases' names match.
-    /// - Throws: ``UsageError`` for a job of several databases; what reading its schemas throws.
+    /// - Parameter pattern: the pattern that the databases' names match.
+    /// - Throws: ``UsageError`` for a job of several databases; errors of reading its schemas.
     init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {
         if let (namespace, location) = file.elsewhere {
             throw UsageError(
@@ -39,8 +39,8 @@ struct DatabasesBackfill {
         self.pattern = DatabasePattern(text: pattern, stateDatabase: flags.state.stateDatabase)
     }
 
-    /// Runs the job in all of them and shows what became of it.
-    /// - Throws: ``ExitStatus`` for how it ended; what was wrong before anything was written.
+    /// Runs the job in all matching databases and shows the outcome.
+    /// - Throws: ``ExitStatus`` for the way the run ended; any error found before the first write.
     func run(_ monitor: RunMonitor) async throws {
         let pool = try flags.connection.pool(readsFromPrimary: !flags.dryRun)
         let interruption = Interruption()
@@ -55,7 +55,7 @@ struct DatabasesBackfill {
 
         let started = ContinuousClock.now
         let timeline = TimelineKeeper()
-        // Those that are done are only looked at: what is not comes first, however short a run is.
+        // Where the job is done, it is only checked, so open databases come first, in case the run is short.
         let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
         var works = DatabaseWorks(
             order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)
@@ -74,14 +74,14 @@ struct DatabasesBackfill {
         if let failed = works.status ?? (report.refusal == nil ? nil : .findings) { throw failed }
     }
 
-    /// A database in which there was nothing to run.
+    /// Returns the entry for a database in which there was nothing to run.
     private func entry(_ name: String, isUndone: Bool) -> DatabasesReport.Entry {
         DatabasesReport.Entry(
             database: name, job: job.job.name(in: name) ?? job.job.name, outcome: isUndone ? .undone : .noCollection)
     }
 
-    /// The databases that have the job's collection, once the user may do there what the job needs.
-    /// - Throws: ``InputError`` when there is none, or no job can be called after one; ``MissingPrivileges``.
+    /// Returns the databases that have the job's collection, after checking the privileges that the job needs there.
+    /// - Throws: ``InputError`` if there is none, or if a job's name would be invalid in one; ``MissingPrivileges``.
     private func places(_ names: [String], on pool: ClientPool) async throws -> [Place] {
         let collection = job.job.namespace.collection
         let found = try await onOwnedThread(name: "collections") { () throws in
@@ -113,7 +113,7 @@ struct DatabasesBackfill {
         return places
     }
 
-    /// How far earlier runs came; nothing of it is known to a dry run whose user may not read the state.
+    /// Returns the state of each job by name; empty for a dry run whose user must not read the state database.
     private func states(of jobs: [String], on pool: ClientPool) async throws -> [String: String] {
         let registry = JobRegistry(flags.state.stateDatabase, on: pool)
         return try await onOwnedThread(name: "state") { [isDryRun = flags.dryRun] () throws in
@@ -125,7 +125,7 @@ struct DatabasesBackfill {
         }
     }
 
-    /// Says where the job runs, and what cannot be taken back, and asks unless `--yes` says it all.
+    /// Shows where the job runs and what cannot be undone, and asks for confirmation without `--yes`.
     private func confirm(_ places: [Place], _ missing: [String]) throws {
         let names = { (isMeant: (Place) -> Bool) in places.filter(isMeant).map(\.database).joined(separator: ", ") }
         let lines = [
@@ -147,7 +147,7 @@ struct DatabasesBackfill {
             offTerminal: "backfill needs --yes (--dry-run shows what it would do)")
     }
 
-    /// Databases that were made meanwhile; what is done is told without them where they cannot be asked for.
+    /// Returns matching databases that were created during the run; none if the databases cannot be listed.
     private func added(to names: [String], on pool: ClientPool) async throws -> [String] {
         ((try? await pattern.matches(on: pool)) ?? []).filter { !names.contains($0) }
     }

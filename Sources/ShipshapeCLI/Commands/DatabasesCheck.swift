@@ -5,10 +5,10 @@ internal import Privileges
 internal import Scanning
 internal import ServerSchema
 
-/// A check of many databases of one shape, one after the other: the load is never more than that of one.
+/// A check of many databases of one shape, one after the other, so that the load is never more than that of one.
 struct DatabasesCheck {
     let schema: ServerSchema
-    /// Which databases.
+    /// The pattern that the databases' names match.
     let pattern: DatabasePattern
     private let run: CheckRun
     /// The database that the schema names.
@@ -26,14 +26,14 @@ struct DatabasesCheck {
         self.pattern = DatabasePattern(text: pattern, stateDatabase: run.stateDatabase)
     }
 
-    /// All that is read of them.
+    /// Returns the places that the checks of these databases read.
     func places(of names: [String]) throws -> WorkPlaces {
         let collections = schema.collections.map(\.namespace)
         let all = names.flatMap { name in collections.map { $0.moved(from: own, to: name) } }
         return WorkPlaces(reading: all, state: run.stateDatabase, ledger: run.location, apps: run.apps.ids)
     }
 
-    /// What a database's check finds; `nil` where it has no collection of the schema.
+    /// Returns the report of a database's check; `nil` if it has no collection of the schema.
     func report(of name: String, on pool: ClientPool) async throws -> CheckReport? {
         let run = try run.moved(from: own, to: name)
         let targets = try await run.find(run.schema.collections.map(\.namespace), on: pool)

@@ -3,7 +3,7 @@ internal import Mongo
 internal import ServerSchema
 
 extension DeploymentFacts {
-    /// Asks a deployment for what lint needs to know of it.
+    /// Reads the facts about a deployment that lint needs.
     static func gather(
         _ namespaces: [Namespace], on client: borrowing Client, source: String
     ) throws(MongoError) -> DeploymentFacts {
@@ -26,7 +26,7 @@ extension DeploymentFacts {
         of namespace: Namespace, on client: borrowing Client
     ) throws(MongoError) -> [String] {
         let command: BSONDocument = [
-            // A collection has 64 indexes at most, so that one batch holds them all.
+            // A collection has at most 64 indexes, so one batch has them all.
             "listIndexes": .string(namespace.collection), "cursor": ["batchSize": 100],
         ]
         let reply = try client.runReadCommand(command, on: namespace.database)
@@ -35,7 +35,7 @@ extension DeploymentFacts {
     }
 
     private static func kind(of hello: ServerHello) -> Kind {
-        // Only what stands behind a load balancer, as Atlas serverless instances do, gives a service's id.
+        // Only a server behind a load balancer, such as an Atlas serverless instance, returns a service's ID.
         if hello.reply["serviceId"] != nil { return .serverless }
         return switch hello.topology {
         case .standalone: .standalone

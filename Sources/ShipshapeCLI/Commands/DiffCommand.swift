@@ -25,7 +25,7 @@ struct DiffCommand: AsyncParsableCommand {
             Nothing is written. Ends with 1 when changes are breaking, or as --fail-on says.
             """)
 
-    /// The changes that end the program with 1.
+    /// The changes that make the command exit with code 1.
     enum FailOn: String, ExpressibleByArgument, CaseIterable {
         case breaking, any, none
 

@@ -5,23 +5,23 @@ internal import Mongo
 internal import Running
 internal import Steps
 
-/// One job's plan, and its run or dry run, with its progress shown.
+/// One job's plan, and its run or dry run, which shows the progress.
 struct JobRun {
     let job: CompiledJob
     var options: RunOptions
     let stop: StopSignal
     let isDryRun: Bool
     let showsProgress: Bool
-    /// Whether how the work goes on is hidden.
+    /// Whether progress messages are hidden.
     let isQuiet: Bool
 
-    /// What runs the job; `events` is called on any of its threads.
+    /// Returns a runner for the job; `events` is called on any of its threads.
     private func makeRunner(_ events: @escaping @Sendable (RunEvent) -> Void = { _ in }) -> BackfillRunner {
         BackfillRunner(job, options: options, stop: stop, events: events)
     }
 
-    /// Looks at what is to be done; nothing is written.
-    /// - Parameter isAsked: whether somebody waits for the counts.
+    /// Returns the plan of the job; nothing is written.
+    /// - Parameter isAsked: whether the counts are needed, for a question to the user or for a report.
     func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
         let runner = makeRunner()
         return try await onOwnedThread(name: "plan") { [isDryRun] () throws in
@@ -29,7 +29,7 @@ struct JobRun {
         }
     }
 
-    /// Refuses a plan whose run must not begin.
+    /// Throws if the run of a plan must not begin.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)
@@ -37,8 +37,8 @@ struct JobRun {
         try runner.checkHarm(of: plan)
     }
 
-    /// Does what was planned.
-    /// - Parameter told: called with what happens, on any of the runner's threads.
+    /// Runs the job as planned.
+    /// - Parameter told: called with each event, on any of the runner's threads.
     func run(
         _ plan: BackfillPlan, on pool: ClientPool, telling told: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) async throws -> BackfillReport {

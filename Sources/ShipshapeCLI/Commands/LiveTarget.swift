@@ -2,11 +2,11 @@ internal import BSON
 internal import Concurrency
 internal import Mongo
 
-/// A collection of the schema as the deployment knows it.
+/// A collection of the schema, as it exists in the deployment.
 struct LiveTarget: Sendable {
     var exists: Bool
     var kind = CollectionInfo.Kind.collection
-    /// What tells it from another collection of its name; a view has none.
+    /// The UUID, which distinguishes it from another collection of the same name; a view has none.
     var uuid: BSONValue?
     var estimatedCount: Int?
 
@@ -19,7 +19,7 @@ struct LiveTarget: Sendable {
             exists: true, uuid: info.uuid, estimatedCount: try client.collection(namespace).estimatedCount())
     }
 
-    /// Refuses what was read of a collection that was dropped, renamed or replaced meanwhile: its cursors just end.
+    /// Throws if the collection was dropped, renamed or replaced during the read, because its cursors just end.
     func checkUnchanged(_ namespace: Namespace, on pool: ClientPool) async throws {
         let now = try await onOwnedThread(name: "look-up") { () throws in
             try LiveTarget.find(namespace, on: try pool.client())
@@ -28,7 +28,7 @@ struct LiveTarget: Sendable {
     }
 }
 
-/// A collection is not the one that was read first.
+/// An error for a collection that was dropped, renamed or replaced while it was read.
 struct ReplacedError: Error, CustomStringConvertible {
     let namespace: Namespace
 
@@ -38,7 +38,7 @@ struct ReplacedError: Error, CustomStringConvertible {
 }
 
 extension ClientPool {
-    /// Why the server does not take a filter; `nil` when it does.
+    /// Returns the server's reason for refusing a filter; `nil` if the server accepts it.
     func refusal(of filter: BSONDocument, in namespace: Namespace) async throws -> String? {
         let find: BSONValue = ["find": .string(namespace.collection), "filter": .object(filter)]
         return try await withClient { client throws(MongoError) in

@@ -5,18 +5,18 @@ internal import Mongo
 internal import Scanning
 internal import ServerSchema
 
-/// One run of `unsynced`: finds the ledgers, counts what they hold, and looks at the documents where a schema is given.
+/// One run of `unsynced`, which finds the ledgers, counts their entries, and with a schema checks the documents.
 struct UnsyncedRun {
-    /// Where the ledger is.
+    /// The place of the ledger.
     var ledger = LedgerLocation.standard
-    /// The only apps whose entries count; those of all with ``LedgerApps/fullest``.
+    /// The apps whose entries count; with ``LedgerApps/fullest`` those of all apps.
     let apps: LedgerApps
     let limit: Int
     let stop: StopSignal
     var schema: ServerSchema?
-    /// What the schema was read from, as the operator named it.
+    /// The source of the schema, as the operator named it.
     var schemaPath: String?
-    /// Whether the operator looks at one collection only.
+    /// Whether the operator asked for one collection only.
     var isNarrowed = false
     var keepsValues = false
 
@@ -48,7 +48,7 @@ struct UnsyncedRun {
 
     private func apps(in ledgers: [Namespace], on client: borrowing Client) throws -> [UnsyncedReport.App] {
         var apps = try LedgerSurvey(ledgers, apps: apps.ids).apps(on: client)
-        // A schema may be of another environment than the data: then no app is left out.
+        // The schema may be of another environment than the data; then no app is left out.
         if apps.isEmpty, case .ofSchemas = self.apps { apps = try LedgerSurvey(ledgers, apps: []).apps(on: client) }
         guard let schema else { return apps }
         var options = Tally.Options()

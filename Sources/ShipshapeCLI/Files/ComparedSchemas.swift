@@ -6,14 +6,14 @@ internal import ServerSchema
 struct ComparedSchemas {
     let old: ServerSchema
     let new: ServerSchema
-    /// The only collection that is of interest: the one that was asked for, or that of a single file.
+    /// The only collection to compare, from the operator or from a single file; `nil` for all.
     let only: Namespace?
-    /// What the operator named them.
+    /// The operator's names for the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)
 
-    /// Reads both; a collection that only one of two folders has is a change, not an error.
-    /// - Parameter only: the collection that a single file covers where the operator does not say it.
-    /// - Throws: ``UsageError`` for schemas of two kinds and for a collection that neither has; what reading throws.
+    /// Reads both schemas; a collection that only one of two folders has is a change, not an error.
+    /// - Parameter only: the collection that a single file covers if `collection` is `nil`.
+    /// - Throws: ``UsageError`` for schemas of two kinds and for a collection that neither has; errors of reading.
     init(
         _ old: SchemaArgument, _ new: SchemaArgument, collection: String?, fileIsOf only: Namespace? = nil,
         connection: ConnectionFlags
@@ -26,7 +26,7 @@ struct ComparedSchemas {
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), and \(new.name) is "
                     + "\(ComparisonFlags.name(of: after.dialect)): only schemas of one kind can be compared")
         }
-        // Of a whole deployment only what the other side speaks of is asked about.
+        // Of a live deployment, only collections that the other schema has are compared.
         if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
         if new.isLive { after.collections.removeAll { before[$0.namespace] == nil } }
         if let asked, before[asked] == nil, after[asked] == nil {
@@ -38,15 +38,15 @@ struct ComparedSchemas {
         self.only = asked ?? [before, after].first(where: \.isOneFile)?.collections.first?.namespace
     }
 
-    /// What changes from one to the other.
+    /// Returns the changes from the old schema to the new one.
     /// - Parameter isVersioned: whether the app has versioned schemas.
-    /// - Throws: ``RenameError`` for a rename that the schemas do not bear out.
+    /// - Throws: ``RenameError`` for a rename that does not match the schemas.
     func diff(renames: [Rename], isVersioned: Bool) throws -> DiffReport {
         var changes = try SchemaDiff.changes(from: old, to: new, renames: renames, isVersioned: isVersioned).filter {
             only == nil || $0.namespace == only || $0.oldNamespace == only
         }
         if let revision = GitRevision(names.new.name) {
-            // Annotations are shown beside the repository's files.
+            // Annotations are shown next to the repository's files, so their paths are those in the repository.
             changes = changes.map { change in
                 var change = change
                 if let file = change.place?.file { change.place?.file = revision.path(of: file) }

@@ -3,25 +3,25 @@ internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
-/// What the operator keeps in `shipshape.yml`: flags and environment variables beat it.
+/// The settings in `shipshape.yml`, which flags and environment variables override.
 struct ConfigurationFile: Sendable {
-    /// A value and where it stands.
+    /// A value and its place in the file.
     struct Entry: Sendable {
         let text: String
         let location: SourceLocation
     }
 
-    /// A named environment, whose values beat those of the file itself.
+    /// A named environment, whose values override those of the file itself.
     struct Section: Sendable {
         var values: [String: Entry] = [:]
-        /// Whether a command asks before it writes there.
+        /// Whether a command asks for confirmation before it writes to the environment.
         var isProtected = false
     }
 
-    /// The file that is read when it is in the working folder and no other is named; folders above are not looked at.
+    /// The file that is read from the working folder if no other is named; parent folders are not searched.
     static let standardName = "shipshape.yml"
 
-    /// The file; `nil` where there is none.
+    /// The path of the file; `nil` if there is none.
     private(set) var path: String?
     /// The settings by their names.
     private(set) var values: [String: Entry] = [:]
@@ -30,11 +30,11 @@ struct ConfigurationFile: Sendable {
     /// The renames between versions of the schema, old ones included.
     private(set) var renames: [Rename] = []
 
-    /// Nothing is set.
+    /// Creates a configuration without settings.
     init() {}
 
-    /// Reads a file; without one `SHIPSHAPE_CONFIG`, or `shipshape.yml` where there is one.
-    /// - Throws: ``LocatedError`` with line and column for whatever is not as the format says.
+    /// Reads the file at `path`, or that of `SHIPSHAPE_CONFIG`, or `shipshape.yml` if it exists.
+    /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
     static func read(at path: String?, variables: [String: String]) throws -> ConfigurationFile {
         if let named = path ?? variables["SHIPSHAPE_CONFIG"] {
             do throws(LocatedError) {
@@ -50,8 +50,8 @@ struct ConfigurationFile: Sendable {
         return try read(at: standardName, variables: [:])
     }
 
-    /// The values of an environment.
-    /// - Throws: ``UsageError``, or ``LocatedError`` for one that a variable names, when the file has none of that name.
+    /// Returns the values of an environment.
+    /// - Throws: ``UsageError`` if the file has no environment of that name; ``LocatedError`` if a variable named it.
     func section(_ name: String?, isOfFlag: Bool) throws -> [String: Entry] {
         guard let name else { return [:] }
         if let section = environments[name] { return section.values }
@@ -112,7 +112,7 @@ struct ConfigurationFile: Sendable {
 }
 
 extension YAMLNode {
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     fileprivate func flag(of what: String) throws(LocatedError) -> Bool {
         switch try text(of: what) {
         case "true": return true

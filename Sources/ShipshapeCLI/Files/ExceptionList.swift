@@ -1,20 +1,20 @@
 internal import Checking
 internal import ServerSchema
 
-/// The operator's exceptions, as far as they concern a check.
+/// The operator's exceptions that apply to a check.
 struct ExceptionList {
     /// The file that states them.
     let file: String
-    /// Those that hold.
+    /// The exceptions that have not expired.
     private(set) var holding: [FindingException]
-    /// What the reader of the report should know of the others.
+    /// Notes on the exceptions for collections that the schema does not cover.
     let notes: [String]
     private var concerned: [FindingException]
     private let today: String
 
     /// - Parameters:
-    ///   - schema: what is checked; exceptions for other collections have no say.
-    ///   - isPart: whether the operator has chosen one collection of several, so that others are no slip.
+    ///   - schema: the schema of the check; exceptions for other collections are ignored.
+    ///   - isPart: whether the operator chose one collection of several, so that exceptions for others are no mistake.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
     init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
         self.file = file
@@ -29,7 +29,7 @@ struct ExceptionList {
         }
     }
 
-    /// The same exceptions for the collections of another database.
+    /// Returns the same exceptions for the collections of another database.
     func moved(from own: String, to database: String) -> ExceptionList {
         var list = self
         func move(_ exception: inout FindingException) {
@@ -40,7 +40,7 @@ struct ExceptionList {
         return list
     }
 
-    /// What became of them.
+    /// Returns which exceptions matched, matched nothing or have expired.
     func use(in collections: [CheckReport.Collection]) -> ExceptionUse {
         ExceptionUse(file: file, concerned, in: collections, today: today)
     }

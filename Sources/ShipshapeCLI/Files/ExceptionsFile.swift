@@ -5,15 +5,15 @@ internal import ServerSchema
 
 /// Reads the file of findings that the operator has accepted.
 enum ExceptionsFile {
-    /// The file that is read when it is there and no other is named.
+    /// The file that is read if it exists and no other is named.
     static let standardName = "shipshape.exceptions.yml"
 
     /// The keys of an entry.
     private static let keys = ["collection", "path", "rule", "reason", "owner", "expires"]
 
     /// Reads the file at `path`.
-    /// - Parameter schemas: what the documents are checked against: the entries must name rules and places that exist.
-    /// - Throws: ``LocatedError`` with line and column for whatever is not as the format says.
+    /// - Parameter schemas: the schemas of the check; the entries must name rules and places that exist.
+    /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
     static func read(at path: String, for schemas: [CompiledSchema]) throws(LocatedError) -> [FindingException] {
         try parse(try YAMLFile.text(at: path), path: path, for: schemas)
     }
@@ -58,7 +58,7 @@ enum ExceptionsFile {
             location: node.location)
     }
 
-    /// A date, as `YYYY-MM-DD`.
+    /// Reads a date of the form `YYYY-MM-DD`.
     private static func day(_ node: YAMLNode?) throws(LocatedError) -> String? {
         guard let node else { return nil }
         let text = try node.text(of: "\"expires\"")

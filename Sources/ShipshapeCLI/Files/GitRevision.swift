@@ -2,16 +2,16 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A file or folder as it stands in a git revision: `HEAD~1:schemas`, in git's own spelling.
+/// A file or folder in a git revision, in git's own spelling, such as `HEAD~1:schemas`.
 ///
-/// As in git, the path begins at the repository's root, or at the current folder when it begins with `./`.
+/// As in git, the path begins at the repository's root, or at the current folder if it begins with `./`.
 struct GitRevision {
-    /// As the operator wrote it.
+    /// The text as the operator wrote it.
     let name: String
     private let revision: String
     private let path: String
 
-    /// Reads `REVISION:PATH`; `nil` when the text is none, or when a file or folder has that very name.
+    /// Reads `REVISION:PATH`; `nil` for any other text, or if a file or folder has exactly that name.
     init?(_ name: String) {
         var depth = 0
         // A colon in braces belongs to the revision: HEAD^{/fix: the schema}.
@@ -26,13 +26,13 @@ struct GitRevision {
         path = String(name[name.index(after: colon)...])
     }
 
-    /// The path in the repository of a file that was read below this one.
+    /// Returns the path in the repository of a file that was read below this one.
     func path(of file: String) -> String {
         file.hasPrefix("\(revision):") ? String(file.dropFirst(revision.count + 1)) : file
     }
 
-    /// Gives the path of a private copy, which is removed afterwards.
-    /// - Throws: ``InputError`` when there is no git, no repository, or nothing of that name; what `read` throws.
+    /// Calls `read` with the path of a private copy, which is removed afterwards.
+    /// - Throws: ``InputError`` if there is no git, no repository, or nothing of that name; errors of `read`.
     func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {
         let repository = try await git(["rev-parse", "--absolute-git-dir"]) {
             "this folder is in no git repository" + ($0.isEmpty ? "" : " (git: \($0))")
@@ -43,7 +43,7 @@ struct GitRevision {
         }
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
-        // The rest of the path stays as it is: it may tell which collection the file covers.
+        // The path below the copy stays the same, because it may say which collection the file covers.
         let place = folder.appending("tree").pushing(FilePath(path.isEmpty ? "." : path)).lexicallyNormalized()
         guard place.starts(with: folder) else { throw InputError("\(name): the path leads out of the repository") }
         let root = kind == "tree" ? place : place.removingLastComponent()
@@ -61,7 +61,7 @@ struct GitRevision {
         return try read(place.string)
     }
 
-    /// Refuses links that lead out of what was checked out: whoever may commit is not to have other files read.
+    /// Refuses links that lead out of the copy, so that a committer cannot have other files read.
     private func refuseLinks(out folder: FilePath, of root: FilePath) throws {
         let home = URL(fileURLWithPath: folder.string).resolvingSymlinksInPath().path + "/"
         let entries = FileManager.default.enumerator(atPath: root.string)
@@ -74,7 +74,7 @@ struct GitRevision {
         }
     }
 
-    /// The id of what the name stands for.
+    /// Returns the ID of the git object that the name refers to.
     private func object() async throws -> String {
         let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
         try await git(verify + ["\(revision)^{tree}"]) { _ in "git knows no revision \"\(revision)\"" }
@@ -88,14 +88,14 @@ struct GitRevision {
         }
     }
 
-    /// Runs git, and gives the first line that it prints.
-    /// - Parameter failure: what is wrong when it fails, given its own last line.
+    /// Runs git, and returns the first line that it prints.
+    /// - Parameter failure: returns the message for a failure, given the last line of git's error output.
     @discardableResult
     private func git(
         _ arguments: [String], index: FilePath? = nil, in folder: FilePath? = nil,
         orElse failure: (String) -> String
     ) async throws -> String {
-        // Git runs programs of the repository's choice, such as hooks and filters: none of them is told a secret.
+        // Git runs programs that the repository chooses, such as hooks and filters; they must not get secrets.
         let secrets = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("SHIPSHAPE_") }
         var changes = Dictionary(
             uniqueKeysWithValues: secrets.map { (Environment.Key(stringLiteral: $0), String?.none) })
@@ -117,7 +117,7 @@ struct GitRevision {
         return result.standardOutput.split(separator: "\n").first.map(String.init) ?? ""
     }
 
-    /// A folder that nobody else may look into.
+    /// Creates a folder that only this user can read.
     private static func makeFolder() throws -> FilePath {
         let folder = FilePath(NSTemporaryDirectory()).appending("shipshape-\(UUID().uuidString)")
         do {

@@ -5,7 +5,7 @@ internal import Glibc
 internal import Jobs
 internal import Mongo
 
-/// A duration as the command line spells it: `500ms`, `30s`, `10m`, `2h`.
+/// A duration in the spelling of the command line: `500ms`, `30s`, `10m`, `2h`.
 struct DurationArgument: ExpressibleByArgument {
     let duration: Duration
 
@@ -21,32 +21,32 @@ struct DurationArgument: ExpressibleByArgument {
 
 /// A share of documents, such as `99.9%`.
 struct CoverArgument: ExpressibleByArgument {
-    /// Above 0, at most 1.
+    /// The share, above 0 and at most 1.
     let share: Double
 
     init?(argument: String) {
         let number = argument.hasSuffix("%") ? argument.dropLast() : argument[...]
-        // A share such as 0.999 is rather meant to be 99.9% than to be less than 1%.
+        // A number such as 0.999 probably means 99.9% and not less than 1%, so it needs a percent sign.
         guard let percent = Double(number), percent > 0, percent <= 100, argument.hasSuffix("%") || percent > 1 else {
             return nil
         }
         share = percent / 100
     }
 
-    /// Every document.
+    /// Creates a share of all documents.
     init() { share = 1 }
 
     var defaultValueDescription: String { "100%" }
 }
 
-/// The databases that `--databases` means: those of the deployment whose names match, as a shell matches files.
+/// The databases of `--databases`: those whose names match a pattern, in the shell's syntax for files.
 struct DatabasePattern {
-    /// As the operator wrote it.
+    /// The pattern as the operator wrote it.
     let text: String
-    /// The database that holds the state of jobs, which is never meant.
+    /// The database that holds the state of jobs, which never matches.
     let stateDatabase: String
 
-    /// The names that match now, in their order.
+    /// Returns the names that match now, sorted.
     func matches(on pool: ClientPool) async throws -> [String] {
         let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
         return all.filter { name in
@@ -55,8 +55,8 @@ struct DatabasePattern {
         }.sorted()
     }
 
-    /// The names that match now.
-    /// - Throws: ``InputError`` when there is none.
+    /// Returns the names that match now, sorted.
+    /// - Throws: ``InputError`` if there is none.
     func names(on pool: ClientPool) async throws -> [String] {
         let names = try await matches(on: pool)
         guard !names.isEmpty else {

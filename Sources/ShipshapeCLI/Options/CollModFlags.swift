@@ -21,8 +21,8 @@ struct CollModFlags: ParsableArguments {
         }
     }
 
-    /// The user and its password; `nil` where one user does it all.
-    /// - Throws: ``PasswordFileError``; ``UsageError`` where there is no password.
+    /// Returns the user and its password; `nil` if one user does everything.
+    /// - Throws: ``PasswordFileError``; ``UsageError`` if there is no password.
     func user() throws -> (name: String, password: String)? {
         guard let collmodUsername else { return nil }
         if let collmodPasswordFile {

@@ -5,9 +5,9 @@ internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
-/// What the new schema is compared with, and which findings fail the check.
+/// The schema to compare the new one with, and the findings that fail the check.
 struct ComparisonFlags: ParsableArguments {
-    /// The findings that end the program with 1.
+    /// The findings that make the command exit with code 1.
     enum FailOn: String, ExpressibleByArgument, CaseIterable {
         case new, any, possible, breaking
     }
@@ -49,9 +49,9 @@ struct ComparisonFlags: ParsableArguments {
         }
     }
 
-    /// What changes from the active schema, as diff tells it; `nil` when none is named.
-    /// - Parameter read: the new schema as it was read: a single file's collection is its only one.
-    /// - Throws: what reading throws; ``RenameError``.
+    /// Returns the changes from the active schema, as `diff` reports them; `nil` if none is named.
+    /// - Parameter read: the new schema as it was read; its only collection is that of a single file.
+    /// - Throws: errors of reading; ``RenameError``.
     func change(
         to new: SchemaArgument, _ read: ServerSchema, collection: String?, connection: ConnectionFlags
     ) async throws -> DiffReport? {
@@ -63,8 +63,8 @@ struct ComparisonFlags: ParsableArguments {
             renames: try renames.read(), isVersioned: schemaVersioning)
     }
 
-    /// Which findings fail the check.
-    /// - Parameter isStrict: whether those that may not sync do in any case.
+    /// Returns which findings fail the check.
+    /// - Parameter isStrict: whether documents that might not sync fail the check in any case.
     func policy(isStrict: Bool) -> FailurePolicy {
         let documents: FailurePolicy.Documents =
             switch failOn {
@@ -78,8 +78,8 @@ struct ComparisonFlags: ParsableArguments {
             includesChange: failOn == nil || failOn == .breaking)
     }
 
-    /// Reads the active schema; `nil` when none is named.
-    /// - Parameter collection: the only one to check.
+    /// Reads the active schema; `nil` if none is named.
+    /// - Parameter collection: the only collection to check.
     /// - Throws: ``SchemaError``; ``UsageError`` for a schema of the other dialect.
     func read(
         for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
@@ -94,7 +94,7 @@ struct ComparisonFlags: ParsableArguments {
         return schema
     }
 
-    /// A dialect in words.
+    /// Returns a dialect in words.
     static func name(of dialect: Dialect) -> String {
         switch dialect {
         case .appServices: "an App Services schema"
@@ -110,7 +110,7 @@ struct ComparisonFlags: ParsableArguments {
         guard (try? FilePath(active.name).stat().type) == .directory else {
             return try await active.read(namespace: only, connection: connection)
         }
-        // The whole folder: a collection that only the new schema covers is not an error here.
+        // The whole folder is read, because a collection that only the new schema covers is not an error here.
         var schema = try ServerSchema.read(at: active.name)
         let asked = collection ?? (new.isOneFile ? new.collections.first?.namespace : nil)
         if let asked { schema.narrow(to: asked) }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Mongo
 internal import Synchronization
 
-/// How to reach the deployment: flags beat environment variables.
+/// The connection to the deployment; flags override environment variables.
 struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -75,11 +75,11 @@ struct ConnectionFlags: ParsableArguments {
         }
     }
 
-    /// The deployment's pool; nothing is connected yet.
+    /// Returns the client pool of the deployment, which does not connect yet.
     /// - Parameters:
-    ///   - readsFromPrimary: whether reads go to the primary, whatever the connection string says: what decides about a write
-    ///     must not be old.
-    ///   - other: another user than the operator's flags and variables name, with its password.
+    ///   - readsFromPrimary: whether reads go to the primary, whatever the connection string says, because a decision
+    ///     about a write must not be based on old data.
+    ///   - other: the user to log in with, and its password, instead of the one in flags and variables.
     func pool(readsFromPrimary: Bool = false, as other: (name: String, password: String)? = nil) throws -> ClientPool {
         let environment = ProcessInfo.processInfo.environment
         guard let uri = connectionString, !uri.isEmpty else {
@@ -113,10 +113,10 @@ struct ConnectionFlags: ParsableArguments {
         return pool
     }
 
-    /// What was typed at the terminal, so that a command that connects twice asks once.
+    /// The passwords typed at the terminal, kept so that a command that connects twice asks once.
     private static let typed = Mutex<(password: String?, keyPassword: String?)>((nil, nil))
 
-    /// Opens the pool; asks at the terminal for a password that is not there.
+    /// Opens the pool; asks at the terminal for a password that is missing.
     private static func open(_ options: ConnectionOptions) throws -> ClientPool {
         var options = options
         typed.withLock { typed in
@@ -138,7 +138,7 @@ struct ConnectionFlags: ParsableArguments {
 
     private var connectionString: String? { uri ?? Settings.current["uri"] }
 
-    /// Whether the file is the operator's own word for this run, and not the configuration's.
+    /// Whether the password file comes from a flag of this run, and not from the configuration.
     private var isPasswordFileGiven: Bool {
         guard let setting = Setting.all.first(where: { $0.name == "password-file" }),
             case .flag? = Settings.current.value(of: setting)?.source

@@ -2,11 +2,11 @@ internal import BSON
 internal import Mongo
 internal import Synchronization
 
-/// What the driver passes over in a connection string, and tells nobody but its log.
+/// Warnings about parts of a connection string that the driver ignores, and only logs.
 enum DriverWarnings {
     private static let told = Mutex<Set<String>>([])
 
-    /// Shows an option, a value or a compressor that it does not know, once.
+    /// Shows each option, value or compressor that the driver does not know, once.
     static func show() {
         DriverLog.setSink { level, _, message in
             guard level == .warning, message.hasPrefix("Unsupported") else { return }

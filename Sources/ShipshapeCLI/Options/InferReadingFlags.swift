@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 
-/// Which documents a schema is inferred from, and how they are read.
+/// The documents that a schema is inferred from, and how they are read.
 struct InferReadingFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp("Take so many documents of each collection, at random; default: all.", valueName: "count"))

@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import Jobs
 internal import SystemPackage
 
-/// A job as the operator names it to steer it: its name, or the path of its file.
+/// A job that the operator steers, given by its name or by the path of its file.
 ///
-/// The name alone will do, since whoever pauses a job in the night may not have its file at hand.
+/// The name is enough, because an operator who pauses a job at night might not have its file.
 struct JobArgument: ExpressibleByArgument {
     private let text: String
 
@@ -13,12 +13,12 @@ struct JobArgument: ExpressibleByArgument {
     static var defaultCompletionKind: CompletionKind { .file() }
 
     /// The job's name.
-    /// - Throws: ``JobError`` when it names a file that is no job.
+    /// - Throws: ``JobError`` if it names a file that is not a job.
     var name: String {
         get throws { try file?.name ?? text }
     }
 
-    /// The job's file; `nil` when only a name was given.
+    /// The job's file; `nil` if only a name was given.
     var file: Job? {
         get throws {
             guard let path else { return nil }
@@ -27,14 +27,14 @@ struct JobArgument: ExpressibleByArgument {
         }
     }
 
-    /// Refuses a folder in the place of a job.
+    /// Refuses a folder instead of a job.
     static func refuseFolder(_ path: String) throws {
         guard (try? FilePath(path).stat().type) == .directory else { return }
         throw UsageError(
             "\(path) is a folder, and one job is expected: shipshape migrate \(path) runs those of a folder")
     }
 
-    /// The file's path; `nil` when only a name was given.
+    /// The file's path; `nil` if only a name was given.
     var path: String? {
         text.contains("/") || text.hasSuffix(".yml") || text.hasSuffix(".yaml") ? text : nil
     }

@@ -3,7 +3,7 @@ internal import BSON
 internal import Scanning
 internal import ServerSchema
 
-/// Where the ledger of unsynced documents is.
+/// The place of the ledger of unsynced documents.
 struct LedgerFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -30,12 +30,12 @@ struct LedgerFlags: ParsableArguments {
     /// The ledger's place.
     var location: LedgerLocation { ledger ?? .standard }
 
-    /// The apps whose entries count.
+    /// Returns the apps whose entries count.
     func apps(of schemas: [ServerSchema?]) -> LedgerApps {
         LedgerApps(stated: appId, schemas: schemas.map { $0?.appID })
     }
 
-    /// What is wrong with a ledger that was named and is not there: a slip of the fingers is no empty ledger.
+    /// Returns the error for a named ledger that does not exist, because a mistyped name is no empty ledger.
     static func missing(_ location: LedgerLocation) -> UsageError? {
         guard case .named(let ledger) = location else { return nil }
         return UsageError("--ledger \(ledger): there is no such collection (none says that there is no ledger)")

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Reporting
 
-/// Who else is told how a run fares.
+/// The metrics file and the hooks, which report on a run to other programs.
 struct MonitoringFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Keep a Prometheus textfile of the run.", valueName: "file"), completion: .file())
     var metrics: String?
@@ -32,7 +32,7 @@ struct MonitoringFlags: ParsableArguments {
         if hookTimeout.duration <= .zero { throw ValidationError("--hook-timeout must be more than nothing") }
     }
 
-    /// The hook of an event; `nil` where nobody is told.
+    /// Returns the hook of an event; `nil` if there is none.
     func hook(for event: HookEvent.Kind) -> String? {
         switch event {
         case .start: onStart

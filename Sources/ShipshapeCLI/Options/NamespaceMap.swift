@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import BSON
 
-/// One `--map`: where the documents of a database, or of a collection, of the schema are.
+/// One `--map`, which says where the documents of a database or collection of the schema are.
 struct NamespaceMapping: ExpressibleByArgument, Hashable {
-    /// As the operator wrote it.
+    /// The mapping as the operator wrote it.
     let text: String
     private let from: Name
     private let to: Name
@@ -23,7 +23,7 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
         }
     }
 
-    /// Where the documents of a database are.
+    /// Creates the mapping from a database to another.
     init(database: String, in other: String) {
         (text, from, to) = ("\(database)=\(other)", .database(database), .database(other))
     }
@@ -38,10 +38,10 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
         (text, self.from, self.to) = (argument, from, to)
     }
 
-    /// Whether it names the collection itself, and not its whole database.
+    /// Whether the mapping names a collection, and not a whole database.
     fileprivate var isExact: Bool { if case .collection = from { true } else { false } }
 
-    /// Where the collection is; `nil` when this says nothing of it.
+    /// Returns the place of a collection; `nil` if the mapping does not apply to it.
     fileprivate func target(of namespace: Namespace) -> Namespace? {
         switch (from, to) {
         case (.database(let from), .database(let to)) where from == namespace.database:
@@ -52,15 +52,15 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
     }
 }
 
-/// Where the documents of a schema's collections are, when other names are used there.
+/// The places of the documents of a schema's collections, if they have other names there.
 ///
-/// The ledger is looked up, and findings are shown, under the schema's own names: a copy's ledger still names those.
+/// The ledger and the findings keep the schema's own names, because the ledger of a copy still has those.
 struct NamespaceMap {
     private let mappings: [NamespaceMapping]
 
-    /// - Throws: ``UsageError`` for a mapping that concerns no collection, and for two collections in one place.
+    /// - Throws: ``UsageError`` for a mapping that applies to no collection, and for two collections in one place.
     init(_ mappings: [NamespaceMapping], for namespaces: [Namespace]) throws {
-        // What names a collection wins over what names its database.
+        // The mapping of a collection takes precedence over that of its database.
         self.mappings = mappings.filter(\.isExact) + mappings.filter { !$0.isExact }
         for mapping in mappings where !namespaces.contains(where: { mapping.target(of: $0) != nil }) {
             throw UsageError("--map \(mapping.text): the schema has no such database or collection")
@@ -74,7 +74,7 @@ struct NamespaceMap {
         }
     }
 
-    /// Where the collection's documents are.
+    /// Returns the place of a collection's documents.
     func target(of namespace: Namespace) -> Namespace {
         mappings.lazy.compactMap { $0.target(of: namespace) }.first ?? namespace
     }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Reporting
 internal import SystemPackage
 
-/// What is shown, and in which form.
+/// The output of a command and its form.
 struct ReportFlags<Form: ReportForm>: ParsableArguments {
     @Option(name: .shortAndLong, help: "The form of the result on standard output.")
     var output = Form.text
@@ -26,10 +26,10 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
             "How standard error looks: lines for a person, or a record of JSON on each line.", valueName: "text|json"))
     var logFormat = Log.Format.text
 
-    /// Whether a report is made that programs may read, or that stays: then its counts are not left out to save a look.
+    /// Whether the result goes to a program or a file, so that its counts are not left out to save a scan.
     var isKept: Bool { output != .text || !report.isEmpty }
 
-    /// Whether progress is drawn.
+    /// Whether progress is shown.
     var showsProgress: Bool { !noProgress && !quiet }
 
     func validate() throws {
@@ -39,11 +39,11 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
         if Set(report).count < report.count { throw ValidationError("--report names the same file twice") }
     }
 
-    /// Opens the report files, so that one that cannot be written is told before a long run, and makes sure that they are none
-    /// of those that are read.
+    /// Checks, before a long run, that the report files can be written and that none of them is a file that the command
+    /// reads.
     /// - Parameters:
     ///   - inputs: the files and folders that the command reads.
-    ///   - others: what else it writes.
+    ///   - others: the other files that the command writes.
     func prepare(reading inputs: [String?] = [], writing others: [String?] = []) throws {
         try OutputPlaces.check(report + others.compactMap(\.self), reading: inputs.compactMap(\.self))
         for path in report {
@@ -53,9 +53,9 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
 
     /// Shows a result on standard output and writes the files that were asked for.
     ///
-    /// A file that cannot be written keeps neither the result nor the other files back.
-    /// - Parameter render: gives the result in a form, for a terminal of some columns (`nil` for a file), and with colour
-    ///   where it is wanted.
+    /// If a file cannot be written, the result and the other files are still written.
+    /// - Parameter render: returns the result in a form, for a terminal of some columns (`nil` for a file), and with
+    ///   colour if that is wanted.
     func show(_ render: (Form, _ width: Int?, _ color: Bool) throws -> String) throws {
         let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
         try show(onTerminal(try render(output, Console.outputWidth, hasColor), isColored: hasColor)) {
@@ -63,18 +63,18 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
         }
     }
 
-    /// A result in the form for standard output, which may be a terminal.
+    /// Returns a result in the form for standard output, which may be a terminal.
     func onTerminal(_ text: String, isColored: Bool) -> String {
         let text = Self.safe(text, as: output, isColored: isColored)
         return output == .text ? text.fitted(to: Console.outputWidth) : text
     }
 
-    /// What is for a person escapes nothing by rules of its own.
+    /// Returns a text with control characters escaped if its form is `text`, which has no escaping rules of its own.
     static func safe(_ text: String, as form: Form, isColored: Bool = false) -> String {
         form == .text ? TerminalText.safe(text, isColored: isColored) : text
     }
 
-    /// Shows a text on standard output and writes the files that were asked for, which hold something else.
+    /// Shows a text on standard output and writes the report files, whose texts `render` returns.
     func show(_ text: String, reporting render: (Form) throws -> String) throws {
         var failures: [any Error] = []
         for path in report {

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Mongo
 internal import SystemPackage
 
-/// The user's password, by its file or its variable.
+/// The user's password, from its file or its variable.
 enum PasswordFile {
-    /// The password; `nil` where neither is set.
-    /// - Parameter isGiven: whether the operator named the file for this run: then it beats `SHIPSHAPE_PASSWORD`.
+    /// Returns the password; `nil` if neither is set.
+    /// - Parameter isGiven: whether a flag of this run names the file, so that it overrides `SHIPSHAPE_PASSWORD`.
     /// - Throws: ``PasswordFileError``.
     static func password(isGiven: Bool, at path: String?) throws -> String? {
         let variable = ProcessInfo.processInfo.environment["SHIPSHAPE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }
@@ -13,7 +13,7 @@ enum PasswordFile {
         return try path.map { try read($0) }
     }
 
-    /// The first line of a file.
+    /// Returns the first line of a file.
     /// - Parameter flag: the flag that named it.
     static func read(_ path: String, for flag: String = "--password-file") throws -> String {
         let text: String
@@ -31,7 +31,7 @@ enum PasswordFile {
     }
 }
 
-/// A file that holds no password.
+/// An error for a file that has no usable password.
 struct PasswordFileError: Error, CustomStringConvertible {
     let flag: String
     let path: String

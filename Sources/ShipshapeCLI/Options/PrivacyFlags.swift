@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import Foundation
 internal import Reporting
 
-/// What results may tell of the documents.
+/// The data of the documents that results may show.
 struct PrivacyFlags: ParsableArguments {
-    /// How `_id`s are shown.
+    /// The ways to show `_id`s.
     enum IDs: String, ExpressibleByArgument, CaseIterable {
         case show, hash, none
     }
@@ -22,7 +22,7 @@ struct PrivacyFlags: ParsableArguments {
     @Flag(help: "Show the documents' values beside the findings, cut to 80 characters; else no value is shown.")
     var showValues = false
 
-    /// How `_id`s are shown in all results of this run.
+    /// The way in which all results of this run show `_id`s.
     var display: IDDisplay {
         switch ids {
         case .show: return .shown

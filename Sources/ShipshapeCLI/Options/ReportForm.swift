@@ -7,13 +7,13 @@ internal import Reporting
 protocol ReportForm: ExpressibleByArgument, CaseIterable, Hashable, Sendable {
     /// The form for a person.
     static var text: Self { get }
-    /// The form that a file's ending names.
+    /// Creates the form that a file's ending names.
     init?(ending: String)
-    /// The endings in words.
+    /// The endings, in words.
     static var endings: String { get }
 }
 
-/// For a person or as one JSON object.
+/// The forms of a plain report: text, or one JSON object.
 enum PlainForm: String, ReportForm {
     case text, json
 
@@ -28,7 +28,7 @@ enum PlainForm: String, ReportForm {
     static let endings = ".json or .txt"
 }
 
-/// Also for a pull request and for what reads the results of a build.
+/// The forms of a rich report, also for a pull request and for readers of a build's results.
 enum RichForm: String, ReportForm {
     case text, json, jsonl, markdown, html, junit, github
 
@@ -61,7 +61,7 @@ extension ReportFlags<RichForm> {
         try show(onTerminal(text, isColored: isColored)) { Self.text(of: result, as: $0, .file) }
     }
 
-    /// A result in a form.
+    /// Returns a result in a form.
     static func text(of result: some Reportable, as form: RichForm, _ layout: TextLayout) -> String {
         switch form {
         case .text: result.text(layout)
@@ -79,10 +79,10 @@ extension ReportFlags<RichForm> {
 typealias OutputFlags = ReportFlags<PlainForm>
 
 extension ReportFlags<PlainForm> {
-    /// A form, and what it needs to know of the place where it is shown.
+    /// A form, with the width of the place where it is shown.
     enum Layout {
         case json
-        /// Lines up to a width, where there is one.
+        /// Lines up to a width; `nil` for no limit.
         case text(width: Int?)
     }
 
@@ -93,6 +93,6 @@ extension ReportFlags<PlainForm> {
 }
 
 extension ServerTime {
-    /// By this machine's clock.
+    /// The time of this machine's clock.
     static var now: ServerTime { ServerTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1_000)) }
 }

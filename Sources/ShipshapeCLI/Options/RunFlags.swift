@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import JobState
 internal import Running
 
-/// How a job is run, whichever command runs it.
+/// The flags for running a job, for every command that runs one.
 struct RunFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Accept that so many documents become unsyncable.", valueName: "count"))
     var allowUnsync: Int?
@@ -57,7 +57,7 @@ struct RunFlags: ParsableArguments {
         if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
     }
 
-    /// The options that the flags make.
+    /// Returns the options from the flags.
     func options(state: StateFlags, ledger: LedgerFlags) -> RunOptions {
         var options = RunOptions()
         options.stateDatabase = state.stateDatabase

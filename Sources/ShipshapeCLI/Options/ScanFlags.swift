@@ -3,7 +3,7 @@ internal import BSON
 internal import Checking
 internal import Scanning
 
-/// How documents are read: which of them, from where, and how fast.
+/// The flags for reading documents: which of them, from where, and how fast.
 struct ScanFlags: ParsableArguments {
     @Option(help: ArgumentHelp("How many parts of a collection are read at once.", valueName: "count"))
     var threads = 2
@@ -63,7 +63,7 @@ struct ScanFlags: ParsableArguments {
         }
     }
 
-    /// Refuses what only a server can do.
+    /// Refuses the flags that only a server can serve.
     func requireNothingLive() throws {
         let asked = [
             ("--where", filter != nil), ("--sample", sample != nil), ("--part", part != nil), ("--count", count),
@@ -75,7 +75,7 @@ struct ScanFlags: ParsableArguments {
         }
     }
 
-    /// Reads a part, as --part has it.
+    /// Reads the value of --part.
     static func part(parsing text: String) throws -> CheckPart {
         guard let part = CheckPart(text) else {
             throw ValidationError("it is not NUMBER/PARTS, such as 3/8, of at most \(CheckPart.maximumCount) parts")
@@ -83,7 +83,7 @@ struct ScanFlags: ParsableArguments {
         return part
     }
 
-    /// Reads a filter, as --where has it.
+    /// Reads the value of --where.
     static func filter(parsing text: String) throws -> BSONDocument {
         do throws(BSONError) {
             return try BSONDocument(extendedJSON: text)

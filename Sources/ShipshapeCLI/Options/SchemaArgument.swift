@@ -7,7 +7,7 @@ internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
 
-/// A schema as the operator names it: a path, a path in a git revision, or `live`.
+/// A schema, given by a path, by a path in a git revision, or by `live`.
 struct SchemaArgument: ExpressibleByArgument {
     /// The path, `REVISION:PATH`, or `live`.
     let name: String
@@ -16,18 +16,18 @@ struct SchemaArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// Whether it stands for the validators that the collections carry now; a folder of that name is `./live`.
+    /// Whether it means the validators that the collections have now; a folder of that name is written as `./live`.
     var isLive: Bool { name == LiveSchema.name }
 
     /// Reads the schema.
-    /// - Parameter namespace: the collection that a single file covers; else the only one to read.
-    /// - Throws: ``SchemaError``; ``InputError`` for a revision that cannot be read; what connecting throws.
+    /// - Parameter namespace: the collection that a single file covers; otherwise the only one to read.
+    /// - Throws: ``SchemaError``; ``InputError`` for a revision that cannot be read; errors of connecting.
     func read(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
         return try await reading { try ServerSchema.read(at: $0, named: name, namespace: namespace) }
     }
 
-    /// Reads all that lint looks at.
+    /// Reads all parts of the schema that lint checks.
     /// - Throws: as ``read(namespace:connection:)`` does.
     func readForLint(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
@@ -45,7 +45,7 @@ struct SchemaArgument: ExpressibleByArgument {
         }
     }
 
-    /// Gives the path at which the files are, for as long as they are read.
+    /// Calls `read` with the path of the files; a copy from a git revision exists only for that time.
     private func reading(_ read: (String) throws -> ServerSchema) async throws -> ServerSchema {
         guard let revision = GitRevision(name) else { return try read(name) }
         return try await revision.checkedOut(read)
@@ -60,13 +60,13 @@ struct SchemaArgument: ExpressibleByArgument {
 }
 
 extension SchemaArgument {
-    /// Where the schema is, as seen from a folder; `nil` when it is no file or folder that a job could name.
+    /// Returns the schema's path relative to a folder; `nil` if it is no file or folder that a job could name.
     func path(from folder: FilePath) -> String? {
         guard !isLive, (try? FilePath(name).stat()) != nil else { return nil }
         return Self.path(of: FilePath(name), from: folder)
     }
 
-    /// A path as seen from a folder.
+    /// Returns a path relative to a folder.
     static func path(of file: FilePath, from folder: FilePath) -> String {
         let here = FilePath(FileManager.default.currentDirectoryPath)
         let (target, home) = (here.pushing(file).lexicallyNormalized(), here.pushing(folder).lexicallyNormalized())

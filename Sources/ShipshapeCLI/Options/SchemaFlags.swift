@@ -5,9 +5,9 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// What no export says about the app, and what decides which documents sync.
+/// The properties of the app that no export states, and that decide which documents sync.
 struct AppFlags: ParsableArguments {
-    /// A switch whose position the operator knows.
+    /// The position of a switch of the app.
     enum Switch: String, ExpressibleByArgument, CaseIterable {
         case on, off
     }
@@ -18,7 +18,7 @@ struct AppFlags: ParsableArguments {
             valueName: "on|off"))
     var mixedCollections = Switch.on
 
-    /// What is assumed.
+    /// The assumptions about the app.
     var assumptions: CheckOptions {
         var options = CheckOptions()
         options.allowsMixedCollections = mixedCollections == .on
@@ -26,7 +26,7 @@ struct AppFlags: ParsableArguments {
     }
 }
 
-/// What a check assumes about the app, and what it looks into beside the documents.
+/// The assumptions of a check about the app, and what it looks into as well as the documents.
 struct DialectFlags: ParsableArguments {
     @OptionGroup(title: "The App") var app: AppFlags
 
@@ -48,7 +48,7 @@ struct DialectFlags: ParsableArguments {
                 + "Such links never fail a check."))
     var followLinks = false
 
-    /// What the check assumes.
+    /// The assumptions of the check.
     var assumptions: CheckOptions {
         var options = app.assumptions
         options.refusesNulls = nullTypes == .off
@@ -57,7 +57,7 @@ struct DialectFlags: ParsableArguments {
     }
 }
 
-/// Which removals and additions are renames.
+/// The removals and additions that are renames.
 struct RenameFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -75,7 +75,7 @@ struct RenameFlags: ParsableArguments {
         }
     }
 
-    /// The renames that flags and the configuration state; those of the flags come first, and beat the others.
+    /// Returns the renames from flags and configuration; those of the flags come first, and override the others.
     /// - Throws: ``RenameError``.
     func read() throws -> [Rename] {
         let stated = try rename.map { try Rename($0) }
@@ -84,7 +84,7 @@ struct RenameFlags: ParsableArguments {
     }
 }
 
-/// Which findings are accepted.
+/// The findings that the operator accepts.
 struct ExceptionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -97,7 +97,7 @@ struct ExceptionFlags: ParsableArguments {
             valueName: "file"), completion: .file())
     var exceptions: String?
 
-    /// Reads the exceptions; `nil` when there is no file.
+    /// Reads the exceptions; `nil` if there is no file.
     /// - Throws: ``LocatedError``.
     func read(for schemas: [CompiledSchema], of app: ServerSchema, isPart: Bool) throws -> ExceptionList? {
         guard let path else { return nil }
@@ -105,7 +105,7 @@ struct ExceptionFlags: ParsableArguments {
         return ExceptionList(file: path, exceptions, for: app, isPart: isPart, today: Self.today)
     }
 
-    /// The file; `nil` when there is none.
+    /// The file; `nil` if there is none.
     var path: String? {
         switch exceptions {
         case "none"?: nil
@@ -119,7 +119,7 @@ struct ExceptionFlags: ParsableArguments {
     private static var today: String { Date.now.formatted(.iso8601.year().month().day()) }
 }
 
-/// What is told beside the report to back it.
+/// The output in addition to the report that gives evidence for it.
 struct EvidenceFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -142,7 +142,7 @@ struct EvidenceFlags: ParsableArguments {
         }
     }
 
-    /// Begins the file of failing documents; `nil` when none is asked for.
+    /// Opens the file of failing documents; `nil` if none was asked for.
     /// - Throws: ``OutputError``.
     func openFailures(_ ids: IDDisplay) throws -> (file: FailuresFile, lines: FailureLines)? {
         guard let failures else { return nil }

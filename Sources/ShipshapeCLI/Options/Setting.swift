@@ -1,6 +1,6 @@
-/// Something that may be set in `shipshape.yml`, by `SHIPSHAPE_…` and by a flag, under one name.
+/// A setting of `shipshape.yml`, of a `SHIPSHAPE_…` variable and of a flag, under one name.
 struct Setting: Sendable, Hashable {
-    /// What a value looks like, for the configuration's JSON Schema.
+    /// The type of a value, for the configuration's JSON Schema.
     enum Kind: Sendable {
         case text, count, flag
     }
@@ -8,23 +8,24 @@ struct Setting: Sendable, Hashable {
     /// The flag's name without its hyphens: the key in `shipshape.yml`.
     let name: String
     var kind = Kind.text
-    /// What it says, as a phrase.
+    /// The meaning of the setting, as a phrase.
     let meaning: String
-    /// What holds where nobody sets it.
+    /// The value of a setting that is not set.
     var fallback: String?
-    /// Whether its value may hold a password.
+    /// Whether the value may contain a password.
     var isSecret = false
-    /// Whether a value from elsewhere stands in for the flag; else it is asked for where it is needed, as it means less than
-    /// the flag: a deployment that is known is not one that `diff` is to look at.
+    /// Whether a value from a variable or the file counts as if the flag had been given.
+    ///
+    /// If not, commands look it up themselves, because it means less: only `--uri` makes `diff` read a deployment.
     var standsInForFlag = true
 
-    /// The flag.
+    /// The flag, with its hyphens.
     var flag: String { "--\(name)" }
 
     /// The environment variable.
     var variable: String { "SHIPSHAPE_\(name.uppercased().replacing("-", with: "_"))" }
 
-    /// All settings, as `shipshape config` lists them.
+    /// All settings, in the order of `shipshape config`.
     static let all: [Setting] = [
         Setting(
             name: "uri", meaning: "the connection string; better without a password", isSecret: true,

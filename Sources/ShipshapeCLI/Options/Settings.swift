@@ -6,9 +6,9 @@ internal import SchemaChange
 internal import ServerSchema
 internal import Synchronization
 
-/// What flags, environment variables and `shipshape.yml` set, the first of them first.
+/// The settings from flags, environment variables and `shipshape.yml`, in this order of precedence.
 struct Settings: Sendable {
-    /// Where a value comes from.
+    /// The source of a value.
     enum Source: Sendable, Hashable, CustomStringConvertible {
         case flag(String), variable(String), file(SourceLocation, environment: String?), fallback
 
@@ -22,7 +22,7 @@ struct Settings: Sendable {
         }
     }
 
-    /// A setting as it holds in this run.
+    /// The value of a setting in this run.
     struct Value: Sendable {
         let setting: Setting
         let text: String
@@ -34,12 +34,12 @@ struct Settings: Sendable {
     /// The environment that was chosen.
     let environment: String?
     private let values: [String: Value]
-    /// What the operator gave to write to a protected environment.
+    /// The environment that `--yes-protected` names.
     private let allowed: String?
 
-    /// Reads what holds for a run.
-    /// - Parameter arguments: those behind the program's name.
-    /// - Throws: ``LocatedError`` for the file; ``UsageError`` for an environment that there is none of.
+    /// Reads the settings of a run.
+    /// - Parameter arguments: the arguments after the program's name.
+    /// - Throws: ``LocatedError`` for the file; ``UsageError`` for an unknown environment.
     init(_ arguments: [String], variables: [String: String]) throws {
         let given = GivenFlags(arguments)
         let set = variables.filter { $0.key.hasPrefix("SHIPSHAPE_") && !$0.value.isEmpty }
@@ -73,33 +73,33 @@ struct Settings: Sendable {
         self.values = values
     }
 
-    /// Nothing is set.
+    /// Creates settings without values.
     private init() { (file, environment, allowed, values) = (ConfigurationFile(), nil, nil, [:]) }
 
-    /// A setting's value; `nil` where nobody sets it.
+    /// The value of a setting; `nil` if it is not set.
     subscript(name: String) -> String? { values[name]?.text }
 
-    /// A setting's value and where it comes from.
+    /// Returns a setting's value and its source.
     func value(of setting: Setting) -> Value? {
         values[setting.name] ?? setting.fallback.map { Value(setting: setting, text: $0, source: .fallback) }
     }
 
-    // MARK: the run's own
+    // MARK: the settings of this run
 
     private static let stored = Mutex(Settings())
 
-    /// Those of this run.
+    /// The settings of this run.
     static var current: Settings { stored.withLock { $0 } }
 
-    /// Makes these the run's own.
+    /// Makes these the settings of this run.
     func hold() { Self.stored.withLock { $0 = self } }
 }
 
 // MARK: flags
 
 extension Settings {
-    /// The arguments that stand in for flags of a command that are not given.
-    /// - Parameter accepted: the flags that the command takes; asked only where something is set.
+    /// Returns the arguments to add for flags of a command that were not given.
+    /// - Parameter accepted: returns the flags that the command takes; called only if something is set.
     func standIns(
         for accepted: () throws -> Set<String>, in arguments: [String]
     ) throws -> [(value: Value, arguments: [String])] {
@@ -107,7 +107,7 @@ extension Settings {
         let set = Setting.all.filter { $0.standsInForFlag && given[$0.flag] == nil && values[$0.name] != nil }
         guard !set.isEmpty else { return [] }
         let accepted = try accepted()
-        // A dump has no ledger: one is read only where the operator names it for this very run.
+        // A dump has no ledger, so one is read only if a flag of this run names it.
         let isOfSource = given["--source"] != nil
         return set.compactMap { setting in
             guard accepted.contains(setting.flag), let value = values[setting.name] else { return nil }
@@ -119,7 +119,7 @@ extension Settings {
     }
 }
 
-/// The flags of a command line and their values, as they are typed.
+/// The flags of a command line and their values, as typed.
 struct GivenFlags {
     private var values: [String: String] = [:]
 
@@ -134,23 +134,23 @@ struct GivenFlags {
         }
     }
 
-    /// A flag's value; the empty text for one without.
+    /// The value of a flag: the empty text for one without a value, `nil` if it was not given.
     subscript(flag: String) -> String? { values[flag] }
 }
 
 // MARK: protected environments
 
 extension Settings {
-    /// The environment that this run would write to, where it is protected: the one that was chosen, or one whose connection
-    /// string is the run's.
+    /// The protected environment that this run would write to, either the chosen one or one with the run's connection
+    /// string; `nil` if there is none.
     private var protected: String? {
         if let environment, file.environments[environment]?.isProtected == true { return environment }
         guard let uri = self["uri"] else { return nil }
         return file.environments.first { $0.value.isProtected && $0.value.values["uri"]?.text == uri }?.key
     }
 
-    /// Has the operator confirm that a command writes to a protected environment.
-    /// - Throws: ``UsageError`` where nobody can be asked; ``ExitStatus/stopped`` for another answer.
+    /// Asks the operator to confirm that a command writes to a protected environment.
+    /// - Throws: ``UsageError`` off a terminal or for a wrong `--yes-protected`; ``ExitStatus/stopped`` otherwise.
     func confirmWriting(_ command: String) throws {
         guard let name = protected else { return }
         if let allowed {
@@ -180,7 +180,7 @@ extension InMemoryProvider {
     }
 }
 
-/// Which provider gave the value that was read last.
+/// The provider of the value that was read last.
 private final class SourceRecorder: AccessReporter {
     private let index = Mutex<Int?>(nil)
 

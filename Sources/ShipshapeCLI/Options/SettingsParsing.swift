@@ -4,11 +4,11 @@ internal import LocatedYAML
 internal import ServerSchema
 
 extension Shipshape {
-    /// Parses a command line; settings of the environment and of the configuration stand in for flags that are not given.
-    /// - Throws: what parsing throws; ``LocatedError`` for a setting that the command does not take.
+    /// Parses a command line, with settings from variables and the configuration for flags that were not given.
+    /// - Throws: errors of parsing; ``LocatedError`` for a setting that the command does not accept.
     static func parse(withSettings arguments: [String]) throws -> any ParsableCommand {
         let command = try parseAsRoot(arguments)
-        // Help is told whatever the configuration says.
+        // Help is shown even if the configuration is wrong.
         guard let name = type(of: command).configuration.commandName ?? arguments.first, name != "help" else {
             return command
         }
@@ -20,7 +20,7 @@ extension Shipshape {
         do {
             return try parseAsRoot(arguments.appending(standIns.flatMap(\.arguments)))
         } catch {
-            // The operator's own words are good: which setting is not?
+            // The command line alone is valid, so each setting is tried to find the wrong one.
             for (value, words) in standIns {
                 do { _ = try parseAsRoot(arguments.appending(words)) } catch {
                     let place: SourceLocation? =
@@ -35,7 +35,7 @@ extension Shipshape {
 }
 
 extension [String] {
-    /// The arguments with flags behind them, before the mark behind which there are none.
+    /// Returns the arguments with flags added at the end, but before `--`, after which there are no flags.
     fileprivate func appending(_ flags: [String]) -> [String] {
         let end = firstIndex(of: "--") ?? endIndex
         return Array(self[..<end] + flags + self[end...])
@@ -61,7 +61,7 @@ private enum CommandFlags {
         let names: [Name]?
     }
 
-    /// The long flags of the command that a command line begins with.
+    /// Returns the long flags of the command that a command line begins with.
     static func accepted(by arguments: [String]) throws -> Set<String> {
         var command = try JSONDecoder().decode(Tool.self, from: Data(Shipshape._dumpHelp().utf8)).command
         for word in arguments {

@@ -2,19 +2,19 @@ internal import Foundation
 internal import Glibc
 internal import SystemPackage
 
-/// A file that others see whole or not at all: it is written beside its place, and renamed at the end.
+/// A file that others see whole or not at all, because it is written next to its place and renamed at the end.
 ///
-/// Nobody can foresee the name that it has meanwhile, and only its owner may read it, unless the file that it replaces
-/// said otherwise. A device or a pipe is written as it is, because a file would replace it. A link is replaced, and
-/// never followed: another user may have made it.
+/// The temporary name is unpredictable, and only the owner can read the file, unless the file that it replaces has
+/// wider permissions. A device or a pipe is written directly, because a file would replace it. A link is replaced and
+/// never followed, because another user may have made it.
 struct AtomicFile {
-    /// Its place.
+    /// The path of the file's place.
     let path: String
-    /// Where it is written meanwhile; `nil` for what is written as it stands.
+    /// The path while it is written; `nil` for a stream, a device or a pipe, which is written directly.
     private let temporary: FilePath?
     private let descriptor: FileDescriptor
 
-    /// Begins the file; what stands at its place stays until ``commit()``.
+    /// Opens the file; an existing file at its place stays until ``commit()``.
     /// - Throws: ``Errno``.
     init(_ path: String) throws {
         self.path = path
@@ -38,14 +38,14 @@ struct AtomicFile {
             permissions: .ownerReadWrite)
         self.temporary = temporary
         guard let present, present.type == .regular else { return }
-        // Narrower than asked for never harms, and a file of somebody else's may keep us from more.
+        // A failure is ignored, because permissions narrower than those of the old file do no damage.
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
 
-    /// Opens a file as it will be written, and leaves nothing of that.
+    /// Opens a file in the way in which it will be written, and removes all traces of it.
     ///
-    /// A pipe is not opened: its reader would see the end.
-    /// - Throws: ``Errno`` that a later ``write(_:to:)`` would end with.
+    /// A pipe is not opened, because its reader would see the end of the data.
+    /// - Throws: ``Errno`` that a later ``write(_:to:)`` would throw.
     static func probe(_ path: String) throws {
         switch try? FilePath(path).stat().type {
         case .directory: throw Errno.isDirectory
@@ -56,7 +56,7 @@ struct AtomicFile {
     }
 
     /// Writes a whole file at once.
-    /// - Throws: ``Errno``; what stood at its place stays then.
+    /// - Throws: ``Errno``; an existing file then stays.
     static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
         let file = try AtomicFile(path)
         do { try file.write(bytes) } catch {
@@ -66,12 +66,12 @@ struct AtomicFile {
         try file.commit()
     }
 
-    /// Adds to the file.
+    /// Appends to the file.
     /// - Throws: ``Errno``.
     func write(_ bytes: some Sequence<UInt8>) throws { _ = try descriptor.writeAll(bytes) }
 
-    /// Puts the file in its place.
-    /// - Throws: ``Errno``; nothing is left of the file then.
+    /// Moves the file to its place.
+    /// - Throws: ``Errno``; the temporary file is then removed.
     func commit() throws {
         guard let temporary else { return try descriptor.close() }
         do {
@@ -88,19 +88,19 @@ struct AtomicFile {
         }
     }
 
-    /// Leaves nothing of the file.
+    /// Closes the file and removes all traces of it.
     func discard() {
         try? descriptor.close()
         if let temporary { _ = unsafe unlink(temporary.string) }
     }
 
-    /// How long a pipe's reader may take to come.
+    /// How long to wait for the reader of a pipe.
     private static let patience: Duration = .seconds(10)
 
     /// Opens a device or a pipe.
     ///
-    /// A pipe without a reader would hold the program for ever, deaf to signals. Another user may put a link or a file
-    /// in the place of the pipe in the meantime: neither is written.
+    /// A pipe without a reader would block the program for ever, even against signals. Another user may put a link or a
+    /// file in the place of the pipe in the meantime, so neither is written.
     private static func open(_ place: FilePath, isPipe: Bool) throws -> FileDescriptor {
         let deadline = ContinuousClock.now + patience
         while true {
@@ -134,15 +134,15 @@ extension FilePath {
     }
 }
 
-/// Files that a command writes beside each other, and the folders that they need.
+/// Files that a command writes together, and the folders that they need.
 struct NewFiles {
     private let files: [(path: String, text: String)]
 
-    /// Joins paths and texts.
+    /// Creates the files from paths and texts.
     init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
-    /// Writes the files, all or, when one of them stands there already, none.
-    /// - Parameter replacing: whether files that stand there are replaced.
+    /// Writes all files, or none if one of them exists and is not to be replaced.
+    /// - Parameter replacing: whether existing files are replaced.
     /// - Throws: ``OutputError``.
     func write(replacing: Bool) throws {
         if !replacing, let present = files.first(where: { (try? FilePath($0.path).stat()) != nil })?.path {
@@ -155,7 +155,7 @@ struct NewFiles {
                     atPath: FilePath(path).removingLastComponent().string, withIntermediateDirectories: true)
                 try AtomicFile.write(text.utf8, to: path)
             } catch let error as CocoaError {
-                // Foundation's own words are not for people.
+                // Foundation's own error texts are not meant for users.
                 let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
                 throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be made")")
             } catch {

@@ -1,17 +1,17 @@
-/// Hides the secrets of connection strings, also of those that the driver cannot read.
+/// Hides the secrets of connection strings, even of those that the driver cannot read.
 ///
-/// A user may have forgotten to escape the password, so that it may hold any character, also a space or an `@`.
+/// A password may contain any character, even a space or an `@`, because the user may have forgotten to escape it.
 enum ConnectionStringMask {
-    /// A text that may quote connection strings, with `***` for all that is between the first one's scheme and the last
-    /// `@`, and for the options that hold a secret.
+    /// Returns a text that may quote connection strings, with `***` for everything between the first one's scheme and
+    /// the last `@`, and for the options that hold a secret.
     static func mask(_ text: String) -> String {
-        // A path's slashes may have been joined.
+        // The slashes may have been joined, as in a path.
         let secret = /([A-Za-z][A-Za-z0-9+.\-]*:\/+)[\s\S]*@/.matchingSemantics(.unicodeScalar)
         return hidingOptions(of: text.replacing(secret) { "\($0.output.1)***@" })
     }
 
-    /// A connection string with `***` for all that is between its scheme, or its start, and the last `@`, for the
-    /// options that hold a secret, and for a part that is not readable.
+    /// Returns a connection string with `***` for everything between its scheme, or its start, and the last `@`, for
+    /// the options that hold a secret, and for a part that is not readable.
     static func mask(uri: String) -> String {
         let scheme = uri.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/+/)?.output ?? ""
         let end = uri.unicodeScalars.lastIndex(of: "@")

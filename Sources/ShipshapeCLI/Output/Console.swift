@@ -6,20 +6,20 @@ internal import SystemPackage
 
 /// The process's own streams: results go to standard output, everything else to standard error.
 enum Console {
-    /// Whether standard error is a terminal: where progress is drawn and questions are asked.
+    /// Whether standard error is a terminal, on which progress is drawn and questions are asked.
     static let isInteractive = isatty(2) == 1
-    /// Whether standard output is a terminal: where colour is welcome.
+    /// Whether standard output is a terminal, on which colour can be used.
     static let isOutputTerminal = isatty(1) == 1
-    /// Whether standard input is a terminal: where an answer can come from.
+    /// Whether standard input is a terminal, from which an answer can come.
     static let isInputTerminal = isatty(0) == 1
 
     /// Whether a question can be asked and answered.
     static var canAsk: Bool { isInputTerminal && isInteractive }
 
-    /// The width of the terminal that progress is drawn on, 80 where it cannot be told.
+    /// The width of the terminal that progress is drawn on, or 80 if it is unknown.
     static var width: Int { width(of: 2) ?? 80 }
 
-    /// The width of the terminal that results go to; `nil` where they go to a file or a pipe.
+    /// The width of the terminal that results go to; `nil` for a file or a pipe.
     static var outputWidth: Int? { isOutputTerminal ? width(of: 1) : nil }
 
     private static func width(of descriptor: Int32) -> Int? {
@@ -28,23 +28,23 @@ enum Console {
         return Int(size.ws_col)
     }
 
-    /// Gives every standard stream a descriptor: where one is closed, the next socket would take its number, and
-    /// results be written into it.
+    /// Opens a descriptor for each standard stream that is closed, because otherwise the next socket would take its
+    /// number, and results would be written to it.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
-            // Lower numbers are taken, so this is the stream's; writing a result to it fails, as it should.
+            // All lower numbers are taken, so the stream gets its own; writing a result to it fails, as it should.
             _ = unsafe open("/dev/null", mode)
         }
-        // A file that may grow no more (`ulimit -f`) is to fail as on a full disk: nothing half-written, and exit code 73.
+        // At the limit of `ulimit -f` a write fails as on a full disk: with exit code 73, and no half-written file.
         _ = signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Whether colour is wanted on a stream: on a terminal, unless `NO_COLOR` is set.
+    /// Whether to use colour on a stream: on a terminal, unless `NO_COLOR` is set.
     static func wantsColor(onTerminal isTerminal: Bool) -> Bool {
         isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    /// Whether the locale is one of UTF-8.
+    /// Whether the locale uses UTF-8.
     static var speaksUnicode: Bool {
         let environment = ProcessInfo.processInfo.environment
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
@@ -56,7 +56,7 @@ enum Console {
         try result(TerminalText.safe(text, isColored: isColored))
     }
 
-    /// Writes a result in a form that escapes what others wrote by rules of its own, with a newline at its end.
+    /// Writes a result in a form that has its own rules for escaping, with a newline at its end.
     static func result(_ text: String) throws {
         do {
             _ = try FileDescriptor.standardOutput.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8)
@@ -71,7 +71,7 @@ enum Console {
         write(lines.fitted(to: isInteractive ? width : nil) + "\n", isColored: isColored)
     }
 
-    /// Says why the command ends: a line for the operator, or one of JSON where the result is JSON, too.
+    /// Writes the reason why the command ends: a line of text, or of JSON if the result is JSON as well.
     static func failure(_ message: String, _ status: ExitStatus) {
         error(
             speaksJSON
@@ -79,7 +79,7 @@ enum Console {
                 : "shipshape: \(message)")
     }
 
-    /// Whether the command line asks for JSON: what is wrong with it may be told before it is parsed.
+    /// Whether the command line asks for JSON; found without the parser, because errors can occur before it runs.
     static let speaksJSON: Bool = {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         let values = zip(words, words.dropFirst()).filter { ["-o", "--output"].contains($0.0) }.map(\.1)
@@ -89,23 +89,23 @@ enum Console {
         return (values + joined).contains { $0 == "json" || $0 == "jsonl" }
     }()
 
-    /// Writes to standard error; a closed stream is no reason to stop a job.
-    /// - Parameter control: what moves the terminal's cursor before the text.
+    /// Writes to standard error, and ignores errors, because a closed stream must not stop a job.
+    /// - Parameter control: codes that move the terminal's cursor before the text.
     static func write(_ text: String, control: String = "", isColored: Bool = false) {
         let text = control + TerminalText.safe(text, isColored: isColored)
         _ = try? FileDescriptor.standardError.writeAll(text.utf8)
     }
 
-    /// Goes on only when somebody at the terminal says yes.
+    /// Continues only if the user at the terminal answers yes.
     /// - Parameters:
-    ///   - nothing: what is said when nobody does, as "nothing was written".
-    ///   - need: what to do where nobody can be asked, as "backfill needs --yes".
+    ///   - nothing: the message after another answer, such as "nothing was written".
+    ///   - need: what to do without a terminal, such as "backfill needs --yes".
     /// - Throws: ``UsageError`` off a terminal; ``ExitStatus/stopped`` after any other answer.
     static func confirm(_ question: String, orElse nothing: String, offTerminal need: String) throws {
         try confirm(question + " [yes/no]", by: ["yes", "y"], orElse: nothing, offTerminal: need) { $0.lowercased() }
     }
 
-    /// Goes on only when somebody at the terminal types a word.
+    /// Continues only if the user at the terminal types a word.
     /// - Throws: as ``confirm(_:orElse:offTerminal:)`` does.
     static func confirm(_ question: String, by word: String, orElse nothing: String, offTerminal need: String) throws {
         try confirm(question, by: [word], orElse: nothing, offTerminal: need) { $0 }
@@ -118,7 +118,7 @@ enum Console {
         guard canAsk else { throw UsageError("\(nothing): off a terminal, \(need)") }
         write(question.printable + " ")
         let answer = readLine()
-        // The end of the input leaves the line open.
+        // At the end of the input, the line with the question has no line break yet.
         if answer == nil { write("\n") }
         guard let answer, answers.contains(read(answer.trimmingCharacters(in: .whitespaces))) else {
             failure(nothing, .stopped)
@@ -126,18 +126,18 @@ enum Console {
         }
     }
 
-    /// Asks at the terminal for what it does not show; `nil` where nobody can be asked.
-    /// - Throws: ``ExitStatus/stopped`` when there is no answer.
+    /// Asks at the terminal for a secret, which is not shown while it is typed; `nil` without a terminal.
+    /// - Throws: ``ExitStatus/stopped`` if there is no answer.
     static func secret(_ question: String) throws -> String? {
         var before = termios()
         guard canAsk, unsafe tcgetattr(0, &before) == 0 else { return nil }
         var silent = before
         let known = before
         silenced.withLock { $0 = known }
-        // Whatever signal ends the process does not leave the terminal silent.
+        // A signal that ends the process restores the terminal first.
         let signals = TerminationSignals { exit("stopped by a signal") }
         defer { signals.cancel() }
-        // An interrupt from the keyboard ends the line.
+        // An interrupt from the keyboard ends the line instead of sending a signal.
         let interrupt: UInt8 = 3
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         unsafe withUnsafeMutableBytes(of: &silent.c_cc) { unsafe $0[Int(VEOL)] = interrupt }
@@ -145,14 +145,14 @@ enum Console {
         guard unsafe tcsetattr(0, TCSAFLUSH, &silent) == 0 else { return nil }
         write(question.printable)
         var line = [UInt8](repeating: 0, count: 4_096)
-        // The terminal gives one line at a time, whatever ends it.
+        // The terminal returns one line at a time, whatever ends it.
         let count = unsafe read(0, &line, line.count)
         write("\n")
         guard count > 0, line[count - 1] != interrupt else { throw ExitStatus.stopped }
         return String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// The terminal as it was before it was asked to show nothing; `nil` while it shows what is typed.
+    /// The terminal's settings from before the secret is typed; `nil` while the terminal shows what is typed.
     private static let silenced = Mutex<termios?>(nil)
 
     private static func restoreTerminal() {
@@ -162,7 +162,7 @@ enum Console {
         }
     }
 
-    /// Ends the process at a signal while nothing is at stake: a question may be open, or a server be looked for.
+    /// Ends the process at a signal before any work, for instance during a question or the search for a server.
     static func exit(_ reason: String) -> Never {
         restoreTerminal()
         if isInteractive, Log.format == .text { write("\n") }

@@ -13,9 +13,9 @@ internal import SchemaChange
 internal import ServerSchema
 internal import Watching
 
-/// The exit codes, and which error gives which: the one place that knows.
+/// The exit codes, and the only mapping from errors to exit codes.
 ///
-/// The argument parser's own default for an error that it does not know is 1, which here means findings.
+/// The argument parser's own default for an unknown error is 1, which here means findings.
 enum ExitStatus: Int32, Error {
     case findings = 1
     case usage = 64
@@ -44,10 +44,10 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// Whether another run may end otherwise though nobody has looked.
+    /// Whether another run may succeed without any action of the operator.
     var isPassing: Bool { [.unavailable, .stopped, .held].contains(self) }
 
-    /// The code for what a job came to; `nil` where nothing is left.
+    /// Creates the code for the outcome of a job; `nil` if nothing is left to do.
     init?(of report: BackfillReport) {
         guard report.outcome.stop == nil else {
             self = .stopped
@@ -57,7 +57,7 @@ enum ExitStatus: Int32, Error {
         self = .findings
     }
 
-    /// The code for an error that a command threw.
+    /// Creates the code for an error that a command threw.
     init(for error: any Error) {
         switch error {
         case let status as ExitStatus: self = status
@@ -94,8 +94,11 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// BadValue, FailedToParse, TypeMismatch, InvalidOptions, CommandNotFound and InvalidNamespace say that a command of
-    /// ours was wrong, as do the numbered assertions above 10,000; else the deployment could not do what it was asked.
+    /// The server's codes for a wrong command of ours: BadValue, FailedToParse, TypeMismatch, InvalidOptions,
+    /// CommandNotFound and InvalidNamespace.
+    ///
+    /// Numbered assertions above 10,000 mean the same unless they are transient; after any other code, the deployment
+    /// could not do what it was asked.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
     private init(for error: RunError) {
@@ -111,23 +114,23 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// The exit code that an error of a command ends the process with.
+    /// Returns the exit code for an error of a command.
     static func code(for error: any Error) -> Int32 {
         let parsed = Shipshape.exitCode(for: error)
-        // What the argument parser does not know it would call 1.
+        // The argument parser would return 1 for an error that it does not know.
         let isParsers = parsed == .validationFailure || parsed == .success || error is ExitCode
         return isParsers ? parsed.rawValue : ExitStatus(for: error).rawValue
     }
 
-    /// Says what is wrong and ends the process with the code for it.
+    /// Shows an error and ends the process with its exit code.
     static func end(with error: any Error) -> Never {
         if let status = error as? ExitStatus { leave(status.rawValue) }
         let parsed = Shipshape.exitCode(for: error)
-        // Help, version and wrong usage are the parser's to tell; what it does not know it would call 1.
+        // The parser shows help, version and wrong usage; for an error that it does not know it would exit with 1.
         if parsed == .validationFailure {
             if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
             let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
-            // The lines are the parser's, as long as no argument that it quotes has lines of its own.
+            // All line breaks are the parser's own, unless an argument that it quotes contains one.
             let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }
             Console.error(isPlain ? text : text.printable)
             leave(parsed.rawValue)
@@ -136,20 +139,20 @@ enum ExitStatus: Int32, Error {
         fail(message(for: error), ExitStatus(for: error))
     }
 
-    /// What is wrong, in a line that holds no secret.
+    /// Returns the text of an error, in a line without secrets.
     static func message(for error: any Error) -> String {
         let bug = ExitStatus(for: error) == .bug ? "internal error: " : ""
         return ConnectionStringMask.mask("\(bug)\(error)\(remedy(for: error))").printable
     }
 
-    /// Says what is wrong and ends the process.
+    /// Shows an error and ends the process.
     private static func fail(_ message: String, _ status: ExitStatus) -> Never {
         Console.failure(message, status)
         leave(status.rawValue)
     }
 
-    /// Ends the process without the work that libraries have registered for its end: what that frees, the threads that
-    /// watch servers and close connections still use.
+    /// Ends the process without the exit handlers of libraries, because they free memory that is still used by the
+    /// threads which watch servers and close connections.
     static func leave(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)
@@ -157,7 +160,7 @@ enum ExitStatus: Int32, Error {
 }
 
 extension ExitStatus {
-    /// What the operator can do about an error of the deployment, which does not say so itself.
+    /// Returns the remedy for an error of the deployment, whose own text has none.
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
         if error.code == .passwordMissing {
@@ -194,21 +197,21 @@ extension ExitStatus {
     }
 }
 
-/// A wrong use of the command line that shows only when the command runs.
+/// A wrong use of the command line that is found only when the command runs.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// A file or folder of the operator's that cannot be used.
+/// An error for an input that cannot be used, such as a file or a folder.
 struct InputError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// An output that cannot be written.
+/// An error for an output that cannot be written.
 struct OutputError: Error, CustomStringConvertible {
     let description: String
 }

@@ -2,23 +2,23 @@ internal import Reporting
 internal import Synchronization
 internal import SystemPackage
 
-/// The file that `--failures` names: a line for every document that fails, from every thread of the scan.
+/// The file of `--failures`, with a line for every document that fails, from every thread of the scan.
 final class FailuresFile: Sendable {
     private let path: String
     private let state: Mutex<State>
     private let failed = Atomic<Bool>(false)
 
-    /// The bytes that are gathered before they are written.
+    /// The number of bytes that are gathered before they are written.
     private static var bufferSize: Int { 1 << 18 }
 
     private struct State {
-        /// Until it is in its place, or given up.
+        /// The open file; `nil` once it is in its place or discarded.
         var file: AtomicFile?
         var buffer: [UInt8] = []
         var error: (any Error)?
     }
 
-    /// Begins the file.
+    /// Opens the file.
     /// - Throws: ``OutputError``.
     init(_ path: String) throws {
         self.path = path
@@ -29,10 +29,10 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Whether a line could not be written, so that going on is of no use.
+    /// Whether a line could not be written, so that continuing is of no use.
     var hasFailed: Bool { failed.load(ordering: .relaxed) }
 
-    /// Adds a line; what goes wrong is thrown by ``finish(_:)``.
+    /// Adds a line; an error is thrown later, by ``finish(_:)``.
     func add(_ line: String) {
         state.withLock { state in
             guard state.error == nil else { return }
@@ -42,8 +42,8 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Adds the last line and puts the file in its place.
-    /// - Throws: ``OutputError`` for whatever went wrong since the beginning; nothing is left of the file then.
+    /// Adds the last line and moves the file to its place.
+    /// - Throws: ``OutputError`` for any error since the beginning; the file is then removed.
     func finish(_ line: String) throws {
         add(line)
         try state.withLock { state in
@@ -57,10 +57,10 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Why a line could not be written; `nil` when all were.
+    /// The error of a line that could not be written; `nil` if all were.
     var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } }
 
-    /// Leaves nothing of the file, when the check comes to no end.
+    /// Removes the file, for a check that does not finish.
     func discard() { state.withLock { $0.file.take()?.discard() } }
 
     private func flush(_ state: inout State) {

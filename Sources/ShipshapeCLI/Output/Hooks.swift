@@ -2,16 +2,16 @@ internal import Concurrency
 internal import Processes
 internal import Synchronization
 
-/// Runs the operator's commands one after the other, beside the work; one that fails is a warning.
+/// Runs the operator's commands one after the other, in parallel to the work; one that fails causes a warning.
 final class Hooks: Sendable {
     private let timeLimit: Duration
-    /// The last one that was begun, which waits for those before it.
+    /// The task of the last command, which waits for those before it.
     private let last = Mutex<Task<Void, Never>?>(nil)
 
     init(timeLimit: Duration) { self.timeLimit = timeLimit }
 
-    /// Runs a command for the shell once those before it are done.
-    /// - Parameter name: what it is called in a warning, such as `--on-wait`.
+    /// Runs a command for the shell after the earlier ones have ended.
+    /// - Parameter name: the name of the hook in a warning, such as `--on-wait`.
     func run(_ command: String, _ name: String, input: String = "", variables: [String: String]) {
         last.withLock { [timeLimit] last in
             let before = last
@@ -24,6 +24,6 @@ final class Hooks: Sendable {
         }
     }
 
-    /// Waits until all are over.
+    /// Waits until all commands have ended.
     func finish() async { await last.withLock { $0 }?.value }
 }

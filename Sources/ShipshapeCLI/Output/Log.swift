@@ -4,16 +4,16 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// What a command tells while it works: lines with the time and the job, for a person or for machines.
+/// The log of a command: lines with the time and the job, for a person or for machines.
 enum Log {
-    /// How lines look.
+    /// The format of the lines.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json
     }
 
     private static let chosen = Mutex(Format.text)
 
-    /// How lines look in this run.
+    /// The format of the lines in this run.
     static var format: Format {
         get { chosen.withLock { $0 } }
         set { chosen.withLock { $0 = newValue } }
@@ -21,13 +21,13 @@ enum Log {
 
     private static let bootstrapped: Void = LoggingSystem.bootstrap { LineHandler(label: $0) }
 
-    /// A logger whose lines carry the name of a job, or of what else is worked on.
+    /// Returns a logger whose lines have the name of a job, or of another subject of the work.
     static func logger(of job: String) -> Logger {
         _ = bootstrapped
         return Logger(label: job)
     }
 
-    /// A record as one line of JSON.
+    /// Returns a record as one line of JSON.
     static func record(_ level: Logger.Level, job: String?, _ message: String) -> String {
         let members = [
             ("time", Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
@@ -37,7 +37,7 @@ enum Log {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// The level of a line that was written for a person.
+    /// Returns the level of a line that was written for a person.
     static func level(of line: String) -> Logger.Level {
         if line.hasPrefix("shipshape: warning: ") { return .warning }
         return line.hasPrefix("shipshape: ") ? .error : .info

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import SystemPackage
 
-/// Where results go, held against what is read: no result takes the place of an input, nor of another result.
+/// Checks that no result takes the place of an input, or of another result.
 enum OutputPlaces {
     /// Refuses outputs that would destroy something.
-    /// - Parameter inputs: the files and folders that are read; those that are not there do not matter.
+    /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.
     /// - Throws: ``UsageError``.
     static func check(_ outputs: [String], reading inputs: [String]) throws {
         let read = inputs.compactMap { name in Place(name).map { (name: name, place: $0) } }
@@ -22,13 +22,13 @@ enum OutputPlaces {
         }
     }
 
-    /// Whether one of the others names the same file in another spelling.
+    /// Whether one of the others names the same file, perhaps in another spelling.
     private static func isTwice(_ output: String, in others: ArraySlice<String>) -> Bool {
         guard let file = file(output) else { return false }
         return others.contains { Self.file($0) == file }
     }
 
-    /// The file by its folder's real path; `nil` for what is no file, such as a pipe.
+    /// Returns the file by its folder's real path; `nil` for anything but a file, such as a pipe.
     private static func file(_ path: String) -> FilePath? {
         let path = FilePath(path)
         if let type = try? path.stat().type, type != .regular { return nil }
@@ -37,7 +37,7 @@ enum OutputPlaces {
         return FilePath(Place.real(folder.isEmpty ? "." : folder) ?? folder.string).appending(name)
     }
 
-    /// A file or a folder that is there.
+    /// A file or a folder that exists.
     private struct Place {
         let path: String
         let type: FileType
@@ -58,7 +58,7 @@ enum OutputPlaces {
 
         func isSame(as other: Place) -> Bool { (device, number) == (other.device, other.number) }
 
-        /// Whether it may be read when a folder is: a report of ours is not, so that the next one may take its place.
+        /// Whether reading the folder reads this file; false for a report of ours, which the next one may replace.
         func isInput(below folder: Place) -> Bool {
             guard folder.type == .directory, path.hasPrefix(folder.path == "/" ? "/" : folder.path + "/") else {
                 return false
@@ -67,7 +67,7 @@ enum OutputPlaces {
             return endings.contains(FilePath(path).extension ?? "") && !isReport
         }
 
-        /// Whether the file begins as our machine forms do.
+        /// Whether the file begins like our machine forms.
         private var isReport: Bool {
             guard let file = FileHandle(forReadingAtPath: path) else { return false }
             defer { try? file.close() }

@@ -1,19 +1,19 @@
 internal import Concurrency
 internal import Glibc
 
-/// The system's limits on the process: below its needs, the Swift runtime would end it without a message.
+/// The system's limits on the process; if they are too low, the Swift runtime would end it without a message.
 enum ProcessLimits {
-    /// The fewest files, sockets among them, that a command needs open at once.
+    /// The minimum number of files, including sockets, that a command needs open at once.
     private static let files: rlim_t = 64
-    /// The files that are asked for where more are allowed.
+    /// The number of open files to ask for, if the system allows it.
     private static let wantedFiles: rlim_t = 4_096
-    /// The least address space: threads reserve far more of it than they use.
+    /// The minimum address space, in bytes; threads reserve far more of it than they use.
     private static let addressSpace: rlim_t = 1 << 30
-    /// The threads that a command needs at once.
+    /// The number of threads that a command needs at once.
     private static let threads = 16
 
-    /// Checks the limits, and raises that of open files as far as the process may by itself.
-    /// - Throws: ``LimitError`` where one of them is too low.
+    /// Checks the limits, and raises that of open files as far as the process is allowed to.
+    /// - Throws: ``LimitError`` if one of them is too low.
     static func check() throws(LimitError) {
         let open = limit(RLIMIT_NOFILE)
         var raised = open
@@ -50,18 +50,18 @@ enum ProcessLimits {
     }
 }
 
-/// A limit of the system under which the program cannot work.
+/// An error for a limit of the system under which the program cannot work.
 struct LimitError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// What a crash leaves behind.
+/// The output of a crash.
 enum Crash {
-    /// Takes the signals of a crash from the Swift runtime: the process just ends.
+    /// Removes the Swift runtime's handlers for the signals of a crash, so that the process ends without a report.
     ///
-    /// The runtime's report holds registers and memory, and so may hold passwords and documents. Whoever sets
+    /// The runtime's report holds registers and memory, and so may hold passwords and documents. A user who sets
     /// `SWIFT_BACKTRACE` asks for it.
     static func printsNoMemory() {
         guard unsafe getenv("SWIFT_BACKTRACE") == nil else { return }

@@ -5,9 +5,9 @@ internal import Logging
 internal import Reporting
 internal import Synchronization
 
-/// Shows how far the work is: a bar on a terminal, elsewhere a line now and then.
+/// Shows the progress of the work: as a bar on a terminal, elsewhere as a line now and then.
 ///
-/// The work only adds to counters; a timer of its own draws.
+/// The work only adds to counters; a separate timer draws.
 final class ProgressLine: Sendable {
     private let title: String
     private let total: Int?
@@ -22,8 +22,8 @@ final class ProgressLine: Sendable {
 
     /// Starts to draw.
     /// - Parameters:
-    ///   - total: how much there is; `nil` or 0 when it cannot be told.
-    ///   - isTotalOfTheRest: whether `total` leaves out what earlier runs have done.
+    ///   - total: the total amount of work; `nil` or 0 if it is unknown.
+    ///   - isTotalOfTheRest: whether `total` excludes the work of earlier runs.
     init(
         _ title: String, total: Int?, isTotalOfTheRest: Bool = false, unit: String = "documents", isShown: Bool
     ) {
@@ -41,13 +41,13 @@ final class ProgressLine: Sendable {
         timer.withLock { $0 = task }
     }
 
-    /// Adds to what is done; callable from every thread.
+    /// Adds to the work done; can be called from every thread.
     func add(_ count: Int) { done.add(count, ordering: .relaxed) }
 
-    /// Adds to what earlier runs have done; callable from every thread.
+    /// Adds to the work done by earlier runs; can be called from every thread.
     func addEarlier(_ count: Int) { earlier.add(count, ordering: .relaxed) }
 
-    /// How far the work is now.
+    /// The current progress.
     var state: ProgressState {
         let earlier = earlier.load(ordering: .relaxed)
         return ProgressState(
@@ -70,16 +70,16 @@ final class ProgressLine: Sendable {
         if isShown, Console.isInteractive { Console.write("", control: Self.clear) }
     }
 
-    /// Goes to the line's start, and clears it.
+    /// The codes that move to the line's start and clear the line.
     private static let clear = "\r\u{1B}[K"
 
     private func draw() {
         let state = state
-        // Between the timer's last tick and `finish` nothing may be drawn over the result.
+        // After `finish`, a last tick of the timer must not draw over the result.
         timer.withLock { task in
             guard task != nil else { return }
             if Console.isInteractive {
-                // One column stays free: a full line would make some terminals go to the next.
+                // One column stays free, because some terminals move to the next line after a full one.
                 let room = Console.width - 1
                 let bar = state.bar(unit, width: room - title.count - 1)
                 Console.write(String("\(title) \(bar)".prefix(room)), control: Self.clear)
@@ -90,7 +90,7 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// How far the work is, in words.
+/// The progress of the work, in words.
 struct ProgressState {
     /// The work done by this run.
     var done: Int
@@ -107,7 +107,7 @@ struct ProgressState {
 
     private var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
 
-    /// Nothing below a thousandth: the first documents say little about the rest.
+    /// The remaining time; empty below a share of 0.001, where the first documents say little about the rest.
     private var remaining: String {
         guard let share, let total, share >= 0.001, rate > 0 else { return "" }
         let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))
@@ -120,7 +120,7 @@ struct ProgressState {
         return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 
-    /// The line behind a bar; on a narrow terminal the bar is shorter, so that the end of the line can be read.
+    /// Returns the line after a bar; on a narrow terminal the bar is shorter, so that the line's end can be read.
     func bar(_ unit: String, width: Int) -> String {
         guard let share else { return line(unit) }
         let text = " \(Int(share * 100))% \(line(unit))"

@@ -4,7 +4,7 @@ internal import Reporting
 internal import Running
 
 extension RunEvent {
-    /// Shows the event on the progress line; `quiet` hides how the work goes on, never a wait, a warning or a stop.
+    /// Shows the event on the progress line; `quiet` hides progress messages, but no waits and no warnings.
     func show(on progress: ProgressLine, quiet: Bool) {
         if case .chunk(let documents, _) = self { return progress.add(documents) }
         if case .resumed(_, let documents) = self { progress.addEarlier(documents) }
@@ -12,8 +12,8 @@ extension RunEvent {
         progress.note(line, level: level)
     }
 
-    /// What the operator is told, and how urgently: of progress as of information, of a wait as a notice; `nil` for what a
-    /// bar shows.
+    /// The message for the operator and its level, such as `info` for progress and `notice` for a wait; `nil` for an
+    /// event that the bar shows.
     var told: (line: String, level: Logger.Level)? {
         switch self {
         case .chunk: return nil

@@ -8,19 +8,19 @@ internal import Reporting
 internal import Running
 internal import Synchronization
 
-/// Tells the operator's other programs how a run fares: by a file of metrics, and by hooks.
+/// Reports on a run to the operator's other programs, by a file of metrics and by hooks.
 final class RunMonitor: Sendable {
     private struct State {
         var metrics: RunMetrics
-        /// What is to be said of the end.
+        /// The headline of the result, for the end of the run.
         var headline: String?
-        /// What the run waits for, as hooks were told.
+        /// The reasons for waiting that were last passed to the hooks.
         var waiting: [ThrottleReason] = []
         var lastWrite = ContinuousClock.now
         var failure: OutputError?
     }
 
-    /// `nil` where nobody is told.
+    /// The file of metrics and the hooks; `nil` for neither.
     private let flags: MonitoringFlags?
     private let command, name: String
     private let throttles: Bool
@@ -28,13 +28,13 @@ final class RunMonitor: Sendable {
     private let started = ContinuousClock.now
     private let state: Mutex<State>
 
-    /// How often the file is written while the run goes on.
+    /// The minimum time between two writes of the file because of finished chunks.
     private static let interval = Duration.seconds(5)
 
     /// - Parameters:
-    ///   - flags: who is told; `nil` tells nobody.
+    ///   - flags: the file of metrics and the hooks; `nil` for neither.
     ///   - name: the schema, or the job.
-    ///   - throttles: whether there is something that may make the run wait.
+    ///   - throttles: whether the run has a throttle that can make it wait.
     init(_ flags: MonitoringFlags?, of command: String, _ name: String, throttles: Bool) {
         (self.flags, self.command, self.name, self.throttles) = (flags, command, name, throttles)
         hooks = Hooks(timeLimit: flags?.hookTimeout.duration ?? .zero)
@@ -43,8 +43,8 @@ final class RunMonitor: Sendable {
             State(metrics: RunMetrics(command: command, name: name, throttles: throttles, earlier: earlier)))
     }
 
-    /// Does the work, and tells how it ends.
-    /// - Throws: what `work` throws; ``OutputError`` when the metrics of the end cannot be written.
+    /// Does the work, and reports how it ends.
+    /// - Throws: errors of `work`; ``OutputError`` if the metrics cannot be written before the work or at its end.
     func following(_ work: () async throws -> Void) async throws {
         if let metrics = flags?.metrics {
             do { try AtomicFile.probe(metrics) } catch { throw Self.failure(metrics, error) }
@@ -52,7 +52,7 @@ final class RunMonitor: Sendable {
         do { try await work() } catch {
             let status = ExitStatus.code(for: error)
             await end(status, because: error is ExitStatus ? nil : ConnectionStringMask.mask("\(error)"))
-            // As with a report that cannot be written: whoever reads the code alone is to look.
+            // As for an unwritten report, this error takes precedence over findings, so that the exit code shows it.
             if case ExitStatus.findings = error, let failure = state.withLock({ $0.failure }) { throw failure }
             throw error
         }
@@ -60,13 +60,13 @@ final class RunMonitor: Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// The work begins.
+    /// Reports that the work begins.
     func begin() {
         tell(.start)
         if throttles { write(.running) }
     }
 
-    /// What a backfill says while it works.
+    /// Takes an event of a backfill.
     func take(_ event: RunEvent) {
         switch event {
         case .chunk(let documents, let modified):
@@ -91,7 +91,7 @@ final class RunMonitor: Sendable {
         }
     }
 
-    /// What the run came to, in a line, and what the metrics take in of it.
+    /// Takes the headline of the result, and adds the result to the metrics.
     func take(_ headline: String, _ measure: (inout RunMetrics) -> Void = { _ in }) {
         state.withLock { state in
             measure(&state.metrics)
@@ -119,7 +119,7 @@ final class RunMonitor: Sendable {
         hooks.run(hook, "--on-\(event.rawValue)", input: told.json, variables: told.variables)
     }
 
-    /// A disk that is full for a while does not end the run.
+    /// Writes the metrics; an error, for instance of a temporarily full disk, does not end the run.
     private func write(_ phase: RunMetrics.Phase) {
         guard let path = flags?.metrics else { return }
         let seconds = started.duration(to: .now).seconds
@@ -141,17 +141,17 @@ final class RunMonitor: Sendable {
     }
 }
 
-/// Keeps how fast a run is and when it waits, by what its threads tell.
+/// Records the rate and the waits of a run, from the events of its threads.
 final class TimelineKeeper: Sendable {
     private let timeline = Mutex(RunTimeline())
     private let begun = ContinuousClock.now
 
     private var seconds: Double { begun.duration(to: .now).seconds }
 
-    /// Takes in what a runner says.
+    /// Takes an event of a runner.
     func add(_ event: RunEvent) { timeline.withLock { $0.add(event, at: seconds) } }
 
-    /// The timeline of a run that ends now.
+    /// Returns the timeline of a run that ends now.
     func finished() -> RunTimeline {
         timeline.withLock { timeline in
             timeline.finish(at: seconds)

@@ -3,12 +3,12 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Turns the signals that ask a process to end into a request to stop; one that follows after a second ends it as usual.
+/// Turns termination signals into a request to stop; another signal after a second ends the process as usual.
 ///
-/// They are listened to from the start of the process: until a command says what they do, they end it with the exit code of
-/// a stop, as nothing is at stake.
+/// The process listens from its start. Until a command registers an action, a signal ends the process with the exit
+/// code of a stop, because no work has begun.
 final class TerminationSignals: Sendable {
-    /// A request to stop: of the keyboard, of a service manager, of a terminal that is closed.
+    /// The signals that ask to stop, from the keyboard, a service manager or a terminal that is closed.
     private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
     private struct Listener {
@@ -17,18 +17,18 @@ final class TerminationSignals: Sendable {
     }
 
     private struct State {
-        /// The last one is asked.
+        /// The listeners, of which the last one is called.
         var listeners: [Listener] = []
         var next: UInt64 = 0
     }
 
     private static let state = Mutex(State())
-    /// Made once, kept for as long as the process lives, and used by nobody.
+    /// The signal sources, created once and kept for as long as the process lives, so that they stay active.
     private nonisolated(unsafe) static let sources = install()
 
     private let id: UInt64
 
-    /// Listens, from the return on, in the place of who listened before; `action` is called on a queue of the system's.
+    /// Listens as soon as it returns, instead of earlier listeners; `action` is called on a queue of the system.
     init(_ action: @escaping @Sendable () -> Void) {
         id = Self.state.withLock { state in
             state.next += 1
@@ -49,15 +49,15 @@ final class TerminationSignals: Sendable {
         var sources: [any DispatchSourceSignal] = []
         for number in numbers {
             let before = signal(number, SIG_IGN)
-            // `nohup` has the end of the terminal ignored.
+            // `nohup` makes the process ignore the end of the terminal.
             if number == SIGHUP, unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
                 continue
             }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
                 heard()
-                // The first request stops at the next safe place; whoever cannot wait asks again. What comes at once is
-                // the same request: `timeout` signals the process and its group.
+                // The first signal stops the work at the next safe place; a user who cannot wait sends another. A
+                // signal within a second is the same request, because `timeout` signals the process and its group.
                 DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 1) {
                     _ = signal(number, SIG_DFL)
                 }
@@ -66,7 +66,7 @@ final class TerminationSignals: Sendable {
             source.activate()
             sources.append(source)
         }
-        // A signal that comes before a source is registered is heard by nobody.
+        // A signal before a source is registered would be lost, so this waits for all of them.
         for _ in sources { _ = listening.wait(timeout: .now() + 1) }
         return sources
     }
@@ -77,7 +77,7 @@ final class TerminationSignals: Sendable {
     }
 }
 
-/// What a signal to end does: end the process while nothing is at stake, ask the work to stop while something is.
+/// The effect of a termination signal: before the work it ends the process, during the work it asks to stop.
 final class Interruption: Sendable {
     /// Raised when the work is asked to stop.
     let stop = StopSignal()
@@ -88,20 +88,20 @@ final class Interruption: Sendable {
     /// Whether the command was asked to stop.
     static var isRaised: Bool { latest.withLock { $0?.isRaised ?? false } }
 
-    /// Until ``beginWork()`` a signal ends the process at once: a question may be open, or a server be looked for.
-    /// - Parameter idle: what is said then.
+    /// Until ``beginWork()`` a signal ends the process at once, for instance while a question is open.
+    /// - Parameter idle: the message for that end.
     init(_ idle: String = "stopped by a signal; nothing was written") {
         self.idle = idle
         Self.latest.withLock { $0 = stop }
     }
 
-    /// From now on a signal asks the work to stop at its next safe place.
+    /// Makes a signal ask the work to stop at its next safe place, from now on.
     func beginWork() { isWorking.store(true, ordering: .relaxed) }
 
-    /// From now on it ends the process at once again.
+    /// Makes a signal end the process at once again, from now on.
     func endWork() { isWorking.store(false, ordering: .relaxed) }
 
-    /// Starts to listen.
+    /// Starts to listen for signals.
     func listen() -> TerminationSignals {
         TerminationSignals { [self] in
             if isWorking.load(ordering: .relaxed) { return stop.raise() }

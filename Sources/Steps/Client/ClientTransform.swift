@@ -4,77 +4,81 @@ import Jobs
 package import Mongo
 package import ServerSchema
 
-/// How the client computes what a step states.
+/// The client's computation of a step that the server cannot express.
 ///
-/// The step's body says which documents the server would hand over; of these the transform tells which are changed, and
+/// The step's body says which documents the server hands over. The transform decides which of these are changed, and
 /// how. The same document has the same outcome in a dry run, in the run and in a rerun.
 protocol ClientTransform: ClientComputation {
     associatedtype Kind: ClientComputation
-    /// The step that states it.
+    /// The step that the transform computes.
     var step: Kind { get }
 
-    /// The transform with what it has to know of the whole collections before the first document.
-    /// - Throws: ``RunError`` when a collection that it reads is not there; ``MongoError``.
+    /// Returns the transform with the data of whole collections that it needs before the first document.
+    /// - Throws: ``RunError`` when a collection that it reads does not exist; ``MongoError``.
     func prepared(in context: ClientContext) throws -> any ClientTransform
 
-    /// What stands against running the step at all, from the documents as they are; asked of a prepared transform,
+    /// The obstacles to running the step at all, found in the documents as they are; read from a prepared transform
     /// before anything is written.
     var obstacles: [ClientObstacle] { get }
 
-    /// The transform with what a job's schemas demand of that collection.
+    /// Returns the transform that checks the documents that it creates in another collection against a job's schemas.
     func judging(by schemas: [CompiledSchema]) -> any ClientTransform
 
-    /// The outcome of each of these documents, in their order.
+    /// Returns the outcome of each of these documents, in their order.
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome]
 }
 
 extension ClientTransform {
-    /// The most `_id`s of a whole collection that a transform keeps in mind, such as those with several backlinks.
+    /// The most `_id`s of a whole collection that a transform remembers, such as those with several backlinks.
     static var mostRemembered: Int { 100_000 }
 
+    /// The step's reasons for skipping a document.
     package var reasons: [CompiledStep.Reason] { step.reasons }
+    /// Returns the transform itself, which needs no data.
     package func prepared(in context: ClientContext) throws -> any ClientTransform { self }
+    /// No obstacles.
     package var obstacles: [ClientObstacle] { [] }
+    /// The collection in which the step creates documents; `nil` if it creates none.
     package var creates: Namespace? { step.creates }
     func judging(by schemas: [CompiledSchema]) -> any ClientTransform { self }
 }
 
-/// What a transform makes of one document.
+/// The outcome of a transform for one document.
 enum ClientOutcome: Hashable, Sendable {
-    /// The target becomes this value; the documents of another collection have to be there first.
+    /// The target gets this value; the documents of another collection have to be created first.
     case change(BSONValue, creating: [ClientCreation] = [])
-    /// The step is about the document and cannot do it.
+    /// The step applies to the document and cannot change it.
     case leave(CompiledStep.Reason)
     /// The step has nothing to do.
     case nothing
 }
 
-/// What keeps a step from running: a count of documents, and how an operator accepts it.
+/// An obstacle to running a step: a number of documents, and how the operator can accept them.
 struct ClientObstacle: Hashable, Sendable {
-    /// What is found of them.
+    /// The problem with the documents.
     package var text: String
-    /// How many.
+    /// The number of documents.
     package var count: Int
-    /// The collection that they are of.
+    /// The collection of the documents.
     package var namespace: Namespace
     /// The `_id`s of a few.
     package var samples: [BSONValue]
-    /// What to do about it.
+    /// The remedy.
     package var remedy: String
 }
 
-/// Where a transform works.
+/// The surroundings in which a transform works.
 package struct ClientContext {
     /// The job's name, from which generated ids derive.
     package let job: String
     /// The collection that the job writes; others are reached through it.
     package let collection: MongoCollection
-    /// Every place of the app that the job's schema knows to link to a collection that is embedded, by that collection.
+    /// For each collection that is embedded, every place that links to it by the job's schema.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 
 extension CompiledStep {
-    /// How the client computes the step; `nil` for a step that the server runs.
+    /// The client's computation of the step; `nil` for a step that the server runs.
     var transform: (any ClientTransform)? {
         switch client {
         case nil: nil

@@ -6,10 +6,10 @@ import Mongo
 import Scanning
 import ServerSchema
 
-/// What ``EmbedStep`` makes of links.
+/// The client's computation of ``EmbedStep``.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// Linked documents that several link to, where those are skipped.
+    /// The linked documents with several links to them, if the step skips those.
     private var shared: Set<IDKey> = []
     private(set) var obstacles: [ClientObstacle] = []
 
@@ -51,11 +51,12 @@ struct Embedding: ClientTransform {
         return prepared
     }
 
-    /// Counts the links from every place of the app, as far as the job's schema tells of them, and from the step's own.
+    /// Returns a count of the links from every place of the app that the job's schema declares, and from the step's own
+    /// field.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
         let own = SchemaPath(step.field.components.map { .field($0) })
         var places = context.links[step.from] ?? []
-        // A field that no schema declares may hold a link or a list of them.
+        // A field that no schema declares might hold a link or a list of links.
         for path in [own, SchemaPath(own.steps + [.elements])]
         where !places.contains(where: { $0 == (context.collection.namespace, path) }) {
             places.append((context.collection.namespace, path))
@@ -95,9 +96,9 @@ struct Embedding: ClientTransform {
         return list.values.filter(\.isLink)
     }
 
-    /// The fields that are taken.
+    /// Returns the fields that are embedded.
     ///
-    /// An embedded object has no primary key, so `_id` goes unless it is asked for.
+    /// An embedded object has no primary key, so `_id` is dropped unless the step keeps it.
     private func fields(of document: BSONDocument) -> BSONDocument {
         var builder = BSONBuilder()
         for (name, value) in (try? document.elements()) ?? [] {

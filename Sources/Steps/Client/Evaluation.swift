@@ -2,19 +2,19 @@ package import BSON
 package import Jobs
 import Mongo
 
-/// What steps of any mixture make of documents: the server's steps run on the server, the client's here, in their order,
-/// batch by batch; nothing is written.
+/// Evaluates a mixture of server-side and client-side steps on documents, in the order of the steps and batch by batch:
+/// the server runs its steps, and the client its own; nothing is written.
 ///
-/// The steps run twice, one round after the other: what a document needs in the second tells whether it would need the
-/// job again after it.
+/// All steps run twice. A step that a document needs in the second pass shows that the document would need the job
+/// again after it.
 package struct Evaluation: ~Copyable {
-    /// What a step finds in a document when it comes to it.
+    /// The finding of a step when it comes to a document.
     package enum Finding: Hashable {
-        /// The document is changed.
+        /// The step changes the document.
         case needed
-        /// It is left alone, for this reason.
+        /// The step skips the document, for this reason.
         case leftAlone(CompiledStep.Reason)
-        /// The step has nothing to do with it.
+        /// The step does not apply to the document, or has nothing left to do.
         case nothing
     }
 
@@ -24,15 +24,15 @@ package struct Evaluation: ~Copyable {
         package var before: BSONDocument
         /// The document as it would be.
         package var after: BSONDocument
-        /// What each step finds, in the first round and in the second; empty for a document that needs no step, which
-        /// none of them changes.
+        /// The findings of each step, in the first pass and then in the second; empty for a document that needs no
+        /// step, because no step changes it.
         package var findings: [Finding]
-        /// The documents of other collections that have to be there first.
+        /// The documents of other collections that have to be created first.
         package var created: [ClientCreation] = []
 
-        /// Whether a step changes it.
+        /// Whether a step changes the document.
         package var isChanged: Bool { findings.prefix(findings.count / 2).contains(.needed) }
-        /// Whether a step would change it again.
+        /// Whether a step would change the document again.
         package var isOpen: Bool { findings.suffix(findings.count / 2).contains(.needed) }
     }
 
@@ -45,9 +45,10 @@ package struct Evaluation: ~Copyable {
     private var batch: [Outcome] = []
     private var isOver = false
 
+    /// Starts to read the documents of a scope.
     /// - Parameters:
-    ///   - onlyNeeding: whether documents that no step concerns are left out.
-    ///   - condition: what else the documents have to be like; `nil` for all.
+    ///   - onlyNeeding: whether to leave out documents that need no step.
+    ///   - condition: a further condition that the documents have to meet; `nil` for none.
     package init(
         _ scope: ReadScope, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool,
         where condition: Expression? = nil
@@ -63,7 +64,7 @@ package struct Evaluation: ~Copyable {
             options: scope.options("evaluation", ["allowDiskUse": true]))
     }
 
-    /// The next document; `nil` at the end.
+    /// Returns the next document; `nil` at the end.
     package mutating func next() throws -> Outcome? {
         if batch.isEmpty { try fill() }
         return batch.popLast()
@@ -87,7 +88,7 @@ package struct Evaluation: ~Copyable {
             size += view.end - view.start
             var document = try program.read(view)
             if document.isLarge {
-                // What is compared with on writing has to be what the outcome was made from.
+                // The write compares the document with the one that the outcome was computed from.
                 guard let id = document.after["_id"], let found = try Self.read(id, of: context) else { continue }
                 (document.before, document.after) = (found, found)
             }

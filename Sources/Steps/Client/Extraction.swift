@@ -5,12 +5,12 @@ import Jobs
 import Mongo
 import ServerSchema
 
-/// What ``ExtractStep`` makes of embedded objects.
+/// The client's computation of ``ExtractStep``.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// `_id`s that objects of different content would take: none of them gets it.
+    /// The `_id`s that objects of different content would take; none of these objects gets it.
     private var contested: Set<IDKey> = []
-    /// What the job's schemas demand of the collection that takes the objects.
+    /// The job's schemas for the collection that receives the objects.
     private var schemas: [CompiledSchema] = []
 
     init(step: ExtractStep) { self.step = step }
@@ -34,7 +34,8 @@ struct Extraction: ClientTransform {
         let lookup = Lookup(namespace: step.to)
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
-        // The server takes more for equal than we do: numbers of two types, texts of one collation.
+        // The server considers more values equal than the client does: numbers of two types, and texts under a
+        // collation.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }
@@ -46,7 +47,7 @@ struct Extraction: ClientTransform {
                     guard there == child else { return .leave(.otherDocument) }
                 } else {
                     if hasEquals, try !lookup.documents([id], in: context).isEmpty { return .leave(.otherDocument) }
-                    // Never made: what is not there takes no room below the limit.
+                    // A document that does not fit is never created, because that would take room below the limit.
                     for schema in schemas {
                         guard try schema.check(child.view) != .certain else { return .leave(.unfitChild) }
                     }
@@ -57,12 +58,12 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// What a document's objects become.
+    /// The documents that are created from the objects of one document.
     private struct Children {
         var documents: [BSONDocument] = []
-        /// What takes the place of the objects.
+        /// The value that replaces the objects.
         var value = BSONValue.null
-        /// Why the document is left alone.
+        /// The reason why the document is skipped.
         var reason: CompiledStep.Reason?
     }
 
@@ -79,7 +80,7 @@ struct Extraction: ClientTransform {
             }
             times[object, default: 0] += 1
             guard object["_id"] == nil || step.id == .field("_id") else { return Children(reason: .ownID) }
-            // The server would put its time there, and nobody would know the document again.
+            // The server would fill in its time, and the document could not be recognized again.
             guard !object.values.contains(.timestamp(0)) else { return Children(reason: .emptyTimestamp) }
             guard let id = id(of: object, number: times[object] ?? 1, in: document, context) else {
                 return Children(reason: .noID)
@@ -93,13 +94,14 @@ struct Extraction: ClientTransform {
         return Children(documents: documents, value: .array(of: links))
     }
 
-    /// Derived from the object's content too: what a user makes of the object meanwhile is another document.
+    /// Returns the `_id` for an object; a generated one derives from the object's content too, so that an object that a
+    /// user changes in the meantime gets another `_id`.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {
         switch step.id {
         case .field(let name):
-            // `nil` in a ternary beside it would be the null value.
+            // In a ternary with the value, `nil` would be the BSON null.
             guard let id = object[name], id.isLink else { return .none }
             return id
         case .generated(let type):
@@ -111,7 +113,7 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// The `_id`s that objects of different content name, found by the server in one pass.
+    /// Returns the `_id`s that objects of different content name, found by the server in one pass.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
         let pipeline: [BSONDocument] = [

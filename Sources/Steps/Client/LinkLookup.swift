@@ -3,11 +3,11 @@ import JobState
 import Jobs
 import Mongo
 
-/// What ``LookupLinkStep`` makes of links.
+/// The client's computation of ``LookupLinkStep``.
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The most entries of a lookup that has no index for a direction.
+    /// The most documents of a lookup collection that lacks an index for one direction.
     private static let most = 10_000
 
     func prepared(in context: ClientContext) throws -> any ClientTransform {
@@ -31,7 +31,7 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // What is no old value may be a new one: then nothing is left to do.
+        // A link that is no old value may be a new one, and then nothing is left to do.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

@@ -5,13 +5,14 @@ package import Mongo
 /// Reads documents of another collection by the values of one field, many at a time.
 package struct Lookup {
     private let namespace: Namespace
-    /// The field that is compared: `_id` unless the job says another.
+    /// The field whose values are looked up: `_id` unless the job names another one.
     private let field: String
 
+    /// Creates a lookup in a collection by a field.
     package init(namespace: Namespace, field: String = "_id") { (self.namespace, self.field) = (namespace, field) }
 
-    /// The documents that hold one of these values, by it.
-    /// - Parameter fields: the fields that are read besides; `nil` reads whole documents.
+    /// Returns the documents that hold one of these values, by value.
+    /// - Parameter fields: the fields to read in addition; `nil` reads whole documents.
     package func documents(
         _ values: some Sequence<BSONValue>, fields: [String]? = nil, in context: ClientContext
     ) throws(MongoError) -> [IDKey: [BSONDocument]] {
@@ -34,7 +35,7 @@ package struct Lookup {
         return found
     }
 
-    /// Whether the collection is there.
+    /// Whether the collection exists.
     package func exists(in context: ClientContext) throws(MongoError) -> Bool {
         try context.collection.sibling(namespace).exists()
     }

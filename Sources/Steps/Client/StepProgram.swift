@@ -2,23 +2,25 @@ import BSON
 import Jobs
 import Mongo
 
-/// Rounds of steps, most often two, cut into what one aggregation runs: up to a step of the client, whose documents it finds.
+/// Passes over the steps, most often two, cut into runs: each is one aggregation, which ends at a client-side step and
+/// finds the documents for it.
 struct StepProgram {
-    /// The stages of one aggregation, and the client's step behind them.
+    /// The stages of one aggregation, and the client-side step after them.
     struct Run {
         var stages: [BSONDocument] = []
-        /// The client's step with its number in the program; `nil` at the end.
+        /// The client-side step with its slot in the program; `nil` at the end.
         var client: (step: CompiledStep, transform: any ClientTransform, slot: Int)?
     }
 
-    /// A document on its way through.
+    /// A document on its way through the program.
     struct Document {
         var before: BSONDocument
         var after: BSONDocument
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether it came alone, too large to travel beside what the first run makes of it, which has to be run anew.
+        /// Whether the document is too large to be sent together with the outcome of the first run, which has to be
+        /// repeated for it alone.
         var isLarge = false
 
         var outcome: Evaluation.Outcome {
@@ -29,16 +31,16 @@ struct StepProgram {
 
     private static let mark = "__shipshape"
 
-    /// From which size on a document does not travel beside its outcome: both in one have 16 MiB.
+    /// The size from which on a document is not sent together with its outcome, because both must fit into 16 MiB.
     private static let large = 8_000_000
 
     let runs: [Run]
-    /// The steps of all rounds.
+    /// The steps of all passes.
     private let slots: [CompiledStep]
-    /// How many of them are the first round's.
+    /// The number of steps in one pass.
     private let stepCount: Int
 
-    /// - Parameter rounds: how often the steps run.
+    /// - Parameter rounds: the number of passes over the steps.
     init(_ steps: [CompiledStep], rounds: Int = 2) {
         let altered = "\(Self.mark).altered"
         slots = (0..<rounds).flatMap { _ in steps.map { $0.knowing(AlteredDocument(knownAt: altered)) } }
@@ -60,8 +62,8 @@ struct StepProgram {
         self.runs = runs
     }
 
-    /// The stage in front of the first run: whether the document needs a step, and the document as it is where the run
-    /// changes it.
+    /// Returns the stage before the first run, which stores whether the document needs a step, and the document as it
+    /// is if the run changes it.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -70,7 +72,7 @@ struct StepProgram {
         return ["$set": [Self.mark: ["$let": ["vars": ["needs": needs.bson], "in": ["n": "$$needs", "b": before]]]]]
     }
 
-    /// Reads a document of the first run.
+    /// Reads a document that the first run returned.
     func read(_ view: borrowing BSONView) throws -> Document {
         let (after, marks) = try Self.split(view)
         var document = Document(
@@ -81,13 +83,13 @@ struct StepProgram {
         return document
     }
 
-    /// A document that no run has seen, wherever it comes from.
+    /// Returns a document that no run has processed, whatever its origin.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
     }
 
-    /// Takes documents of the first run through the others.
+    /// Takes the documents of the first run through the other runs.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {
@@ -154,7 +156,8 @@ extension StepProgram.Document {
 }
 
 extension BSONDocument {
-    /// The document with this value at a path through objects, as the server's `$mergeObjects` puts it there.
+    /// Returns the document with this value at a path through objects, at the place where the server's `$mergeObjects`
+    /// puts it.
     func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
         guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }
         guard case .object(let inner)? = self[name] else { return self }

@@ -2,22 +2,22 @@ package import BSON
 package import Jobs
 package import Mongo
 
-/// What a job's steps make of documents that are at hand, once and in their order; nothing is written.
+/// Runs a job's steps on given documents, once and in their order, without writing.
 ///
-/// The server computes it, so that a value becomes the same here as in a backfill.
+/// The server computes its steps here too, so that a value becomes the same as in a backfill.
 package struct StepTransformation: Sendable {
-    /// What became of a document.
+    /// The outcome for one document.
     package struct Outcome: Sendable {
-        /// The document behind the last step.
+        /// The document after the last step.
         package var document: BSONDocument
-        /// Why a step that is about the document left it alone; `nil` where all could do what they say.
+        /// Why a step that applies to the document skipped it; `nil` if no step did, or only without need for action.
         package var trouble: CompiledStep.Reason?
     }
 
     private let program: StepProgram?
     private let job: CompiledJob
 
-    /// Takes the steps of a job.
+    /// Creates a transformation by the steps of a job.
     package init(_ job: CompiledJob) {
         program = job.steps.isEmpty ? nil : StepProgram(job.steps, rounds: 1)
         stages = job.isServerSide ? job.steps.map(\.stage) : nil
@@ -25,25 +25,25 @@ package struct StepTransformation: Sendable {
         self.job = job
     }
 
-    /// Refuses steps that cannot run, such as one whose lookup is not there.
+    /// Refuses steps that cannot run, such as one whose lookup collection does not exist.
     /// - Throws: ``RunError``; ``MongoError``.
     package func check(by collection: MongoCollection) throws { _ = try job.prepared(on: collection) }
 
-    /// The stages that do the same to a collection's documents; `nil` where the client computes a step.
+    /// The stages that do the same to a collection's documents; `nil` if the client computes a step.
     package let stages: [BSONDocument]?
 
-    /// The same stages, which note in the field ``mark`` whether a step that is about a document leaves it alone.
+    /// The same stages, which also store in the field ``mark`` whether a step skips a document with need for action.
     package let markedStages: [BSONDocument]?
 
-    /// The field of ``markedStages``: true, false, or not there.
+    /// The field that ``markedStages`` set: true, false or missing.
     package static let mark = "__shipshape"
 
-    /// Whether there is no step, so that nothing is asked of the server.
+    /// Whether there is no step, so that the server is not asked.
     package var isEmpty: Bool { program == nil }
 
-    /// The outcome of each of these documents, in their order.
-    /// - Parameter collection: through which the server is asked.
-    /// - Throws: ``MongoError``; what is damaged in a document.
+    /// Returns the outcome of each of these documents, in their order.
+    /// - Parameter collection: the connection to the server.
+    /// - Throws: ``MongoError``; an error for a damaged document.
     package func outcomes(of documents: [BSONDocument], by collection: MongoCollection) throws -> [Outcome] {
         guard let program else { return documents.map { Outcome(document: $0) } }
         let context = ClientContext(job: job.job.name, collection: collection, links: [:])
@@ -57,7 +57,7 @@ package struct StepTransformation: Sendable {
 }
 
 extension CompiledStep {
-    /// The stage that notes whether the step leaves a document alone that it is about.
+    /// The stage that stores whether the step skips a document with need for action.
     fileprivate var troubleMark: BSONDocument {
         let codes = reasons.indices.filter { reasons[$0].reason.isTrouble }.map { BSONValue.integer($0 + 2) }
         let isTrouble: BSONValue = ["$in": [finding.bson, ["$literal": .array(of: codes)]]]

@@ -2,7 +2,7 @@ import BSON
 import Jobs
 import ServerSchema
 
-/// What ``ConvertUUIDStep`` makes of values.
+/// The client's computation of ``ConvertUUIDStep``.
 struct UUIDConversion: ClientTransform {
     let step: ConvertUUIDStep
 
@@ -24,7 +24,7 @@ struct UUIDConversion: ClientTransform {
             return .binary(subtype: 4, bytes: bytes)
         case (.string, _): return value
         case (.binary(4, let bytes), _) where bytes.count == 16: return written(bytes)
-        // Bytes that nothing said were a UUID: drivers of other languages stored them so.
+        // Drivers of other languages stored UUIDs as plain binary data, which does not say that it is a UUID.
         case (.binary(0, let bytes), .uuid) where bytes.count == 16: return written(bytes)
         case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
         default: return .none
@@ -36,7 +36,7 @@ struct UUIDConversion: ClientTransform {
     }
 }
 
-/// The ids that ``GenerateStep`` fills in.
+/// The client's computation of ``GenerateStep``: the ids that it fills in.
 struct GeneratedDefault: ClientTransform {
     let step: GenerateStep
 

@@ -15,7 +15,7 @@ struct DamagedDocumentTests {
             for document in group.documents {
                 var bytes = document.bytes
                 for _ in 0..<3 {
-                    // Length and terminator of the whole stand, or nothing is read at all.
+                    // The length and the terminator of the whole document are kept; otherwise nothing would be read.
                     let position = Int.random(in: 4..<max(5, bytes.count - 1), using: &random)
                     bytes[position] = UInt8.random(in: 0...255, using: &random)
                 }
@@ -27,7 +27,7 @@ struct DamagedDocumentTests {
             }
         }
         #expect(damaged > 1_000)
-        // The quick pass ends at the first finding, and so may not come to the damage that the other one meets.
+        // The quick pass ends at the first finding, so it might not reach the damage that the other pass meets.
         #expect(differing == 0)
     }
 }

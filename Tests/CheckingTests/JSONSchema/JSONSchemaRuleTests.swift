@@ -113,7 +113,7 @@ struct JSONSchemaRuleTests {
         #expect(try schema.verdict(on: fields.reversed()) == .fits)
         #expect(try schema.verdict(on: fields.dropLast()) == .certain)
         #expect(try schema.verdict(on: fields.dropLast() + [("f\(count - 1)", "x")]) == .certain)
-        // The first of a repeated name counts.
+        // The first field of a repeated name counts.
         #expect(try schema.verdict(on: fields + [("f\(count - 1)", "x")]) == .fits)
         #expect(try schema.verdict(on: [("f\(count - 1)", "x")] + fields) == .certain)
     }
@@ -122,7 +122,7 @@ struct JSONSchemaRuleTests {
         _ code: RuleCode, _ schema: String, fits: String, fails: String, at path: String = "a"
     ) -> Example { Example(code: code, schema: schema, fitting: fits, failing: fails, path: path) }
 
-    /// A schema of the field `a`.
+    /// Makes an example with a schema for the field `a`.
     private static func example(_ code: RuleCode, of schema: String, fits: String, fails: String) -> Example {
         example(code, "{properties: {a: \(schema)}}", fits: fits, fails: fails)
     }

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension BSONDocument {
-    /// Reads extended JSON in which names need no quotation marks, and texts stand in single ones.
+    /// Reads extended JSON in which names need no quotation marks, and strings are in single ones.
     init(spelled text: String) throws {
         var json = text.replacing(/([{,]\s*)([$A-Za-z_][A-Za-z0-9_.]*):/) { "\($0.1)\"\($0.2)\":" }
         json = json.replacing("'", with: "\"")
@@ -12,7 +12,7 @@ extension BSONDocument {
 }
 
 extension CompiledSchema {
-    /// A schema of MongoDB's dialect.
+    /// Compiles a schema in MongoDB's dialect.
     init(jsonSchema text: String) throws {
         let schema = try CollectionSchema(jsonSchema: BSONDocument(spelled: text), namespace: .people)
         self.init(schema)

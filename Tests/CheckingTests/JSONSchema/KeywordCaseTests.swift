@@ -2,7 +2,7 @@ import BSON
 import Conformance
 import Testing
 
-/// The cases of `Fixtures/keywords.jsonl`, whose verdicts mongod 6.0.5 gave.
+/// The cases of `Fixtures/keywords.jsonl`; their verdicts come from mongod 6.0.5.
 @Suite("Keywords judge as mongod does")
 struct KeywordCaseTests {
     @Test("every keyword, and every surprise that was found")
@@ -20,7 +20,7 @@ struct KeywordCaseTests {
         #expect(count > 400)
     }
 
-    /// README.md says what differs; a case that agrees here is to move to the others.
+    /// The differences are listed in `docs/guide/check.md`; move a case that agrees to `keywords.jsonl`.
     @Test(
         "PCRE2 differs from the PCRE 8 of mongod 6.0 where the documentation says so, and nowhere is a doubt a verdict")
     func expressions() throws {

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Objects with more fields than the bits that need no allocation.
+/// Objects with more fields than the bit set holds without an allocation.
 @Suite struct WideObjectTests {
     private let names = (0..<700).map { "field\($0)" }
 

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A dry run tells what the real run does, and touches nothing.
+/// A dry run reports what the real run would do, and changes nothing.
 @Suite struct BackfillDryRunTests {
     private static let documents = 500
 
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The database's own digest of its collections.
+    /// Returns the server's own digest of the database's collections.
     private func digest(_ test: BackfillCase) async throws -> BSONValue? {
         try await test.database.run(["dbHash": 1])["md5"]
     }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The server walks the `_id`s in the order of the collation, which is not that of their bytes.
+    /// The server orders these `_id`s by the collation, which differs from the order of their bytes.
     @Test func aCollectionWithACollationIsDone() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.run(["create": "people", "collation": ["locale": "en", "strength": 2]])

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Reports that add up.
+/// Reports whose numbers add up.
 @Suite struct BackfillReportTests {
     @Test func aDocumentThatTwoPhasesChangeIsOneDocument() async throws {
         try await Mongod.shared.withBackfill { test in
@@ -28,7 +28,7 @@ import Testing
                 {"title": "Person", "bsonType": "object", "required": ["_id", "age", "name"],
                  "properties": {"_id": {"bsonType": "int"}, "age": {"bsonType": "int"}, "name": {"bsonType": "string"}}}
                 """#)
-            // What the job does nothing about is left as it is, and told.
+            // The job does not fix documents without a name: they stay as they are, and are reported.
             try await test.database.fill("people", count: 20) {
                 $0 < 3 ? ["_id": .integer($0)] : ["_id": .integer($0), "name": "x"]
             }

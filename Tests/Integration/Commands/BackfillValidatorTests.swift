@@ -10,7 +10,7 @@ import Testing
         ]
     ]
 
-    /// 200 documents, and room for five if they counted.
+    /// Runs a test with 200 documents, and limits that would leave room for five if a limit applied.
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 200)

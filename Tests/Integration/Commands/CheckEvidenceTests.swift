@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What a check tells of single documents: the failures file, proofs, `_id`s and values.
+/// The details of single documents that a check reports: the failures file, proofs, `_id`s and values.
 @Suite struct CheckEvidenceTests {
     private func withPeople(
         _ body: (TestDatabase, CommandLineFolder, (@escaping ([String]) async throws -> ProgramRun)) async throws ->
@@ -40,7 +40,7 @@ import Testing
             #expect(failures.count == 2_001)
             #expect(ids == Set((0..<3_000).filter { $0 % 3 != 0 } + [770_077_007]))
             let tags = failures.first { $0["_id"] == 770_077_007 }
-            // Two elements fail in the same way: one finding.
+            // Two elements fail in the same way, so there is one finding.
             #expect(
                 tags?["violations"] == [
                     [
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// A device is written as it stands, and never replaced.
+    /// A device is written to directly, and never replaced.
     @Test func aFullDiskEndsTheCheck() async throws {
         try await withPeople { _, folder, check in
             let run = try await check(["--failures", "/dev/full"])
@@ -98,7 +98,7 @@ import Testing
                     if display == "hash" { hashes.insert(String(file.split(separator: "\n")[1])) }
                 }
             }
-            // Without a key of the operator's no two runs can be compared.
+            // Without a key from the operator, every run hashes differently, so no two runs can be compared.
             #expect(hashes.count == 4)
         }
     }

@@ -4,12 +4,12 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Bad input gives one clear line with what, where and the remedy, the right exit code, and nothing else.
+/// Bad input gives the right exit code and one clear line with the problem, its place and the remedy, and nothing else.
 @Suite struct CommandLineBadInputTests {
-    /// A port that nobody listens on.
+    /// A connection string with a port on which no server listens.
     private static let nowhere = "mongodb://127.0.0.1:1/"
 
-    /// Runs the program, and gives the one line of a refusal.
+    /// Runs the program, expects a refusal of one line, and returns that line.
     private func refusal(
         _ arguments: [String], status: Int32, environment: [Environment.Key: String?] = [:]
     ) async throws -> String {
@@ -37,7 +37,7 @@ import Testing
                 == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
     }
 
-    /// A device has no end, and no size to look at beforehand.
+    /// A device never ends, and reports no size that could be checked before reading.
     @Test(arguments: [
         (["check", "/dev/zero", "--collection", "app.person", "--uri", nowhere], 65, 16),
         (["backfill", "/dev/zero", "--dry-run", "--uri", nowhere], 65, 1),
@@ -57,7 +57,7 @@ import Testing
                 + "(check that it is the file you mean, or divide it)\n")
     }
 
-    /// A list may have any size; a line may not.
+    /// A list of `_id`s may have any size, but each of its lines is limited.
     @Test func aListWithoutAnyLine() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -129,7 +129,7 @@ import Testing
         #expect(!line.contains("p@ss"))
     }
 
-    /// The connection string asks for ten minutes; the flag wins, or the test's own limit ends it.
+    /// The connection string sets ten minutes: the flag must win, or the time limit of the test ends it.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentInTime() async throws {
         let line = try await refusal(
             [

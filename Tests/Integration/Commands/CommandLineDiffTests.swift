@@ -9,7 +9,7 @@ import Testing
     private static let name = #""name": { "bsonType": "string" }"#
     private static let age = #""age": { "bsonType": "int" }"#
 
-    /// Runs it over two schemas of one collection.
+    /// Runs `diff` over two schemas of one collection.
     private func diff(
         _ old: String, _ new: String, _ more: [String] = [], configuration: String? = nil
     ) async throws -> ProgramRun {
@@ -89,7 +89,7 @@ import Testing
         let named = try await Program.run(
             ["diff", "v1", "v2"], environment: ["SHIPSHAPE_CONFIG": file], in: folder.path)
         #expect(named.output == stated.output)
-        // A file's rename stays when it is done; a flag's does not.
+        // A rename in the configuration file may stay there after both schemas have it; the same flag is refused.
         let done = try await diff(years, years, configuration: "renames:\n  - Person.age=yearsSinceBirth\n")
         #expect(done.exitCode == 0)
         #expect(try await diff(years, years, ["--rename", "Person.age=yearsSinceBirth"]).exitCode == 64)
@@ -154,9 +154,9 @@ import Testing
     }
 }
 
-/// Schemas of the tests of `diff`.
+/// The schemas of the tests of `diff`.
 enum DiffFolder {
-    /// A schema of these properties beside `_id`.
+    /// Returns a schema with `_id` and these properties.
     static func schema(_ properties: String, title: String = "Person") -> String {
         """
         { "title": "\(title)", "required": ["_id"],

@@ -11,10 +11,10 @@ import Testing
 
 @testable import ShipshapeCLI
 
-/// Testing has a type of this name too.
+/// The Testing module also has a type with this name.
 private typealias Status = ShipshapeCLI.ExitStatus
 
-/// Every error has its exit code; what nobody thought of is a bug, and never 1, which means findings.
+/// Every error has its exit code; an unexpected one counts as a bug, and never as 1, which means findings.
 @Suite struct CommandLineExitStatusTests {
     private struct Unknown: Error {}
 
@@ -69,7 +69,7 @@ private typealias Status = ShipshapeCLI.ExitStatus
     }
 }
 
-/// How far the work is, in words.
+/// The line and the bar that show the progress of a command.
 @Suite struct CommandLineProgressTests {
     @Test func theLineSaysHowMuchHowFastAndHowLong() {
         let state = ProgressState(done: 50_000, total: 200_000, elapsed: 10)
@@ -97,7 +97,7 @@ private typealias Status = ShipshapeCLI.ExitStatus
         #expect(ProgressState(done: 0, total: 10, elapsed: 0).line("documents") == "0 of about 10 documents, 0/s")
     }
 
-    /// The total of a resumed run is what the documents still need; what earlier runs did is added to both.
+    /// A resumed run adds the documents of earlier runs to its progress, and to a total that counts only the rest.
     @Test func aResumedRunIsMeasuredByItsOwnPace() {
         let state = ProgressState(done: 100, earlier: 5_000, total: 10_000, elapsed: 10)
         #expect(state.line("documents") == "5,100 of about 10,000 documents, 10/s, about 8 min left")

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// What the program says of itself, and of a wrong use.
+/// The help that the program prints, and its answers to wrong usage.
 @Suite struct CommandLineHelpTests {
     private func help(_ arguments: String...) async throws -> String {
         let run = try await Program.run(arguments)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func theVersionIsANumber() async throws {
-        // What scripts/package builds tells the commit behind it.
+        // A binary built by scripts/package shows its commit as well.
         #expect(try await help("--version").wholeMatch(of: /\d+\.\d+\.\d+( \([0-9a-z-]+\))?\n/) != nil)
     }
 
@@ -126,7 +126,7 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// The parser would take the last one; the words of the help are what says that a flag may be repeated.
+    /// The parser would take the last of several values, so the help must say which flags may be repeated.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")

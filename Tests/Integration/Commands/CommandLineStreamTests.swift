@@ -55,7 +55,7 @@ import Testing
             let run = try await mongod.failing(point) {
                 try await Program.run(arguments) { program in
                     try await mongod.waitForCommand("find", of: appName)
-                    // Twice, as `timeout` does: to the process, and to its group.
+                    // The signal is sent twice, as `timeout` does: to the process and to its group.
                     program.send(signal)
                     program.send(signal)
                 }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// `script` gives the program a terminal; its own output is the terminal's.
+    /// `script` runs the program on a terminal and prints what the terminal shows.
     @Test func colourIsForTerminalsThatWantIt() async throws {
         try await withPeople { _, _, check in
             func onTerminal(_ prefix: String) async throws -> String {
@@ -122,7 +122,8 @@ extension CommandLineStreamTests {
         }
     }
 
-    /// Documents with a value that nothing may show, and a job that meets it.
+    /// Inserts documents with a secret value, and writes a job whose steps meet it.
+    /// - Returns: the path of the job file.
     private func prepare(_ database: TestDatabase, _ folder: CommandLineFolder) async throws -> String {
         try await database.fill(
             "person",
@@ -143,7 +144,7 @@ extension CommandLineStreamTests {
             """, to: "job.yml")
     }
 
-    /// Everything that the state database holds, as text, and then drops it.
+    /// Returns every document of the state database as text, and then drops the database.
     private func stateDocuments(of database: TestDatabase) async throws -> [String] {
         let name = "\(database.name)_state"
         return try await database.pool.run { client in

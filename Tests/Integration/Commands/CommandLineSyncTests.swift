@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// What `check` makes of the app around a schema: its partitions, its links, and how much a collection syncs.
+/// How `check` uses the app around a schema: its partitions, its links, and how much a collection syncs.
 @Suite struct CommandLineSyncTests {
     private static let person = """
         { "title": "Person", "bsonType": "object", "required": ["_id"], "properties": {
@@ -20,7 +20,7 @@ import Testing
         return #"{ "pets": { "ref": "\#(ref)", "foreign_key": "_id", "is_list": true } }"#
     }
 
-    /// Checks people and pets of an app.
+    /// Runs a check of an app with these people and pets.
     private func check(
         people: [BSONDocument], pets: [BSONDocument], sync: String = flexible, petService: String = "atlas",
         _ more: [String] = []

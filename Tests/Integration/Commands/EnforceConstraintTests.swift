@@ -5,10 +5,10 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The last steps of the road, to "constraint", against what stands in for MongoDB 9.0.
+/// The last stages of `enforce`, up to "constraint", against a stand-in for MongoDB 9.0.
 ///
-/// No such server is at hand. The stand-in keeps the rules of its documentation: the level asks for a preparation first,
-/// for "strict" and "error", and for documents that all fit; a preparation lets no rule be changed, nor does the level.
+/// No such server is available. The stand-in follows its documentation: the level requires a preparation, "strict" and
+/// "error", and documents that all fit. The rules cannot be changed during a preparation, nor at that level.
 @Suite struct EnforceConstraintTests {
     /// A collection of MongoDB 9.0, as documented.
     private final class StandIn: ValidatorHost {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// A stand-in, and what leads it along.
+    /// Runs a test with a stand-in and the `Enforcement` that changes it.
     private func with(_ before: Validation, _ body: @Sendable @escaping (StandIn, Enforcement) throws -> Void)
         async throws
     {
@@ -67,7 +67,7 @@ import Testing
 
     private static let before = Validation(BackfillCase.earlier, level: "moderate", action: "warn")
 
-    /// Goes on to a stage.
+    /// Advances the enforcement to a stage.
     private static func go(_ enforcement: Enforcement, to stage: EnforcementStage) throws {
         while true {
             let standing = try enforcement.look(for: BackfillCase.validator)

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `shipshape enforce`: from what is there to a validator that holds, and back.
+/// `shipshape enforce` from an existing validator to an enforced one, and back.
 @Suite struct EnforceTests {
     @Test func whereEveryDocumentFitsTheServerRefusesWhatDoesNotFromThenOn() async throws {
         try await Mongod.shared.withBackfill { test in
@@ -79,7 +79,7 @@ import Testing
             #expect(back.exitCode == 0, "\(back.errors)")
             #expect(try await test.validation().isSame(as: before))
             #expect(try await test.enforce("--abort", "--yes").exitCode == 65)
-            // The road is as open as before.
+            // After the abort, the validator can be enforced again.
             #expect(try await test.enforce("--yes").exitCode == 0)
             #expect(try await test.enforce("--abort", "--yes").exitCode == 0)
             #expect(try await test.validation().isSame(as: before))
@@ -117,7 +117,7 @@ import Testing
             #expect(try await test.enforce("--yes").exitCode == 0)
             try test.write("validator.json", try BackfillCase.earlier.extendedJSON())
             #expect(try await test.enforce("--yes").exitCode == 0)
-            // One step back, to the validator that held before.
+            // An abort goes back one step, to the validator that was enforced before.
             #expect(try await test.enforce("--abort", "--yes").exitCode == 0)
             #expect(try await test.isEnforced("error"))
         }

@@ -8,9 +8,9 @@ import Testing
 @testable import ServerSchema
 @testable import ShipshapeCLI
 
-/// Schemas as they stand in a git revision.
+/// Schemas read from a git revision.
 @Suite struct GitRevisionTests {
-    /// A repository whose first commit has the older schemas, and whose second one the newer.
+    /// Runs a test in a repository whose first commit has the older schemas, and whose second one the newer.
     private func withRepository(_ body: (CommandLineFolder) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A job names its schemas by path: one of a revision stands beside it.
+    /// A job names its schemas by path, so a schema of a revision is copied next to the job.
     @Test(arguments: ["HEAD~1:app/schemas", "HEAD~1:app/schemas/app.Person.json"])
     func aPlannedJobKeepsTheSchemaOfARevision(_ old: String) async throws {
         try await withRepository { folder in
@@ -66,7 +66,7 @@ import Testing
             #expect(job.nextSchema == "../../\(new)")
             let active = try #require(try job.schema(at: job.activeSchema))
             #expect(active.collections.first?.root.property("age")?.types == [.int])
-            // The existing file is the same.
+            // The existing copy has the same content, so the plan keeps it.
             let again = try await Program.run(
                 ["plan", old, new, "--out", "jobs", "--fail-on", "none", "--force"] + single, in: folder.path)
             #expect(again.exitCode == 0, "\(again.errors)")
@@ -186,7 +186,7 @@ extension GitRevisionTests {
 
     @Test func whatGitRunsIsToldNoSecret() async throws {
         try await withRepository { folder in
-            // A filter of the repository's choice, and a hook: both tell what they know.
+            // The repository configures a filter and a hook; both write their environment to a file.
             try folder.write("* filter=spy\n", to: ".gitattributes")
             let spy = "sh -c 'env >>\(folder.path.appending("filter.env")); cat'"
             try await git(folder, "config", "filter.spy.smudge", spy)
@@ -208,7 +208,7 @@ extension GitRevisionTests {
         }
     }
 
-    /// A path of the system's own kind was made of it, whose checks take the square of its length in a debug build.
+    /// Regression: the text was turned into a `FilePath`, whose checks take quadratic time in a debug build.
     @Test(.timeLimit(.minutes(10))) func aLongTextIsReadInTime() {
         #expect(GitRevision("HEAD:" + String(repeating: "a//", count: 1 << 16)) != nil)
         #expect(GitRevision(String(repeating: "a//", count: 1 << 16)) == nil)

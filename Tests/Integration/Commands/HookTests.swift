@@ -5,9 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What hooks are told, and that none of them harms a run.
+/// The events that hooks receive, and that no hook can break a run.
 @Suite struct HookTests {
-    /// A hook that adds what it is told to a file.
+    /// Returns a hook that appends its input to a file.
     private func telling(_ folder: FilePath) -> String { "cat >> \(folder.appending("told"))" }
 
     private func told(_ folder: FilePath) throws -> [JSONValue] {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// One that fails, one that reads nothing, and one that would never end.
+    /// One hook reads nothing and fails, another would never end.
     @Test func aHookThatFailsIsAWarning() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             let pid = test.folder.appending("pid").string
@@ -103,7 +103,7 @@ import Testing
             #expect(run.errors.contains("warning: the hook --on-start ended with 3"), "\(run.errors)")
             #expect(run.errors.contains("warning: the hook --on-success was not done within 1s"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
-            // What it had started is gone with it.
+            // The process that the hook had started has ended too.
             let child = try #require(Int32(String(contentsOfFile: pid, encoding: .utf8).dropLast()))
             try await waitUntil("the hook's child is gone") { LiveProgram(process: child).hasEnded }
         }

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `backfill --ids` runs over the documents of a list, and over no other.
+/// `backfill --ids` changes the documents of a list, and no others.
 @Suite struct IDsTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -25,7 +25,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("changed 450 of 450 documents"))
             #expect(try await changed(test) == ids.map { .integer($0) })
-            // The whole job comes to the others.
+            // A run of the whole job reaches the others.
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await changed(test).count == 1_000)
             #expect(try await test.status()["state"] == "done")
@@ -66,7 +66,7 @@ import Testing
             let file = try list(stride(from: 0, to: 900, by: 2), in: test)
             #expect(try await test.backfill("job", "--ids", file, fault: "after-write:3").wasKilled)
             #expect(try await changed(test).count == 150)
-            // As if no range had been walked.
+            // The checkpoint records no position, as if no range had been read.
             let checkpoint = try #require(try await test.checkpoint())
             #expect(checkpoint.chunks == 2)
             #expect(checkpoint.last == nil)

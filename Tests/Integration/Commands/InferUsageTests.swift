@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// What `infer` refuses, and that it replaces no file unasked.
+/// `infer` refuses wrong usage, and replaces a file only with `--force`.
 @Suite struct InferUsageTests {
     @Test(arguments: [
         (["infer"], "say what to read: --collection DB.COLL, --database DB or --source PATH"),

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The textfiles of runs, as they are left when a run ends in whatever way.
+/// The metrics textfiles that runs leave, however they end.
 @Suite struct MetricsTests {
     private func value(_ name: String, in folder: FilePath) throws -> Double? {
         let text = try String(contentsOfFile: folder.appending("m.prom").string, encoding: .utf8)
@@ -69,7 +69,7 @@ import Testing
     }
 }
 
-/// The alert rules, by Prometheus's own tool.
+/// The alert rules, checked with Prometheus's own tool.
 @Suite struct AlertRuleTests {
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool"), "scripts/setup installs it"),
@@ -81,7 +81,7 @@ import Testing
         #expect(run.exitCode == 0, "\(run.output)")
     }
 
-    /// What the rules ask for is what the program tells.
+    /// The rules use only metrics that the program writes.
     @Test func theRulesNameMetricsThatThereAre() throws {
         let rules = try String(
             contentsOfFile: Repository.path("jobs/prometheus/shipshape.rules.yml").string, encoding: .utf8)

@@ -4,9 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What one test of `shipshape migrate` has for itself: a case whose folder is the folder of jobs.
+/// Helpers for the tests of `shipshape migrate`: the folder of the case is the folder of jobs.
 extension BackfillCase {
-    /// Runs `shipshape migrate` off a terminal.
+    /// Runs `shipshape migrate` without a terminal.
     @discardableResult
     func migrate(
         _ words: String..., flags: [String] = [], yes: Bool = true, fault: String? = nil, lease: String = "20s",
@@ -18,12 +18,12 @@ extension BackfillCase {
             given + words + flags + (yes ? ["--yes"] : []), fault: fault, held: held, meanwhile: meanwhile)
     }
 
-    /// The names of the jobs that are recorded as applied.
+    /// Returns the names of the jobs that are recorded as applied.
     func applied() async throws -> [String] {
         try await state.documents("migrations").compactMap { $0["_id"]?.text }
     }
 
-    /// The rows of `migrate --status`.
+    /// Returns the rows of `migrate --status`.
     func migrationRows() async throws -> [[String]] {
         let run = try await migrate("--status", "--output", "json", yes: false)
         #expect(run.exitCode == 0, "\(run.errors)")

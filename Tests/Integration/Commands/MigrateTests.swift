@@ -8,7 +8,7 @@ import Testing
 @Suite struct MigrateTests {
     private static let versions = ["1-email", "2-years", "3-text"]
 
-    /// Three versions of a person, of which every document has reached another.
+    /// Runs a test with jobs for three versions of a person, and with people of whom each third is at another version.
     private func withVersions(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 300) { number in
@@ -184,7 +184,7 @@ import Testing
             let first = try await test.migrate(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
-                    // It is in the first job however slowly the second program starts.
+                    // The first program stays in the first job, however slowly the second one starts.
                     program.send(SIGSTOP)
                     try await waitUntil("it stands still") { try program.isStopped }
                     defer { program.send(SIGCONT) }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What a test of `shipshape plan` has for itself: two versions of a schema, documents, and a folder for the jobs.
+/// The fixture of a test of `shipshape plan`: two versions of a schema, documents, and a folder for the jobs.
 struct PlanCase: Sendable {
     let backfill: BackfillCase
     let name: String
@@ -16,7 +16,7 @@ struct PlanCase: Sendable {
     var jobs: FilePath { folder.appending("jobs") }
     var lateJobs: FilePath { jobs.appending("after-deploy") }
 
-    /// What the operator states beside the pair of schemas.
+    /// The flags that the operator gives in addition to the two schemas.
     private var stated: [String] {
         let path = Self.fixtures.appending(name).appending("flags").string
         let text = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").replacing(
@@ -24,7 +24,7 @@ struct PlanCase: Sendable {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// The pairs of schemas with their documents.
+    /// The folder with the pairs of schemas and their documents.
     static var fixtures: FilePath { Repository.path("Tests/PlanningTests/Fixtures") }
 
     /// The names of all pairs.
@@ -32,7 +32,7 @@ struct PlanCase: Sendable {
         ((try? FileManager.default.contentsOfDirectory(atPath: fixtures.string)) ?? []).sorted()
     }
 
-    /// Runs a test over a pair: its schemas are those of the test's database, which holds its documents.
+    /// Runs a test over a pair, whose schemas name the test's database, which holds the pair's documents.
     static func with<R>(_ name: String, _ body: (PlanCase) async throws -> R) async throws -> R {
         try await Mongod.shared.withBackfill { backfill in
             let plan = PlanCase(backfill: backfill, name: name)
@@ -64,7 +64,7 @@ struct PlanCase: Sendable {
         }
     }
 
-    /// Writes a file of the test's folder.
+    /// Writes a file into the test's folder.
     func write(_ text: String, to name: String) throws {
         let file = folder.pushing(FilePath(name))
         try FileManager.default.createDirectory(
@@ -72,7 +72,7 @@ struct PlanCase: Sendable {
         try text.write(toFile: file.string, atomically: true, encoding: .utf8)
     }
 
-    /// Gives the test the demo's two versions, for its own database.
+    /// Copies the demo's two versions, with the name of the test's database.
     func copyDemo() throws {
         for (version, name) in [("v1", "old"), ("v2", "new")] {
             let from = DemoApp.folder.appending(version)
@@ -85,7 +85,7 @@ struct PlanCase: Sendable {
         }
     }
 
-    /// The documents that do not fit a version, as collection and `_id`, with what is wrong with them.
+    /// Returns the failure records of the documents that do not fit a version, by collection and `_id`.
     func failing(_ version: String) async throws -> [String: String] {
         let file = folder.appending("failures.jsonl").string
         let run = try await Program.run([
@@ -101,7 +101,7 @@ struct PlanCase: Sendable {
         return failing
     }
 
-    /// Runs `shipshape plan` over both versions.
+    /// Runs `shipshape plan` from the older version to the newer one.
     func plan(_ flags: String..., to folder: FilePath? = nil) async throws -> ProgramRun {
         try await Program.run(
             ["plan", old, new, "--out", (folder ?? jobs).string]
@@ -124,7 +124,7 @@ struct PlanCase: Sendable {
         return runs
     }
 
-    /// Checks the documents by the newer schema beside the older.
+    /// Checks the documents against the newer schema, with the older one as the active schema.
     func check(_ flags: String...) async throws -> ProgramRun {
         try await Program.run(
             [
@@ -132,13 +132,13 @@ struct PlanCase: Sendable {
             ] + flags)
     }
 
-    /// The job files of a folder.
+    /// Returns the names of the job files in a folder, sorted.
     static func files(in folder: FilePath) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []).filter { $0.hasSuffix(".yml") }
             .sorted()
     }
 
-    /// The texts of all files below a folder, by their paths.
+    /// Returns the texts of all job files below a folder, by path.
     static func texts(below folder: FilePath) throws -> [String: String] {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.string).filter { $0.hasSuffix(".yml") }
         return try Dictionary(

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// How `plan` is used, and how it refuses.
+/// The usage of `plan`, and its refusals.
 @Suite struct PlanCommandTests {
     private static let v1 = DemoApp.folder.appending("v1").string
     private static let v2 = DemoApp.folder.appending("v2").string
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func reviewsAreFindingsOnlyWhereAskedFor() async throws {
-        // Off a terminal nobody sees what is to be decided.
+        // Without a terminal, open decisions are findings by default, because no user sees them.
         #expect(try await Program.run(["plan", Self.v1, Self.v2, "--quiet"]).exitCode == 1)
         #expect(try await plan("--quiet").exitCode == 0)
         #expect(try await plan("--quiet", "--fail-on", "review").exitCode == 1)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Plans for two versions of the collection `app.A`, told by what stands in their schemas.
+    /// Runs `plan` for the collection `app.A` with two schemas, which are given by their members.
     private func planTwo(_ old: String, _ new: String, _ flags: [String] = []) async throws -> ProgramRun {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

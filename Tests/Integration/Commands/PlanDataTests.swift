@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What `plan --uri` says of the documents.
+/// The findings of `plan --uri` about the documents.
 @Suite struct PlanDataTests {
     private static let documents: [BSONDocument] = [
         ["_id": 1, "level": "3"], ["_id": 2, "level": "high"], ["_id": 3, "level": "99999999999"],

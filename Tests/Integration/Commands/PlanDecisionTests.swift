@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What a plan found, and what it asks to be decided.
+/// The facts that a plan finds, and the decisions that it asks for.
 @Suite struct PlanDecisionTests {
     private func property(_ name: String, _ type: String) -> String { "\"\(name)\": {\"bsonType\": \"\(type)\"}" }
 
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// Writes an app's collection with a link or none.
+    /// Writes the schema of one collection of an app, with a link if `field` is given.
     private func write(
         _ name: String, _ schema: String, linking field: String? = nil, to target: String = "", version: String,
         test: BackfillCase

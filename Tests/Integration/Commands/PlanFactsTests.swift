@@ -2,9 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// What a plan says is what a run would do, and where it fails it says where.
+/// A plan says exactly what a run would do, and its errors name their place.
 @Suite struct PlanFactsTests {
-    /// `$now` is the time of the job's start, in a dry run too once there is one.
+    /// `$now` is the time at which the job was started, also in a dry run of a started job.
     @Test(arguments: [
         "default: {field: at, value: $now}", "expression: {field: at, value: $$NOW, when: {$not: ['$at']}}",
     ])

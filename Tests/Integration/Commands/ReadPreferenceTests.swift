@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Reads that may leave out documents without an error are refused.
+/// Reads that might leave out documents without an error are refused.
 @Suite struct ReadPreferenceTests {
     @Test func secondariesBehindAnOldRouterAreNotRead() async throws {
         let mongod = try await Mongod.shared

@@ -3,15 +3,15 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// A ready job of `jobs/examples`, with documents before it and what it makes of them.
+/// A ready job of `jobs/examples`, with documents before its run and the expected documents after it.
 struct ReadyJobCase: CustomTestStringConvertible, Sendable {
     /// The file's name, without its ending.
     let name: String
     /// The documents by collection, as extended JSON; the job's own collection is the first.
     let before: [(collection: String, documents: [String])]
-    /// What the job's collection holds then.
+    /// The documents in the job's collection after the run.
     let after: [String]
-    /// 1 where the job leaves documents that need a person.
+    /// 1 if the job leaves documents for a person to fix.
     let exitCode: Int32
     var testDescription: String { name }
 
@@ -33,7 +33,7 @@ struct ReadyJobCase: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// The job's text, for the database of a test.
+    /// Returns the job's text, for the database of a test.
     func text(for database: String) throws -> String {
         try String(contentsOfFile: "\(Self.folder)/\(name).yml", encoding: .utf8).replacing(
             ": app.", with: ": \(database).")

@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A job whose collection has another UUID goes on only when somebody says that it is the same one, and the documents say so,
-/// too.
+/// A job whose collection has a new UUID resumes only if the operator says that it is the same collection, and the
+/// documents confirm it.
 @Suite struct RebindTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -26,12 +26,12 @@ import Testing
         }
     }
 
-    /// The changes in the job's journal: a runner that is asked to stop may finish one more chunk, or only journal it.
+    /// Counts the journaled changes: a runner that was asked to stop may finish one more chunk, or only journal it.
     private func changes(_ test: BackfillCase) async throws -> Int {
         try await test.state.documents("journal").reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
     }
 
-    /// Drops the collection, and makes another of its name.
+    /// Drops the collection, and creates another one with its name.
     private func replace(_ test: BackfillCase) async throws {
         try await test.database.run(["drop": "people"])
         try await fill(test, from: 1_000)
@@ -51,7 +51,7 @@ import Testing
                 #expect(refused.exitCode == 65)
                 #expect(refused.errors.contains("shipshape rebind job"), "\(refused.errors)")
             }
-            // Users go on meanwhile.
+            // In the meantime, a user deletes a document.
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
             let asked = try await test.steer("rebind", "job")
             #expect(asked.exitCode == 64)
@@ -73,7 +73,7 @@ import Testing
             #expect(rest.exitCode == 0, "\(rest.errors)")
             #expect(try test.report(rest)["changed"]?.integer == 50 - written)
             #expect(try await test.database.count("people", ["email": "", "age": ["$type": "int"]]) == 49)
-            // Moved once more, it is undone there.
+            // The collection is moved again, and the job is undone there.
             try await test.mongod.move("people", of: test.database)
             #expect(try await test.steer("rebind", "job", "--yes").exitCode == 0)
             let undo = try await test.undo()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Without a journal there is nothing to be taken back from the wrong documents.
+    /// Without a journal, undo cannot restore anything in the wrong documents.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)
@@ -127,7 +127,7 @@ import Testing
                 #expect(run.errors.contains("is held by a runner"), "\(run.errors)")
                 program.send(SIGCONT)
             }
-            // The runner itself found another UUID, and wrote nothing more.
+            // The runner itself found the new UUID, and wrote nothing more.
             #expect(try await test.database.count("people", ["email": ""]) == 20)
             #expect(try await test.steer("rebind", "job", "--yes").exitCode == 0)
             #expect(try await test.backfill().exitCode == 0)
@@ -145,7 +145,7 @@ import Testing
 }
 
 extension Mongod {
-    /// Gives a collection another UUID, as moving it does: its documents are copied, and the copy takes its name.
+    /// Gives a collection a new UUID as a move does: its documents are copied, and the copy takes its name.
     func move(_ collection: String, of database: TestDatabase) async throws {
         try await database.run(["aggregate": .string(collection), "pipeline": [["$out": "moved"]], "cursor": [:]])
         try await admin([

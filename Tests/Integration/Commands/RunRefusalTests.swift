@@ -4,7 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// What cannot run is refused with one clear line, the right exit code, and nothing written.
+/// A job that cannot run is refused with one clear line and the right exit code, and nothing is written.
 @Suite struct RunRefusalTests {
     private static let steps = [#"default: {field: email, value: ""}"#]
     private static let schema = """
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// What a server lacks is said before anything is written, with the version that has it.
+    /// A feature that the server lacks is reported before anything is written, with the version that has it.
     @Test func aStepThatTheServerCannotHelpWithIsRefused() async throws {
         try await withPeople { test in
             try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, generate: uuid}"])
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    /// The connection string asks for ten minutes; the flag wins, or the test's own limit ends it.
+    /// The connection string sets ten minutes: the flag must win, or the time limit of the test ends it.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentIsNamedInTime() async throws {
         try await withPeople { test in
             let run = try await test.backfill(

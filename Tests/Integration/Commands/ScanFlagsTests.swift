@@ -7,7 +7,8 @@ import Testing
 
 /// The flags of `check` that say which documents are read, from where, and how fast.
 @Suite struct ScanFlagsTests {
-    /// Runs a check of 700 people, of whom 400 do not fit.
+    /// Checks 700 people, 400 of whom do not fit.
+    /// - Returns: the run, and the name of the collection.
     private func check(
         _ flags: [String], collection: String = "person",
         prepare: (TestDatabase) async throws -> [String] = { _ in [] }
@@ -158,12 +159,12 @@ import Testing
             defer { folder.remove() }
             let schema = try folder.write(ChangingPeople.schema, to: "person.json")
             let appName = "\(database.name)_rate"
-            // At this rate it would read for hours.
+            // At this rate, the check would take more than ten minutes.
             let run = try await Program.run([
                 "check", schema, "--collection", "\(people.namespace)", "--uri", mongod.uri(appName: appName),
                 "--ledger", "none", "--rate", "1", "--threads", "1",
             ]) { program in
-                // A cursor that idles is one whose reader waits.
+                // An idle cursor shows that its reader waits.
                 try await waitUntil("the scan waits") { try await mongod.hasIdleCursor(of: people.namespace) }
                 program.send(2)
             }

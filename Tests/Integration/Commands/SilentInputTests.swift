@@ -5,11 +5,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What would have to be guessed, or passed over, is refused, or said.
+/// Input that would have to be guessed or ignored is refused or reported.
 @Suite struct SilentInputTests {
     private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/"]
 
-    /// Command lines that can be refused by themselves, in a folder of files.
+    /// Command lines that are refused without a server, in a folder of files.
     static let refusals: [(arguments: [String], code: Int32, text: String)] = [
         (["chekc", "person.json"], 64, "there is no command \"chekc\" (did you mean \"check\"?)"),
         (["help", "nosuch"], 64, "there is no command \"nosuch\""),
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What other tools write into schemas is passed over, and said.
+    /// Keywords that other tools write into schemas are ignored and reported.
     @Test func aKeywordOfAnotherToolIsNoSlip() async throws {
         try await withFiles { folder in
             let schema = CommandLineFolder.person.replacing(

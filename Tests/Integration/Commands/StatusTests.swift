@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// What an operator sees of a job from any machine.
+/// The state of a job as an operator sees it from any machine.
 @Suite struct StatusTests {
     private static let step = #"default: {field: email, value: ""}"#
     private static let slow = "{chunk: {documents: 10}, nice: 4}"
@@ -61,7 +61,7 @@ import Testing
             let shown = try await test.steer("status", "job")
             #expect(shown.exitCode == 1)
             #expect(shown.output.contains(": stalled, nothing was heard of it for "))
-            // The next run goes on, and the job is as any other.
+            // The next run resumes the job, which then has the usual state.
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await test.status()["state"] == "done")
         }
@@ -72,7 +72,7 @@ import Testing
             _ = try await test.begunSlowly { _ in
                 let patient = try await test.status(of: "job", "--stalled-after", "1h")
                 #expect(patient["state"] == "running")
-                // By the server's clock more than nothing has gone by since the last chunk.
+                // Some time has passed on the server's clock since the last chunk, which is more than the zero allowed.
                 let impatient = try await test.status(of: "job", "--stalled-after", "0s")
                 #expect(impatient["state"] == "stalled")
             }

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 extension BackfillCase {
-    /// Runs a command that steers, with this case's connection and state.
+    /// Runs a steering command with this case's connection and state database.
     @discardableResult
     func steer(_ command: String...) async throws -> ProgramRun {
         try await Program.run(command + ["--uri", uri, "--state-database", state.name])
     }
 
-    /// What `status` tells of one job, as a machine reads it.
+    /// Returns the state of one job as `status` reports it in JSON.
     func status(of job: String = "job", _ flags: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             ["status", job, "--output", "json", "--uri", uri, "--state-database", state.name] + flags)
@@ -19,7 +19,7 @@ extension BackfillCase {
         return try #require(report["jobs"]?.document?.values.first?.document)
     }
 
-    /// The lines of a job's log, the oldest first: what was done.
+    /// Returns the entries of a job's log, the oldest first.
     func log(of job: String = "job") async throws -> [String] {
         let record = try await state.documents("jobs", ["_id": .string(job)]).first
         return (record?["log"]?.document?.values ?? []).compactMap { $0.document?["what"]?.text }

@@ -1,4 +1,4 @@
-/// The ready jobs of the steps that write one document by the server's operators.
+/// The ready jobs whose steps change one document with the server's operators.
 enum StepsReadyJobs {
     static let cases = [
         ReadyJobCase(

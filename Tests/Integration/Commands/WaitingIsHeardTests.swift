@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A wait, a warning and a stop are told whatever is hidden, and a request to stop is heard at any time.
+/// A wait, a warning and a stop are reported whatever output is hidden, and a stop request is handled at any time.
 @Suite struct WaitingIsHeardTests {
     private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "60s"]
     private static let connecting: [[String]] = [
@@ -27,7 +27,8 @@ import Testing
                 let names = try FileManager.default.contentsOfDirectory(atPath: tasks).map {
                     try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
                 }
-                // These threads start once the program listens to signals; those that it starts to count them come before.
+                // The program starts these threads after it listens for signals; the threads that test its limits come
+                // before.
                 return names.contains { $0.map { $0.hasPrefix("preflight") || $0.hasPrefix("hello") } ?? false }
             }
             program.send(signal)
@@ -36,7 +37,7 @@ import Testing
         #expect(run.errors.contains("stopped by a signal"), "\(run.errors)")
     }
 
-    /// A job that a runner of another host holds, until its lease is ended.
+    /// Runs a test with a job that a runner of another host holds until the test ends its lease.
     private func withHeld(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 30)
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    /// Runs the job, which waits until somebody ends the other's lease.
+    /// Runs the job, and ends the other runner's lease once the job has asked for it.
     private func afterAWait(of test: BackfillCase, _ flags: String...) async throws -> ProgramRun {
         try await test.state.run(["profile": 2])
         return try await test.backfill("job", flags: ["--ledger", "none", "--lease-wait", "500s"] + flags) { _ in

@@ -4,9 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The limit of unsynced documents is one for all databases, and so are metrics and hooks.
+/// The limit of unsynced documents applies to all databases together, and so do metrics and hooks.
 @Suite struct BackfillDatabasesLimitTests {
-    /// Sixty tasks in each of three databases, which a job makes unsyncable: the limit has room for 99.
+    /// Runs a test with 60 tasks in each of three databases, which the job makes unsyncable; the limit has room for 99.
     private func withTasks(_ body: (DatabasesCase) async throws -> Void) async throws {
         try await DatabasesCase.with(3) { databases in
             for database in databases.others {
@@ -37,7 +37,7 @@ import Testing
             #expect(try databases.states(stopped) == ["done", "stopped", "not_reached"])
             #expect(try await harmed(databases) == [60, 39, 0])
             #expect(try JSONValue(stopped.output)["ended_early"]?["reason"]?.text?.contains("the limit") == true)
-            // One that is deployed gives its room back.
+            // A deploy of one database's job releases its reservations.
             let deployed = try await databases.test.steer("deployed", databases.job(0), "--yes")
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
             let run = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")
@@ -106,7 +106,7 @@ import Testing
             for text in texts {
                 for database in databases.others { #expect(text.contains(database.name), "\(text)") }
             }
-            // A line for each in the form that is read line by line.
+            // The form that is read line by line has one line for each database.
             let lines = texts[3].split(separator: "\n")
             #expect(lines.count == 4 && lines[1].contains(#""record":"database""#), "\(texts[3])")
         }

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// What stands against `backfill --databases`, in one database or in all.
+/// The reasons to refuse `backfill --databases`, for one database or for all.
 @Suite struct BackfillDatabasesRefusalTests {
     @Test func aDatabaseWithoutTheCollectionIsPassedOver() async throws {
         try await DatabasesCase.withPeople { databases in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// What is missing in the last is told before the first is written.
+    /// Privileges that are missing in the last database are reported before the first one is written to.
     @Test func privilegesAreLookedAtInAllOfThemFirst() async throws {
         let mongod = try await Mongod.withAuthentication
         try await mongod.withBackfill { test in

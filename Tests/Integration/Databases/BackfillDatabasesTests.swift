@@ -5,7 +5,7 @@ import Testing
 
 /// One job in many databases of one shape: each ends as if the job had been run in it alone.
 @Suite struct BackfillDatabasesTests {
-    /// People with a home, an owner and an age, of whom some are done already and some cannot be converted.
+    /// Returns people with a home, an owner and an age; by kind, some are converted already or cannot be converted.
     private func people(_ kind: Int) -> [BSONDocument] {
         (0..<50).map { id in
             let age: BSONValue =
@@ -27,7 +27,7 @@ import Testing
             "owners", [["_id": 0, "to": .string("owner of \(kind)")], ["_id": 1, "to": .string("other of \(kind)")]])
     }
 
-    /// A job that reads and makes documents of other collections of its database.
+    /// Returns steps that read and make documents in other collections of the database.
     private func steps(in database: String) -> [String] {
         [
             "convert: {field: age, to: string}",
@@ -42,7 +42,7 @@ import Testing
             for (kind, database) in databases.others.enumerated() { try await fill(database, kind) }
             try test.job(steps: steps(in: test.database.name), limits: "{chunk: {documents: 20}}")
             let run = try await databases.backfill("-o", "json")
-            // Values that cannot be converted are findings, and hold up no other database.
+            // Values that cannot be converted are findings, and do not hold up the other databases.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try databases.states(run) == ["done", "done", "done_with_findings"])
             for (kind, database) in databases.others.enumerated() {
@@ -62,7 +62,7 @@ import Testing
                     }
                 }
             }
-            // The file's own database is not among them.
+            // The database that the job file names is not among them.
             #expect(try await test.database.count("people") + test.database.count("homes") == 0)
         }
     }
@@ -80,7 +80,7 @@ import Testing
             }
             #expect(try await databases.people() == Array(repeating: DatabasesCase.converted, count: 3))
             try await databases.expectOwnUntouched()
-            // Each is steered by its name, and runs again with what it was told.
+            // Each job is steered by its name, and runs again with the tuned limit.
             let tuned = try await databases.test.steer("tune", databases.job(1), "chunk.documents=7")
             #expect(tuned.exitCode == 0, "\(tuned.errors)")
             let again = try await databases.backfill("-o", "json")
@@ -91,7 +91,7 @@ import Testing
 
     @Test func oneThatIsKilledGoesOnAndThoseThatAreDoneAreNot() async throws {
         try await DatabasesCase.withPeople { databases in
-            // Three chunks each: the second chunk of the second database.
+            // Each database takes three chunks: the run is killed in the second chunk of the second database.
             let killed = try await databases.backfill(fault: "after-write:5")
             #expect(killed.wasKilled, "\(killed.status)")
             #expect(try await databases.test.status(of: databases.job(0))["state"] == "done")
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    /// What the once-steps of a job left in the documents is taken out where the job ran, not where its file says.
+    /// Cleanup removes the marks of once-steps in the database where the job ran, not in the one that its file names.
     @Test func aCleanupIsOfItsDatabase() async throws {
         try await DatabasesCase.withPeople(in: 2) { databases in
             let marked = DatabasesCase.people.map { $0.appending("raised", true) }
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// A job counts as one that names a collection by the database that it ran in, and not by that of its file.
+    /// A job counts as a user of the collections in the database where it ran, not of those that its file names.
     @Test(.fencedDeletes) func whatWasMadeIsRemovedThoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test

@@ -2,15 +2,15 @@ import BSON
 import TestSupport
 import Testing
 
-/// What the tests of `backfill --databases` share: a job whose file names one database, and several others of its shape.
+/// The fixture of the tests of `backfill --databases`: a job whose file names one database, and others of its shape.
 struct DatabasesCase: Sendable {
-    /// The job's own database, which the pattern does not match, the state and the folder.
+    /// The case with the job's own database, which the pattern does not match, the state database and the folder.
     let test: BackfillCase
     /// The databases that the pattern matches, by name.
     let others: [TestDatabase]
     let pattern: String
 
-    /// Runs `body` with so many databases.
+    /// Runs `body` with this many databases.
     static func with(_ count: Int, _ body: (DatabasesCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             let prefix = "tenant_\(UInt32.random(in: 0 ... .max))"
@@ -21,7 +21,7 @@ struct DatabasesCase: Sendable {
         }
     }
 
-    /// Sixty people in each, and a job of one step in chunks of twenty.
+    /// Runs `body` with sixty people in each database, and a job of one step in chunks of twenty.
     static func withPeople(in count: Int = 3, _ body: (DatabasesCase) async throws -> Void) async throws {
         try await with(count) { databases in
             for database in databases.others { try await database.fill("people", people) }
@@ -33,13 +33,13 @@ struct DatabasesCase: Sendable {
     }
 
     static let people = (0..<60).map { BSONDocument([("_id", .integer($0)), ("age", .integer($0))]) }
-    /// The same, as the job leaves them.
+    /// The same people as the job leaves them.
     static let converted = (0..<60).map { BSONDocument([("_id", .integer($0)), ("age", .string("\($0)"))]) }
 
-    /// The name of a database's job.
+    /// Returns the name of the job in one database.
     func job(_ index: Int, _ job: String = "job") -> String { "\(job).in-\(others[index].name)" }
 
-    /// Runs the backfill in all of them.
+    /// Runs the backfill in all matching databases.
     @discardableResult
     func backfill(
         _ flags: String..., yes: Bool = true, fault: String? = nil,
@@ -51,24 +51,24 @@ struct DatabasesCase: Sendable {
         return run
     }
 
-    /// The rows of a run's JSON, by the databases' names.
+    /// Returns the rows of a run's JSON, and expects one for each database, in order of the names.
     func rows(_ run: ProgramRun) throws -> [JSONValue] {
         let rows = try JSONValue(run.output)["databases"]?.elements ?? []
         #expect(rows.map { $0["database"]?.text } == others.map(\.name), "\(run.output)\(run.errors)")
         return rows
     }
 
-    /// What the rows say became of the job.
+    /// Returns the state of the job in each row.
     func states(_ run: ProgramRun) throws -> [String] { try rows(run).compactMap { $0["state"]?.text } }
 
-    /// The people of each database.
+    /// Returns the people of each database.
     func people() async throws -> [[BSONDocument]] {
         var all: [[BSONDocument]] = []
         for database in others { all.append(try await database.documents("people")) }
         return all
     }
 
-    /// The people of the job's own database are as they were.
+    /// Expects that the people of the job's own database are unchanged.
     func expectOwnUntouched() async throws {
         #expect(try await test.database.documents("people") == Self.people)
     }

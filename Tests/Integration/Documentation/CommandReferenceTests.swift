@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The pages of `docs/` say what the program says.
+/// The pages of `docs/` show what the program prints.
 @Suite struct CommandReferenceTests {
     @Test func thePageOfCommandsIsWhatHelpSays() async throws {
         let script = Repository.path("scripts/reference").string
@@ -20,7 +20,7 @@ import Testing
         #expect(page.output == stands, "run scripts/reference")
     }
 
-    /// A flag that was renamed is renamed in the documentation and in the files of schedulers, too.
+    /// A renamed flag must also be renamed in the documentation and in the files of schedulers.
     @Test func everyCommandThatIsShownIsOneOfTheProgramWithFlagsThatItHas() async throws {
         let reference = try String(
             contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
@@ -45,7 +45,7 @@ import Testing
         #expect(shown > 60)
     }
 
-    /// A link to a file or a heading that is not there.
+    /// Finds links to a file or a heading that does not exist.
     @Test func everyLinkBetweenThePagesLeadsSomewhere() throws {
         for file in try ShownCommand.files() where file.hasSuffix(".md") {
             let text = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)

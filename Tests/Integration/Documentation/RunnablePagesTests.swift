@@ -3,9 +3,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What the pages show in a fence marked `sh run` is run: in the demo's folder, over the demo's documents at a tenth of their number.
+/// The commands in fences marked `sh run` work in the demo's folder, and print what the page shows.
+///
+/// They run over a tenth of the demo's documents.
 @Suite struct RunnablePagesTests {
-    /// A command of a page, and the first line that is shown of its output, up to an ellipsis.
+    /// A command of a page, and the first line of its output that the page shows, up to an ellipsis.
     struct Command {
         let text: String
         let shown: String?
@@ -13,7 +15,7 @@ import Testing
 
     static let pages = (try? ShownCommand.files().filter { !(try commands(of: $0).isEmpty) }) ?? []
 
-    /// The commands of a page's marked fences: lines behind a prompt or, where there is no prompt, all.
+    /// Returns the commands of a page's marked fences: the lines after a prompt, or all lines where there is no prompt.
     static func commands(of page: String) throws -> [Command] {
         let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
         return text.matches(of: /(?ms)^```sh run\n(.*?)^```$/).flatMap { fence -> [Command] in

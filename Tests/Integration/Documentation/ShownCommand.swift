@@ -5,10 +5,10 @@ import SystemPackage
 struct ShownCommand {
     /// The subcommand.
     let name: String
-    /// Its flags, without their values.
+    /// The flags of the command, without their values.
     let flags: [String]
 
-    /// The pages and files that show commands, by their paths in the repository.
+    /// Returns the paths in the repository of the pages and files that show commands.
     static func files() throws -> [String] {
         let folders = ["docs", "jobs"].flatMap { folder in
             let all = FileManager.default.enumerator(atPath: Repository.path(folder).string)?.allObjects ?? []
@@ -21,8 +21,8 @@ struct ShownCommand {
         return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + files.sorted()
     }
 
-    /// The commands of a file: lines that begin with the program's name, behind a prompt, an `ExecStart=` or in a pipe, and the
-    /// arguments of a container.
+    /// Returns the commands of a file: lines that begin with the program's name, also after a prompt, after an
+    /// `ExecStart=` or in a pipe, and the arguments of a container.
     static func all(in file: String) throws -> [ShownCommand] {
         let text = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
             .replacing("\\\n", with: " ")
@@ -35,7 +35,7 @@ struct ShownCommand {
         return lines + containers
     }
 
-    /// Whether the match begins a line of code; prose says "shipshape takes", too.
+    /// Whether the match begins a line of code, because prose says "shipshape takes", too.
     private static func isCode(_ match: Substring, in text: String) -> Bool {
         let line = text[text.lineRange(for: match.startIndex..<match.endIndex)]
         return line.hasPrefix("shipshape ") || line.hasPrefix("$ shipshape ") || line.hasPrefix("ExecStart=")

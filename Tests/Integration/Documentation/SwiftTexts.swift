@@ -1,9 +1,11 @@
-/// The texts in string literals of Swift's source, those that `+` joins as one, and an ellipsis in the place of what is interpolated.
+/// The texts in string literals of Swift source.
+///
+/// Literals that `+` joins are one text, and an ellipsis replaces each interpolation.
 struct SwiftTexts {
-    /// The texts, in their order; those inside of interpolations after the text around them began.
+    /// The texts in the order in which they begin; those inside an interpolation follow the text around it.
     private(set) var all: [String] = []
     private var rest: Substring
-    /// Where in ``all`` the last literal stands, while nothing but `+` came behind it.
+    /// The index in ``all`` of the last literal, as long as only `+` has followed it.
     private var joined: Int?
 
     init(_ source: String) {
@@ -11,7 +13,7 @@ struct SwiftTexts {
         code(untilParenthesis: false)
     }
 
-    /// Walks over code, up to the end or to the parenthesis that closes an interpolation.
+    /// Reads code up to the end, or up to the parenthesis that closes an interpolation.
     private mutating func code(untilParenthesis isInside: Bool) {
         var depth = 0
         while let character = rest.first {

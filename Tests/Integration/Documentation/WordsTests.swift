@@ -2,9 +2,9 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// One word for one idea: the table of the glossary holds the program's texts and the pages to it.
+/// One word for one idea: the program's texts and the pages keep to the table of the glossary.
 @Suite struct WordsTests {
-    /// The words that are not said, each with what is said in its place.
+    /// Returns the words to avoid, each with the word to use instead.
     private static func table() throws -> [(not: String, say: String)] {
         let glossary = try String(contentsOfFile: Repository.path("docs/glossary.md").string, encoding: .utf8)
         let section = try #require(glossary.components(separatedBy: "\n## ").first { $0.hasPrefix("Say, and not") })
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// The words of the table that a text has.
+    /// Returns a message for each word to avoid that a text contains.
     private static func slips(in text: String, of table: [(not: String, say: String)]) -> [String] {
         let letters = text.lowercased().map { $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : " " }
         let plain = " \(String(letters).split(separator: " ").joined(separator: " ")) "
@@ -54,7 +54,7 @@ import Testing
             ["README.md", "CONTRIBUTING.md"] + Self.files(below: "docs", ["md"])
             + Self.files(below: "jobs", ["md", "json", "yml"])
         for page in pages where page != "docs/glossary.md" {
-            // A word alone between backticks or quotation marks may be the name of an old key.
+            // A single word between backticks or quotation marks may be the name of an old key.
             let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
                 .replacing(/`[^`\n]*`|"[\w.]+"/, with: "")
             #expect(Self.slips(in: text, of: table) == [], "\(page)")

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A network that cuts or delays what goes through it changes neither what a run leaves nor what a check finds.
+/// A network that cuts or delays connections changes neither the result of a run nor the findings of a check.
 @Suite struct BadLinkTests {
     private static let documents = TestScale.pick(3_000, full: 6_000, torture: 40_000)
     private static let steps = [
@@ -11,7 +11,7 @@ import Testing
     ]
     private static let limits = "{chunk: {documents: 50}}"
 
-    /// Runs a command by way of a bad link until it comes to its end; each time it may lose the deployment.
+    /// Runs a command over a bad link until the command reaches its end; each attempt may lose the deployment.
     private func untilDone(
         _ faults: BadLink.Faults, of test: BackfillCase, _ run: (_ uri: String) async throws -> ProgramRun
     ) async throws -> (last: ProgramRun, runs: Int, tally: BadLink.Tally) {
@@ -27,8 +27,8 @@ import Testing
         return (done, runs, link.tally)
     }
 
-    /// The whole way over a link: a run, a check, and an undo.
-    /// - Parameter faults: what the link does, by the size of the collection in bytes: no reply is larger.
+    /// Does everything over a bad link: a run, a check, and an undo.
+    /// - Parameter faults: the faults of the link, by the size of the collection in bytes, which no reply exceeds.
     private func everythingOver(_ faults: (_ size: Int) -> BadLink.Faults) async throws -> [BadLink.Tally] {
         try await Mongod.shared.withBackfill { test in
             for name in ["people", "whole"] {
@@ -45,7 +45,7 @@ import Testing
             #expect(try await test.backfill("whole").exitCode == 0)
             let faults = faults(original.reduce(0) { $0 + $1.view.byteCount })
 
-            // A write whose reply was lost is waited for, as long as it may take: a quarter of the lease.
+            // A write whose reply was lost is waited for as long as it may take, which is a quarter of the lease.
             let run = try await untilDone(faults, of: test) {
                 try await test.backfill("job", "--lease-ttl", "20s", uri: $0)
             }
@@ -67,7 +67,7 @@ import Testing
             }
             #expect(try found(bad.last) == found(clean))
 
-            // Of a chunk whose reply was lost nobody knows by whom it was written; nobody else writes here.
+            // If the reply to a chunk was lost, its writer is uncertain; here, only the program writes.
             let undo = try await untilDone(faults, of: test) { uri in
                 try await Program.run([
                     "undo", "job", "--yes", "--uri", uri, "--state-database", test.state.name, "--lease-ttl", "20s",

@@ -7,11 +7,11 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// A chunk and its checkpoint share one wait for a majority, which holds only within one primary's term.
+/// A chunk and its checkpoint share one wait for a majority, which counts only within one primary's term.
 @Suite(.serialized) struct ChunkTermTests {
     private static let server = Task { try await Mongod.start() }
 
-    /// The old primary's writes that no majority had are rolled back by the new one; here the test takes them back itself.
+    /// A new primary rolls back writes of the old one that no majority had; here the test reverts them itself.
     @Test func aChunkIsRunAgainWhenAnElectionComesBeforeItsCheckpoint() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: 100)
@@ -30,7 +30,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(run.errors.contains("an election came between the writes of a chunk"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 100)
-            // Not by the verifying pass, which would be the second.
+            // The chunk was not repeated by the verifying pass, which would be the second.
             #expect(try await test.checkpoint()?.pass == 1)
             #expect(try await test.checkpoint()?.chunks == 5)
         }

@@ -3,14 +3,14 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A state document with a field of another type is told with its place and a way out, and nothing goes on from it.
+/// A field of the wrong type in a state document is reported with its place and a remedy, and no command continues.
 @Suite struct DamagedStateTests {
-    /// A field of a state document, and what somebody put there.
+    /// A field of a state document, and the wrong value that the test writes there.
     struct Damage: CustomTestStringConvertible, Sendable {
         let collection: String
         let field: String
         let value: BSONValue
-        /// The command that meets it.
+        /// The command that reads the field.
         var command = Command.backfill
 
         enum Command: Sendable { case backfill, undo, status, pause, migrate }
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: damages) func isToldWithItsPlaceAndAWayOut(_ damage: Damage) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "n": .string("\($0)")] }
-            // The active schema wants the other type, so that harm is recorded.
+            // The active schema requires the other type, so that the job makes reservations.
             try BudgetCase.writeSchemas(retyping: "n", in: test)
             try test.job(
                 steps: ["convert: {field: n, to: int}"], limits: "{chunk: {documents: 5}}",
@@ -61,7 +61,7 @@ import Testing
                 "migrations": ["_id": "job", "digest": "x", "file": "x"],
             ]
             if let record = records[damage.collection] { try await test.state.fill(damage.collection, [record]) }
-            // What was acknowledged is a document of its own.
+            // Acknowledgements are documents of their own.
             let isAcknowledgement = ["missed", "unsure"].contains(damage.field)
             let isOne: BSONDocument =
                 damage.collection != "journal"

@@ -3,9 +3,9 @@ import JobState
 import TestSupport
 import Testing
 
-/// `kill -9` at every place where `enforce` can be, then once more: nothing is left half-way.
+/// `kill -9` at every point where `enforce` can be, and then another run: nothing is left half done.
 @Suite struct EnforceKillTests {
-    /// Kills a run at one place after the other, each time over a collection of its own.
+    /// Kills a run at one point after another, each time over a collection of its own.
     private func killing(
         _ flags: [String], _ prepare: (BackfillCase) async throws -> Void,
         after: (BackfillCase, _ visit: Int) async throws -> Void
@@ -47,7 +47,7 @@ import Testing
         try await killing([]) { _ in
         } after: { test, visit in
             let back = try await test.enforce("--abort", "--yes")
-            // Before the first record there is nothing to put back.
+            // A kill before the first record leaves nothing to restore.
             #expect(back.exitCode == 0 || visit <= 2 && back.exitCode == 65, "visit \(visit): \(back.errors)")
             let before = Validation(BackfillCase.earlier, level: "moderate")
             #expect(try await test.validation().isSame(as: before), "visit \(visit)")
@@ -62,7 +62,7 @@ import Testing
             let half = try await test.enforce("--yes", "--dry-run")
             #expect([0, 65].contains(half.exitCode), "visit \(visit): \(half.errors)")
             let rest = try await test.enforce("--abort", "--yes")
-            // The last place is behind the last record: then all is done.
+            // The last point is after the last record, when everything is done.
             #expect(rest.exitCode == 0 || rest.errors.contains("nothing to put back"), "visit \(visit): \(rest.errors)")
             let before = Validation(BackfillCase.earlier, level: "moderate")
             #expect(try await test.validation().isSame(as: before), "visit \(visit)")

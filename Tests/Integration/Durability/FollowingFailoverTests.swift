@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What follows changes outlives the primary: one that gives up its office, and one that is killed.
+/// Commands that follow changes survive a primary that steps down, and one that is killed.
 @Suite(.fencedDeletes) struct FollowingFailoverTests {
-    /// Tries until the set has a primary that does it.
+    /// Tries a write until the set has a primary that accepts it.
     private func persistently(_ what: String, _ write: () async throws -> Void) async throws {
         try await waitUntil(what) { (try? await write()) != nil }
     }
@@ -17,7 +17,7 @@ import Testing
             try await test.load(40)
             try #require(try await test.run("init").exitCode == 0)
             var changes = 0
-            /// Changes both sides, and waits until each has the other's.
+            /// Changes both sides, and waits until each side has the other's change.
             func change(_ text: String, _ program: LiveProgram) async throws {
                 let (original, partner) = (PartnerCase.id(changes + 1), PartnerCase.id(changes + 2))
                 try await persistently("the original is changed") {

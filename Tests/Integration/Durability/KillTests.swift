@@ -3,19 +3,19 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The promise that everything else rests on: `kill -9` at any moment loses nothing and does nothing twice.
+/// The promise on which everything else rests: `kill -9` at any moment loses nothing and does nothing twice.
 @Suite struct KillTests {
     private static let documents = TestScale.pick(3_500, full: 5_000, torture: 30_000)
     private static let rounds = TestScale.pick(15, full: 24, torture: 120)
     private static let limits = "{chunk: {documents: 20}}"
 
-    /// How a round of the loop dies.
+    /// The points at which a round of the loop is killed.
     private enum Death: Equatable {
-        /// Between an acknowledged write and its checkpoint.
+        /// After an acknowledged write and before its checkpoint.
         case betweenWriteAndCheckpoint(chunk: Int)
-        /// From outside, a moment after so many more checkpoints, wherever it is then.
+        /// From outside, shortly after this many more checkpoints, wherever the program is then.
         case fromOutside(chunks: Int)
-        /// Right behind a checkpoint.
+        /// Right after a checkpoint.
         case afterCheckpoint(chunk: Int)
 
         static func round(_ number: Int) -> Death {
@@ -61,12 +61,12 @@ import Testing
         }
     }
 
-    /// Runs until that death, and looks at what the dead left.
+    /// Runs the job until it is killed at that point, and checks the state that it leaves.
     private func die(_ death: Death, in test: BackfillCase) async throws {
         let before = try await test.checkpoint()
         let start = before?.chunks ?? 0
-        // A short lease may be lost before the kill: it leaves a write and a renewal too little time on a loaded
-        // machine.
+        // A short lease may be lost before the kill, because on a loaded machine it leaves too little time for a write
+        // and a renewal.
         let lease = ["--lease-ttl", "60s"]
         let run: ProgramRun
         switch death {
@@ -78,13 +78,13 @@ import Testing
             run = try await test.backfill(flags: lease, fault: "after-checkpoint:\(chunks):stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 program.send(SIGCONT)
-                // The pause chooses the place of the death. It is too short for the rest of the job.
+                // The pause chooses the point of the kill, and is too short for the rest of the job.
                 usleep(.random(in: 0..<20_000))
                 program.send(SIGKILL)
             }
         }
         #expect(run.wasKilled, "\(run.status): \(run.errors)")
-        // A lease outlives the last write of its runner.
+        // The runner's lease outlives its last write.
         try await test.mongod.waitForNoCommand(of: test.appName)
         try await test.endLease(of: "job")
         let after = try #require(try await test.checkpoint())
@@ -92,7 +92,8 @@ import Testing
         #expect(after.chunks > start)
         #expect(after.modified > before?.modified ?? 0)
         if let before { #expect(run.errors.contains("resuming after \(before.chunks) chunk"), "\(run.errors)") }
-        // What the checkpoint counts is written; behind a death between the two more is, and the checkpoint does not know it.
+        // The documents that the checkpoint counts are written. After a kill between write and checkpoint, more are
+        // written.
         let written = try await test.database.count("people", ["scoreText": ["$exists": true]])
         #expect(written >= after.modified)
         if case .betweenWriteAndCheckpoint = death { #expect(written > after.modified) }

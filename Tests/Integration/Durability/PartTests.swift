@@ -2,9 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// Several runners share a job: each document is done by one of them, and none is left out.
+/// Several runners share a job: each document is written by one of them, and none is left out.
 @Suite struct PartTests {
-    /// 600 documents whose `_id`s are of four types.
+    /// Runs a test with 600 documents whose `_id`s are of four types.
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 600) { number in
@@ -47,7 +47,7 @@ import Testing
             #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")
             #expect(try changed(runs) == 600)
             #expect(try await needing(test) == 0)
-            // Each has done a share of them.
+            // Each part has written a share of the documents.
             for part in 1...count {
                 let checkpoint = try #require(try await test.checkpoint("job.part-\(part)-of-\(count)"))
                 #expect(checkpoint.chunks > 2, "part \(part)")
@@ -72,7 +72,7 @@ import Testing
         try await withPeople { test in
             let killed = try await test.backfill("job", "--part", "1/2", fault: "after-write:3")
             #expect(killed.wasKilled)
-            // What its runner had sent was answered when it died.
+            // The commands of the killed runner were all answered when it died.
             try await test.endLease(of: "job.part-1-of-2")
             let runs = try await run([1, 2], of: 2, in: test)
             #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")
@@ -84,7 +84,7 @@ import Testing
         try await withPeople { test in
             let before = try await test.database.documents("people")
             _ = try await run([1, 2], of: 2, in: test)
-            // The second was written after the first, and no field of the first by it.
+            // The second part was written after the first, but it wrote no field of the first.
             for part in [1, 2] {
                 let undone = try await test.undo("job.part-\(part)-of-2")
                 #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
@@ -95,7 +95,7 @@ import Testing
 
     @Test func anOpenLockOfAnotherPartIsNotWaitedFor() async throws {
         try await withPeople { test in
-            // The greatest `_id`s are objects.
+            // The greatest `_id`s are objects, and therefore in the second part.
             try await test.database.fill(
                 "people", [["_id": ["number": 10_000], "age": 1, "_id__baas_transaction": "t"]])
             let first = try await test.backfill("job", "--part", "1/2", "--lock-wait", "30m")

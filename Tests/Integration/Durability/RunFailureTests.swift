@@ -4,7 +4,7 @@ import JobState
 import TestSupport
 import Testing
 
-/// Failures that pass are bridged, and the result is the one that an undisturbed run gives.
+/// Failures that pass are retried, and the result is that of an undisturbed run.
 @Suite(.serialized) struct RunFailureTests {
     private static let documents = 400
     private static let steps = [
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
+    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
     private static let server = Task { try await Mongod.start() }
 
     private func withPeople(_ body: (BackfillCase) async throws -> ProgramRun) async throws {
@@ -43,7 +43,7 @@ import Testing
             let whole = try await test.database.documents("whole")
             #expect(try await test.database.documents("people") == whole)
             #expect(try await test.checkpoint()?.state == "done")
-            // A reader that fails within a chunk, or a write that is tried anew, makes more and smaller ones.
+            // A reader that fails within a chunk, or a write that is tried again, makes more and smaller chunks.
             #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 10)
         }
     }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// The job's record, its range and the lease are written by then, or are not; nobody can tell.
+    /// The job's record, its range and the lease may be written by then or not, which the program cannot know.
     @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
     func aFailureAtTheStartIsBridged(_ failure: Failure, _ command: String) async throws {
         try await withPeople { test in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// A server under load may end anything so, with time limits of its own too.
+    /// A server under load may end any command like this, also by time limits of its own.
     @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
     func aTimeLimitOutsideOfAChunksWriteIsBridged(_ command: String) async throws {
         try await withPeople { test in
@@ -106,10 +106,10 @@ import Testing
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: Self.documents)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 10}")
-            // With a journal, what is done already is seen and not sent again.
+            // With a journal, updates that are already done are noticed and not sent again.
             let run = try await test.backfill("job", "--no-journal") { _ in
                 try await test.waitForChunks(1)
-                // The time may be over in the midst of the update, or while a majority is waited for.
+                // The time may run out during the update, or during the wait for a majority.
                 var point = FailPoint.error(50, "update", appName: test.appName, mode: .times(3))
                 if isDone {
                     point.errorCode = nil

@@ -2,20 +2,20 @@ import BSON
 import TestSupport
 import Testing
 
-/// A deployment of which a share of all commands fails, at random, for as long as the run takes.
+/// A deployment on which a random share of all commands fails, for as long as the run takes.
 @Suite struct ShareOfFailuresTests {
     private static let documents = 100
 
-    /// All that a run sends once it is connected.
+    /// All commands that a run sends once it is connected.
     private static let commands = [
         "find", "aggregate", "getMore", "update", "insert", "delete", "findAndModify", "count", "listCollections",
         "createIndexes", "serverStatus", "replSetGetStatus", "getParameter", "collStats", "connectionStatus", "hello",
     ]
 
-    /// The server says that it is to leave, and stays.
+    /// The server says that it is shutting down, and stays.
     @Test(arguments: [["unset: {field: n}"], ["convert: {field: n, to: string}", "unset: {field: m}"]])
     func aRunAndItsUndoGetThrough(_ steps: [String]) async throws {
-        // A server of its own: one has one such point at a time.
+        // A server of its own, because a server has one such fail point at a time.
         let server = try await Mongod.start()
         try await server.withBackfill { test in
             try await test.database.fill("people", count: Self.documents) {

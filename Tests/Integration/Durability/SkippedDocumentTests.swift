@@ -2,10 +2,10 @@ import BSON
 import TestSupport
 import Testing
 
-/// Single documents that cannot be written: they are skipped with their code, and all others are written.
+/// Single documents that cannot be written are skipped with their code, and all others are written.
 @Suite struct SkippedDocumentTests {
     private static let documents = 300
-    /// In the midst, side by side, and at both ends.
+    /// The refused documents: in the middle, next to each other, and at both ends.
     private static let odd = [0, 77, 78, 150, 299]
 
     private func withPeople(
@@ -55,8 +55,9 @@ import Testing
         }
     }
 
-    /// Two updates of one command, of documents at risk and of others: the first that still needs the job is none of those
-    /// that are refused.
+    /// One command updates documents that the job may make unsyncable, and others.
+    ///
+    /// The first document that still needs the job is not the one that is refused.
     @Test func amongDocumentsAtRiskAndOthersTheyAreFoundByHalves() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 800) { number in
@@ -90,8 +91,9 @@ import Testing
         }
     }
 
-    /// A unique index, where the first of two is written and the second is not: of two that are written side by side that is
-    /// either.
+    /// With a unique index, the first of two documents is written and the second is not.
+    ///
+    /// With concurrency, either of the two could be the first.
     @Test func whatAUniqueIndexRefuses() async throws {
         try await withPeople(limits: "{concurrency: 1}") { test in
             try await test.database.run([

@@ -3,16 +3,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Users write beside the steps that the client computes: each value is what the step makes of a state that the document
-/// had, and goes with what the user wrote last.
+/// Users write during the steps that the client computes.
 ///
-/// The property tests hold it of the server's steps.
+/// Each value is the step's result for a state that the document had, and matches the user's last write. The property
+/// tests check the same of the server's steps.
 @Suite struct ClientWritersTests {
     private static let documents = 120
     private static let writes = TestScale.pick(80, full: 400, torture: 5_000)
     private static let rounds = TestScale.pick(2, full: 6, torture: 60)
 
-    /// A document whose every field tells the same stamp, which no other write has.
+    /// Returns a document whose fields all show the same stamp, which no other write has.
     private static func document(_ id: Int, _ stamp: Int) -> BSONDocument {
         let fields: BSONDocument = [
             "_id": .integer(id), "s": .integer(stamp), "key": .string(key(stamp)), "owner": .integer(stamp % 10),
@@ -31,8 +31,8 @@ import Testing
         return .binary(subtype: 4, bytes: [0, 0, 0, 0, 0, 0, 0x40, 0, 0x80] + tail.dropFirst())
     }
 
-    /// What does not go with the document's stamp.
-    /// - Parameter isDone: whether every step has to be done.
+    /// Returns the fields that do not match the document's stamp.
+    /// - Parameter isDone: whether every step must be done.
     private static func defects(
         of document: BSONDocument, homes: [BSONValue: BSONDocument], isDone: Bool
     ) -> [String] {
@@ -42,7 +42,7 @@ import Testing
             "key": uuid(stamp), "owner": .string("o\(stamp % 10)"), "dog": ["name": .string("n\(stamp % 10)")],
             "home": .integer(stamp), "own": before["own"],
         ]
-        // A value that the program makes up.
+        // The program generates this value.
         if before["own"] == nil, case .binary(subtype: 4, let bytes)? = document["own"], bytes.count == 16 {
             made["own"] = document["own"]
         }
@@ -56,7 +56,7 @@ import Testing
         return defects.sorted()
     }
 
-    /// The last stamp.
+    /// The last stamp that was used.
     private final class Stamps: Sendable {
         private let last = Atomic(ClientWritersTests.documents)
 
@@ -80,10 +80,10 @@ import Testing
         }
     }
 
-    /// Another document of the same `_id`.
+    /// Replaces a document by another one with the same `_id`, by a deletion and an insert.
     private func replaceByDeletion(_ id: Int, _ document: BSONDocument, _ database: TestDatabase) async throws {
         try await database.delete("people", ["_id": .integer(id)])
-        // Another writer may have been faster.
+        // Another writer may have inserted one first.
         _ = try? await database.fill("people", [document])
     }
 

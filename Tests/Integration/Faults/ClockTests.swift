@@ -5,8 +5,9 @@ import Subprocess
 import TestSupport
 import Testing
 
-/// The clock of the machine that the program runs on is hours ahead or behind: leases, fences, `$now` and what is told go
-/// by the server's.
+/// The clock of the program's machine is hours fast or slow.
+///
+/// Leases, fences, `$now` and reported times follow the server's clock.
 @Suite(.enabled(if: FakeClock.library != nil, "scripts/setup installs libfaketime"))
 struct ClockTests {
     private static let hours = [5, -5]
@@ -28,7 +29,7 @@ struct ClockTests {
         FaultTable.tell(subject, "the client's clock is five hours apart", tries: 1, wentOn: 1)
     }
 
-    /// By its own clock the lease is over for hours, or has hours to go.
+    /// On the second runner's own clock, the lease ended hours ago or has hours to go.
     @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
         try await FakeClock.lend { early in
             try await FakeClock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }
@@ -45,7 +46,7 @@ struct ClockTests {
                 let second = try await trial.run(["--lease-wait", "0s"], environment: wanted, endsLeases: false)
                 #expect(second.exitCode == 76, "\(second.status): \(second.errors)")
                 #expect(try await trial.database.documents("tasks") == before)
-                // The server's clock has come to the lease's end: whoever asks next takes it.
+                // On the server's clock the lease has ended, so the next runner that asks takes it.
                 try await trial.endLeases()
                 let third = try await trial.run(environment: wanted)
                 #expect(third.exitCode == 0, "\(third.status): \(third.errors)")
@@ -57,7 +58,7 @@ struct ClockTests {
         }
     }
 
-    /// The time that a job writes is the server's at its start.
+    /// The time that a job writes is the server's time at the start of the job.
     @Test(arguments: hours) func nowIsTheServersTime(_ hours: Int) async throws {
         try await FakeClock.lend { clock in
             try await Mongod.shared.withBackfill { test in
@@ -87,7 +88,7 @@ struct ClockTests {
 }
 
 extension FakeClock {
-    /// An environment in which it is so many hours later.
+    /// Returns an environment in which it is this many hours later.
     fileprivate func hours(_ hours: Int) -> [Environment.Key: String?] {
         Dictionary(
             uniqueKeysWithValues: variables("\(hours)h").map { (Environment.Key(stringLiteral: $0.key), $0.value) })

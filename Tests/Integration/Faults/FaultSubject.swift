@@ -4,30 +4,30 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A command of the program over data of its own, and what of its end is to be the same whatever happened to it on its way.
+/// A command over data of its own, and the outcome that must be the same whatever happens to the command.
 struct FaultSubject: Sendable, CustomTestStringConvertible {
-    /// What the tables call it.
+    /// The name in the tables.
     let name: String
-    /// Makes the data, lends it, and removes it.
+    /// Makes the data, runs a test on it, and removes it.
     let trial: @Sendable (Mongod, @Sendable (FaultTrial) async throws -> Void) async throws -> Void
 
     var testDescription: String { name }
 }
 
-/// One try of a command.
+/// One trial of a command.
 struct FaultTrial: Sendable {
     /// The command, without the connection string.
     let arguments: [String]
     /// The connection string.
     let uri: String
-    /// The documents that it is about.
+    /// The database of the documents that the command works on.
     let database: TestDatabase
-    /// What ends the lease of a runner that is dead.
+    /// The database in which the leases of killed runners are ended.
     let state: TestDatabase
-    /// What counts of what is there at the end, the same whatever the databases' names are.
+    /// Returns the part of the result that must be the same, without the names of databases.
     let outcome: @Sendable (_ last: ProgramRun) async throws -> [BSONDocument]
 
-    /// Runs it.
+    /// Runs the command.
     func run(
         by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],
         fault: String? = nil, endsLeases: Bool = true, meanwhile: (LiveProgram) async throws -> Void = { _ in }
@@ -40,7 +40,7 @@ struct FaultTrial: Sendable {
         return run
     }
 
-    /// As if their time were over: whoever held them is gone, and what it had sent is answered.
+    /// Ends all leases as if their time were over: the holders are gone, and their commands have been answered.
     func endLeases() async throws {
         try await state.endDeadTransactions()
         for collection in ["ranges", "streams"] {
@@ -51,7 +51,7 @@ struct FaultTrial: Sendable {
         }
     }
 
-    /// What an undisturbed try leaves.
+    /// Runs the command undisturbed, and returns its outcome.
     func undisturbed() async throws -> [BSONDocument] {
         let run = try await run()
         #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
@@ -60,18 +60,18 @@ struct FaultTrial: Sendable {
 }
 
 extension FaultSubject {
-    /// Those that are tried.
+    /// The commands that are tried.
     static let all = [backfill, clientBackfill, undo, migrate, enforce, partnerInit, mirror, watch, check, infer]
 
     // MARK: Jobs
 
-    /// A job that can do harm, in chunks of a few documents.
+    /// A job that can make documents unsyncable, in chunks of a few documents.
     static let backfill = backfill(of: 10)
 
-    /// The same over so many documents.
+    /// Returns the same job over this many documents.
     static func backfill(of count: Int) -> FaultSubject { job("backfill") { try await prepareHarm($0, count: count) } }
 
-    /// Makes the documents and the file of the job that can do harm.
+    /// Makes the documents and the file of the job that can make them unsyncable.
     static func prepareHarm(_ test: BackfillCase, count: Int = 10) async throws {
         try await test.database.fill("tasks", count: count) {
             ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]
@@ -82,7 +82,7 @@ extension FaultSubject {
             more: "schema: {active: active.json, next: next.json}")
     }
 
-    /// A job whose values the client computes, and that makes documents in another collection.
+    /// A job whose values the client computes, and which makes documents in another collection.
     static let clientBackfill = job("backfill by the client") { test in
         try await test.database.fill("tasks", count: 10) { number in
             [
@@ -99,10 +99,10 @@ extension FaultSubject {
             limits: "{chunk: {documents: 4}}")
     }
 
-    /// The way back from the first.
+    /// The undo of the first job.
     static let undo = undo(of: 10)
 
-    /// The same over so many documents.
+    /// Returns the same undo over this many documents.
     static func undo(of count: Int) -> FaultSubject {
         FaultSubject(name: "undo") { mongod, body in
             try await backfill(of: count).trial(mongod) { forth in
@@ -145,7 +145,7 @@ extension FaultSubject {
         }
     }
 
-    /// Two jobs in their order.
+    /// `migrate` with two jobs in order.
     static let migrate = FaultSubject(name: "migrate") { mongod, body in
         try await mongod.withBackfill { test in
             try await test.database.fill("people", count: 12) { ["_id": .integer($0), "age": .integer($0)] }
@@ -157,7 +157,7 @@ extension FaultSubject {
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
-                    // The status of a job whose digest is not its file's is another.
+                    // The digest is left out: if it were not that of the file, the state would differ.
                     let rows = try await test.migrationRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
                     }
@@ -166,7 +166,7 @@ extension FaultSubject {
         }
     }
 
-    /// From one validator to the next.
+    /// `enforce` from one validator to the next.
     static let enforce = FaultSubject(name: "enforce") { mongod, body in
         try await mongod.withBackfill { test in
             try await test.prepareRoad(under: BackfillCase.earlier)
@@ -184,7 +184,7 @@ extension FaultSubject {
 
     // MARK: Streams
 
-    /// A partner collection is made.
+    /// `partner init`, which makes a partner collection.
     static let partnerInit = FaultSubject(name: "partner init") { mongod, body in
         try await mongod.withPartner { test in
             try test.job()
@@ -193,7 +193,7 @@ extension FaultSubject {
         }
     }
 
-    /// A mirror carries over what happened on both sides.
+    /// `partner mirror`, which carries over the changes of both sides.
     static let mirror = FaultSubject(name: "partner mirror --once") { mongod, body in
         try await mongod.withPartner { test in
             try test.job()
@@ -210,7 +210,7 @@ extension FaultSubject {
         }
     }
 
-    /// A ledger is made, and then follows what changes.
+    /// `watch` of changes that follow the making of its ledger.
     static let watch = FaultSubject(name: "watch --once") { mongod, body in
         try await mongod.withWatch { test in
             try await test.database.fill("person", count: 12) { number in
@@ -232,10 +232,10 @@ extension FaultSubject {
 
     // MARK: Reads
 
-    /// A schema is checked against documents some of which do not fit.
+    /// `check` of documents some of which do not fit.
     static let check = check(of: 400)
 
-    /// The same over so many documents.
+    /// Returns the same check over this many documents.
     /// - Parameter flags: further flags.
     static func check(of count: Int, _ flags: String...) -> FaultSubject {
         reading("check", count: count) { test, folder in
@@ -253,7 +253,7 @@ extension FaultSubject {
         }
     }
 
-    /// A schema is proposed.
+    /// `infer`, which proposes a schema.
     static let infer = reading("infer") { test, _ in
         (["infer", "--collection", "\(test.name).person"], { run in [["schema": .string(run.output)]] })
     }
@@ -284,7 +284,7 @@ extension FaultSubject {
         }
     }
 
-    /// The arguments without a flag and its value.
+    /// Returns the arguments without a flag and its value.
     fileprivate static func without(_ flag: String, _ arguments: [String]) -> [String] {
         guard let index = arguments.firstIndex(of: flag) else { return arguments }
         return Array(arguments[..<index] + arguments[(index + 2)...])
@@ -292,7 +292,7 @@ extension FaultSubject {
 }
 
 extension PartnerCase {
-    /// A command that makes both sides what they are to be.
+    /// Returns the trial of a command that brings both sides into agreement.
     fileprivate func trial(_ command: String, _ flag: String) -> FaultTrial {
         let arguments = [
             "partner", command, folder.path.appending("tasks.yml").string, "--state-database", state.name,

@@ -3,15 +3,15 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How a walk goes over the places of a command where something can happen.
+/// Trials at each point of a command at which a fault can happen.
 enum FaultWalk {
-    /// So many at once: most of the time one waits for a process, and other tests run beside them.
+    /// The number of trials at once: most of the time each waits for a process, and other tests run at the same time.
     static let atOnce = 4
 
-    /// Tries one visit after the other until the command ends before it comes to one.
+    /// Tries one visit after another until the command ends before it reaches one.
     /// - Parameters:
     ///   - step: 1 for every visit, 5 for every fifth.
-    ///   - attempt: `nil` when the command ended before.
+    ///   - attempt: returns `nil` if the command ended before the visit.
     static func visits<Result: Sendable>(
         from first: Int = 1, step: Int, _ attempt: @Sendable @escaping (_ visit: Int) async throws -> Result?
     ) async throws -> [Result] {
@@ -33,20 +33,21 @@ enum FaultWalk {
 }
 
 extension FaultSubject {
-    /// What an undisturbed try leaves.
+    /// Returns the outcome of an undisturbed run.
     func undisturbed(on mongod: Mongod) async throws -> [BSONDocument] {
         try await withResult(mongod) { try await $0.undisturbed() }
     }
 
-    /// What happened where a command was killed.
+    /// The place where a command was killed, and the outcome of its next run.
     struct Death: Sendable {
-        /// The fault point's name.
+        /// The name of the fault point.
         var place: String
-        /// What the next run left.
+        /// The outcome of the next run.
         var end: [BSONDocument]
     }
 
-    /// Dies at the `visit`-th visit of a place, runs again, and looks; `nil` when the command ended before it came there.
+    /// Kills the command at the `visit`-th visit of a place, and runs it again.
+    /// - Returns: `nil` if the command ended before that visit.
     func dies(at place: String, visit: Int, on mongod: Mongod) async throws -> Death? {
         try await withResult(mongod) { trial in
             let dead = try await trial.run(fault: "\(place):\(visit):kill")
@@ -61,7 +62,7 @@ extension FaultSubject {
         }
     }
 
-    /// What `body` comes to over a trial.
+    /// Returns the result of `body` over a trial.
     func withResult<Result: Sendable>(
         _ mongod: Mongod, _ body: @Sendable @escaping (FaultTrial) async throws -> Result
     ) async throws -> Result {
@@ -75,25 +76,25 @@ extension FaultSubject {
 }
 
 extension [BSONDocument] {
-    /// What is left, however many passes it took.
+    /// The outcome without the documents that record passes.
     var withoutPasses: [BSONDocument] { filter { $0["pass"] == nil } }
 }
 
-/// The documents of one end that the other has not, and the other way round.
+/// Returns the documents that are in only one of two outcomes.
 func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
     let (found, wanted) = (found.map(\.json), wanted.map(\.json))
     return found.filter { !wanted.contains($0) }.joined(separator: " ") + " instead of "
         + wanted.filter { !found.contains($0) }.joined(separator: " ")
 }
 
-/// What the tests of faults print, for the table in the documentation.
+/// The rows that the tests of faults print for the table in the documentation.
 enum FaultTable {
     static let lostPrimary = "election, or kill -9 of the primary"
 
-    /// Tells a row.
+    /// Prints a row.
     /// - Parameters:
-    ///   - tries: how often it happened.
-    ///   - wentOn: how often the command ended as if it had not; else it said why.
+    ///   - tries: how often the fault happened.
+    ///   - wentOn: how often the command ended as if it had not happened; in the other tries it said why not.
     static func tell(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
         tell(subject.name, fault, tries: tries, wentOn: wentOn)
     }

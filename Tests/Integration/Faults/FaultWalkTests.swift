@@ -3,11 +3,11 @@ import Concurrency
 import TestSupport
 import Testing
 
-/// Killed at any fault point and run again, a command leaves what an uninterrupted run leaves.
+/// A command that is killed at any fault point and run again ends like an uninterrupted run.
 ///
-/// The places are between a write and its checkpoint, at the lease's renewal, and at every change of state.
+/// The points are between a write and its checkpoint, at the lease's renewal, and at every change of state.
 @Suite struct FaultWalkTests {
-    /// Those that come to fault points; `enforce` has a suite of its own for it.
+    /// The commands that have fault points; `enforce` has a suite of its own for them.
     private static let subjects: [FaultSubject] = [
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
     ]
@@ -16,7 +16,7 @@ import Testing
     func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
-        // A watch has six places.
+        // A watch has six fault points.
         let step = TestScale.pick(5, full: 1, torture: 1)
         let deaths = try await FaultWalk.visits(step: step) { visit in
             try await subject.dies(at: "any", visit: visit, on: mongod)
@@ -28,7 +28,7 @@ import Testing
         FaultTable.tell(subject, "kill -9 at a fault point", tries: deaths.count, wentOn: 0)
     }
 
-    /// What an undo that was killed ends like is what was there before the job.
+    /// The outcome that a killed undo must have is the documents as they were before the job.
     @Test func anUndoGivesTheOriginalBack() async throws {
         let mongod = try await Mongod.shared
         let original = try await mongod.withBackfill { test in

@@ -3,8 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The server's disk is full in the midst of a command, so that journal and checkpoint cannot be written, and mongod ends:
-/// once it has room again, another run ends like one that nothing happened to.
+/// The server's disk is full during a command, so that journal and checkpoint cannot be written, and mongod ends.
+///
+/// Once there is room again, another run ends like an undisturbed one.
 @Suite(.serialized, .enabled(if: MongodOnSmallDisk.isPossible, "only root may mount a disk of little room"))
 struct FullDiskTests {
     private static let subjects: [FaultSubject] = TestScale.pick(

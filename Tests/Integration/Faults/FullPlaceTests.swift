@@ -4,8 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Where a result is to be written there is no room, or it may not be written: nothing is left half-written, the work that
-/// was done stands, and what could not be kept is said with exit code 73.
+/// The place of a result has no room, or cannot be written to.
+///
+/// No file is left half written, finished work is kept, and exit code 73 reports the result that could not be stored.
 @Suite struct FullPlaceTests {
     /// An output, by its flag and its file's name.
     struct Output: CustomTestStringConvertible, Sendable {
@@ -22,10 +23,10 @@ import Testing
         static let ofJobs = TestScale.pick([reports[1]] + others, full: all, torture: all)
     }
 
-    /// What the table of faults calls it.
+    /// The row in the table of faults.
     private static let row = "no room for a report, failures or metrics"
 
-    /// Runs the program where no file may have more than so many KiB, as on a disk that is full then.
+    /// Runs the program with a limit in KiB on the size of files, as if the disk were full beyond that.
     private func run(_ arguments: [String], room kilobytes: Int) async throws -> ProgramRun {
         try await Program.shell(#"ulimit -f "$1" && shift && exec "$0" "$@""#, ["\(kilobytes)"] + arguments)
     }
@@ -37,7 +38,7 @@ import Testing
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    /// With room for the beginning of it, and with none.
+    /// There is room for the beginning of the output, or for none of it.
     @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
@@ -49,20 +50,20 @@ import Testing
     private func check(_ output: Output, room: Int) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // More of them than the first KiB of any form holds.
+            // More documents than fit into the first KiB of any form.
             try await database.fill("person", count: 50) { ["_id": .integer($0), "name": .integer($0)] }
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             let place = try folder.write("of yesterday", to: output.name)
             let run = try await run(try folder.check(database, on: mongod) + [output.flag, place], room: room)
             if room > 0, run.exitCode != 73 {
-                // It has room enough, and is whole.
+                // The output has enough room, and is complete.
                 #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
                 #expect(folder.text(of: output.name) != "of yesterday")
                 return
             }
             expectNothingHalfWritten(folder, output, run)
-            // The result is not kept back, where the scan came to its end.
+            // The result is still printed if the scan has finished.
             if output.flag != "--failures" {
                 #expect(run.output.contains("50 documents would stop syncing"), "\(run.output)")
             }
@@ -99,7 +100,7 @@ import Testing
             expectNothingHalfWritten(folder, output, run)
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(difference(end, expected))")
-            // With room again it says that all is done.
+            // With room again, the next run reports that everything is done.
             let next = try await trial.run([output.flag, place])
             #expect(next.exitCode == 0, "\(next.status): \(next.errors)")
             #expect(folder.text(of: output.name) != "of yesterday")
@@ -119,7 +120,7 @@ import Testing
         FaultTable.tell(.backfill, Self.row, tries: 1, wentOn: 0)
     }
 
-    /// It is looked at before the work begins, and gone when it ends.
+    /// The folder is checked before the work begins, and is gone when the work ends.
     @Test(arguments: Output.ofJobs) func aFolderThatGoesInMidRunTakesNoWorkWithIt(_ output: Output) async throws {
         let subject = FaultSubject.backfill
         let mongod = try await Mongod.shared

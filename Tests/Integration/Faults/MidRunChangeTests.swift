@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Somebody drops, renames or forbids what a command is in the midst of: it says what happened and how to go on, and what
-/// it leaves is mended by another run.
+/// Another client drops, renames or restricts the data of a command while it runs.
+///
+/// The command says what happened and how to continue, and another run finishes its work.
 @Suite struct MidRunChangeTests {
-    /// What happens to the data.
+    /// A change of the data.
     enum Change: CaseIterable, Sendable {
         case drop, dropAndCreate, rename, swap, dropDatabase
 
@@ -24,7 +25,8 @@ import Testing
             }
         }
 
-        /// Gives the collection its name back, where it is still there.
+        /// Gives the collection its name back, if it still exists.
+        /// - Returns: whether it does.
         func mend(_ collection: String, in database: TestDatabase) async throws -> Bool {
             switch self {
             case .drop, .dropAndCreate, .dropDatabase: return false
@@ -43,7 +45,7 @@ import Testing
 
         var leavesAnother: Bool { self == .dropAndCreate || self == .swap }
 
-        /// What the table of faults calls it.
+        /// The row in the table of faults.
         var row: String {
             switch self {
             case .drop, .dropDatabase: "the collection is dropped"
@@ -52,7 +54,7 @@ import Testing
             }
         }
 
-        /// What is said of it.
+        /// The message that the program shows.
         var said: String {
             switch self {
             case .drop, .dropDatabase: "was dropped while it ran; to run over another one the job needs a new name"
@@ -62,7 +64,7 @@ import Testing
         }
     }
 
-    /// Holds the program, lets something happen, and lets it go on.
+    /// Holds the program at a fault point, makes a change, and lets the program continue.
     private func disturbed(
         _ trial: FaultTrial, at place: String, _ change: () async throws -> Void
     ) async throws -> ProgramRun {
@@ -82,7 +84,7 @@ import Testing
         #expect(end == wanted, "\(subject.name): \(difference(end, wanted))\n\(run.errors)\(run.output)")
     }
 
-    /// Before a write, and before what is read next.
+    /// Returns the fault points before a write, and before the next read.
     private static func places(of subject: FaultSubject) -> [String] {
         let places = [
             "before-write:2:stop", subject.name == "undo" ? "after-restore:1:stop" : "after-checkpoint:1:stop",
@@ -114,7 +116,7 @@ import Testing
         }
     }
 
-    /// A job's is `int`, that of its undo a text.
+    /// The job writes an `int`, and its undo a text.
     @Test(arguments: [(FaultSubject.backfill, "string"), (FaultSubject.undo, "int")])
     func aValidatorThatRefusesWhatIsWrittenListsIt(_ subject: FaultSubject, _ type: String) async throws {
         let mongod = try await Mongod.shared
@@ -134,7 +136,7 @@ import Testing
         FaultTable.tell(subject, "a validator is switched on", tries: 1, wentOn: 0)
     }
 
-    /// The sums of the limit are asked of it.
+    /// The sums of the limit are read from this index.
     @Test(arguments: [FaultSubject.backfill, .undo]) func anIndexOfTheStateThatGoesCostsNothing(_ subject: FaultSubject)
         async throws
     {
@@ -153,7 +155,7 @@ import Testing
 
     // MARK: The state database
 
-    /// What stands in the journal of the chunks to come is taken back, and of the others it is said that nothing is known.
+    /// Undo restores the chunks that were journaled after the drop, and reports that nothing is known of the others.
     @Test func aJournalThatGoesInMidRunIsToldByUndo() async throws {
         try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {
@@ -168,7 +170,7 @@ import Testing
         FaultTable.tell(.backfill, "its state is dropped", tries: 1, wentOn: 1)
     }
 
-    /// Its journal, or all that is known of the job: what is left is told, and not called done.
+    /// Without its journal, or without any state of the job, an undo reports what is left and is not done.
     @Test(arguments: ["journal", nil]) func anUndoWhoseJournalGoesIsNotDone(_ collection: String?) async throws {
         try await FaultSubject.undo.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {
@@ -216,7 +218,7 @@ import Testing
 }
 
 extension FaultTrial {
-    /// Takes back what the job did.
+    /// Undoes the job.
     fileprivate func run(undoing: Bool) async throws -> ProgramRun {
         try await Program.run(["undo"] + arguments.dropFirst() + ["--uri", uri])
     }

@@ -6,9 +6,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A server that sheds load is waited for: no command fails for it, and no document is blamed.
+/// Commands wait for a server that sheds load: no command fails, and no document is skipped.
 @Suite(.serialized) struct OverloadTests {
-    /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
+    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
     private static let server = Task { try await Mongod.start() }
 
     /// The commands that the program sends.
@@ -19,7 +19,7 @@ import Testing
         "commitTransaction", "abortTransaction", "killSessions",
     ]
 
-    /// How a server says it.
+    /// The ways in which a server reports overload.
     enum Refusal: CaseIterable, CustomTestStringConvertible {
         case coded, labelled
 
@@ -28,14 +28,15 @@ import Testing
         func point(_ commands: [String], _ mode: FailPoint.Mode, of appName: String) -> FailPoint {
             var point = FailPoint(appName: appName, mode: mode)
             point.commands = commands
-            // A code that is of no overload by itself.
+            // Code 8 does not mean overload by itself; the labels do.
             point.errorCode = self == .coded ? 462 : 8
             point.errorLabels = self == .coded ? [] : ["SystemOverloadedError", "RetryableError"]
             return point
         }
     }
 
-    /// Every command of every subcommand, refused three times of ten: all ends as without it.
+    /// Every command of every subcommand is refused three times out of ten; the outcome is the same as without
+    /// refusals.
     @Test(arguments: FaultSubject.all, Refusal.allCases)
     func everyCommandIsRefusedNowAndThen(_ subject: FaultSubject, _ refusal: Refusal) async throws {
         let mongod = try await Self.server.value
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    /// The commands that read or change a job's state.
+    /// The subcommands that read or change a job's state wait, too.
     @Test func steeringWaits() async throws {
         let mongod = try await Self.server.value
         try await mongod.withBackfill { test in
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    /// A server that takes nothing for a while: the run waits, says why, keeps its lease, and halves nothing.
+    /// A server takes nothing for a while: the run waits, says why, keeps its lease, and halves no chunk.
     @Test(arguments: Refusal.allCases) func aRunWaitsAndSaysWhy(_ refusal: Refusal) async throws {
         try await ThrottleCase.withPeople(on: try await Self.server.value, limits: "concurrency: 2") { test in
             let told = test.folder.appending("told").string
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    /// A check, an undo and a run that wait end at a signal, and a run at its time budget, to be continued later.
+    /// A run that waits ends at a signal and at its time budget, and can be continued later.
     @Test func whoWaitsObeysASignalAndTheTimeBudget() async throws {
         let mongod = try await Self.server.value
         try await ThrottleCase.withPeople(on: mongod, limits: "nice: 0") { test in
@@ -143,7 +144,7 @@ import Testing
         }
     }
 
-    /// An unknown error ends the job: no document is skipped for it.
+    /// An unknown error ends the job, and no document is skipped because of it.
     @Test(arguments: ["update", "aggregate"]) func anUnknownErrorBlamesNoDocument(_ command: String) async throws {
         try await ThrottleCase.withPeople(on: try await Self.server.value, limits: "nice: 0") { test in
             var point = FailPoint.error(499, command, appName: test.appName)

@@ -3,19 +3,20 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The primary gives up its office, or is killed, again and again in the midst of a command: it goes on, or says how to go
-/// on, and ends like one that nothing happened to.
+/// The primary steps down or is killed, again and again, during a command.
+///
+/// The command continues, or says how to continue, and its outcome is that of an undisturbed run.
 @Suite(.serialized, .fencedDeletes) struct PrimaryChurnTests {
     private static let set = Task { try await FailoverSet.start() }
 
-    /// What is left of many elections and kills.
+    /// The numbers of elections and kills so far.
     private struct Churn {
         var elections = 0
         var kills = 0
         var count: Int { elections + kills }
     }
 
-    /// Where the program is held: at fault points of any kind, about so many apart.
+    /// Returns the fault points, of any kind and about `step` apart, at which the program is held.
     private static func stops(_ count: Int, every step: Int) -> String {
         (1...count).map { "any:\($0 * step + Int.random(in: 0..<step / 2)):stop" }.joined(separator: ",")
     }
@@ -39,7 +40,7 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// The scan is slow, so that its progress can be seen.
+    /// The scan is slow, so that its progress can be observed.
     @Test(.timeLimit(.minutes(60))) func aCheckOutlivesItsPrimaries() async throws {
         let set = try await Self.set.value
         let count = TestScale.pick(12_000, full: 12_000, torture: 120_000)
@@ -61,8 +62,8 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// Runs it to its end, again where it says so, and holds what is left against an undisturbed try.
-    /// - Parameter comes: waits until the primary is to go; `false` when it is to stay from then on.
+    /// Runs the command to its end, again where it asks for that, and compares the outcome with an undisturbed one.
+    /// - Parameter comes: waits until the primary should go; returns `false` if it should stay from then on.
     private static func attempt(
         _ subject: FaultSubject, _ trial: FaultTrial, _ expected: [BSONDocument], _ set: FailoverSet,
         fault: String? = nil, _ comes: (LiveProgram, Churn) async throws -> Bool
@@ -74,7 +75,7 @@ import Testing
                     try await set.settle()
                     let term = try await set.term()
                     let kills = !churn.count.isMultiple(of: 2)
-                    // The program goes on while there is no primary.
+                    // The program continues while there is no primary.
                     async let change: Void = kills ? set.killPrimary() : set.stepDown()
                     program.send(SIGCONT)
                     try await change

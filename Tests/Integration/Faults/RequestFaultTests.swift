@@ -3,24 +3,26 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One request of a command is lost, refused or never answered, or the command is killed there: it goes on, or says what
-/// happened and ends the same when it is run again.
+/// One request of a command is lost, refused or never answered, or the command is killed there.
+///
+/// The command continues, or says what happened and has the same outcome when it is run again.
 @Suite struct RequestFaultTests {
     private static let faults: [RequestFault] = [
         .requestLost, .replyLost, .killedBefore, .killedBehind,
-        // ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, MaxTimeMSExpired, CursorNotFound.
+        // ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, MaxTimeMSExpired,
+        // CursorNotFound.
         .error(91), .error(189), .error(10_107), .error(11_600), .error(50), .error(43),
         // ShutdownInProgress, WriteConcernFailed.
         .writeConcernError(91), .writeConcernError(64),
     ]
 
-    /// What became of one try.
+    /// The result of one try.
     private struct Try: Sendable {
         var fault: RequestFault
         var wentOn: Bool
     }
 
-    /// Each request in its turn; in a torture with every fault, else with one after the other.
+    /// Every request has a fault in turn: in a torture run each of the faults, else the next one of the list.
     @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: FaultSubject.all)
     func oneRequestThatFailsChangesNothing(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
@@ -41,7 +43,8 @@ import Testing
         }
     }
 
-    /// - Returns: `nil` when the command ended before it had so many requests.
+    /// Runs the command with a fault at one of its requests, and checks the outcome.
+    /// - Returns: `nil` if the command ended before it had sent that many requests.
     private func attempt(
         _ subject: FaultSubject, _ fault: RequestFault, _ visit: Int, _ expected: [BSONDocument], on mongod: Mongod
     ) async throws -> Try? {
@@ -57,7 +60,8 @@ import Testing
             var (last, wentOn) = (run, [0, 1].contains(run.exitCode))
             if !wentOn {
                 if !run.wasKilled {
-                    // 65: a `collMod` that the server refuses for good leaves `enforce` where it is, for the operator to see to.
+                    // 65: if the server refuses a `collMod` for good, `enforce` stays where it is until the operator
+                    // acts.
                     #expect([65, 69, 75, 76].contains(run.exitCode), "\(place): \(run.status): \(run.errors)")
                     #expect(!run.errors.isEmpty, "\(place): \(run.status)")
                 }

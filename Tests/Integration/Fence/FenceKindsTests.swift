@@ -3,16 +3,17 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A runner that sleeps between the look at its lease and its write, past the lease's end, changes nothing any more:
-/// every kind of write, many times.
+/// A runner that checks its lease and then sleeps past the lease's end changes nothing when it wakes up.
+///
+/// Every kind of write is tried many times.
 @Suite struct FenceKindsTests {
     /// The kinds of write that a job makes.
     enum Write: String, CaseIterable, Sendable {
-        /// One update over a range of `_id`s.
+        /// Updates that name the `_id`s of a chunk.
         case range
-        /// Updates over the `_id`s that the gate let through.
+        /// The same updates of a job with schemas, whose chunks the unsync budget checks.
         case listed
-        /// A compare-and-set for each document.
+        /// A compare-and-set for each document, because the client computes its value.
         case compared
 
         var steps: [String] {
@@ -21,11 +22,11 @@ import Testing
                 : ["convert: {field: priority, to: int}"]
         }
 
-        /// What makes every document need the job again.
+        /// The fields that make every document need the job again.
         var reset: BSONDocument { self == .compared ? ["priority": nil] : ["priority": "7"] }
     }
 
-    /// Who finishes while the runner sleeps.
+    /// The command that finishes while the runner sleeps.
     enum Successor: CaseIterable, Sendable { case runner, undo }
 
     private static let tries = TestScale.pick(2, full: 5, torture: 20)
@@ -66,7 +67,7 @@ import Testing
                 case .runner:
                     let second = try await test.backfill(flags: flags)
                     #expect(second.exitCode == 0, "\(second.errors)")
-                    // Users take back what both wrote, so that every document needs the job again.
+                    // A user reverts what both runners wrote, so that every document needs the job again.
                     let update: BSONValue = ["q": [:], "u": ["$set": .object(kind.reset)], "multi": true]
                     try await test.database.run(["update": "tasks", "updates": [update]])
                 case .undo:

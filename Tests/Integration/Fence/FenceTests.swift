@@ -23,7 +23,8 @@ import Testing
         }
     }
 
-    /// A second runner finishes, and a user takes back what both wrote.
+    /// Runs the job to its end with a second runner, and then reverts half of the documents as a user.
+    /// - Returns: the documents afterwards.
     private func overtake(_ test: BackfillCase) async throws -> [BSONDocument] {
         let second = try await test.backfill("job", "--lease-wait", "20s", uri: test.mongod.uri)
         #expect(second.exitCode == 0, "\(second.errors)")
@@ -62,7 +63,7 @@ import Testing
     @Test func aWriteThatArrivesAfterTheLeaseChangesNothing() async throws {
         try await withPeople { test in
             var people: [BSONDocument] = []
-            // It has looked at its lease, and falls asleep before it sends the fourth chunk.
+            // The runner has checked its lease, and sleeps before it sends the fourth chunk.
             let first = try await test.backfill(fault: "before-write:4") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 let chunks = try await test.checkpoint()?.chunks
@@ -91,7 +92,8 @@ import Testing
         }
     }
 
-    /// Writes the whole collection as one chunk under a lease that ends so many milliseconds from now.
+    /// Writes the whole collection as one chunk under a lease that ends in this many milliseconds.
+    /// - Returns: how many documents were changed.
     private func write(_ test: BackfillCase, leaseEndsIn remaining: Int64) async throws -> Int {
         let job = try CompiledJob(
             try JobFile.read(at: test.path()), active: nil, next: nil)

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The lease while something takes long, and when it is given back.
+/// The lease during long operations, and when it is released.
 @Suite(.serialized) struct LeaseKeepingTests {
-    /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
+    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
     private static let server = Task { try await Mongod.start() }
 
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// The verifying look at the whole collection takes so long.
+    /// Runs `body` while each read of the collection, such as the final count, takes this long.
     private func slowly(_ time: Duration, _ test: BackfillCase, _ body: () async throws -> Void) async throws {
         var point = FailPoint("find", "aggregate", appName: test.appName)
         point.blockTime = time
@@ -32,7 +32,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
-                // Longer than all that is seen meanwhile, on a slow machine too.
+                // Longer than everything that the test does during it, on a slow machine too.
                 try await slowly(.seconds(30), test) {
                     program.send(SIGCONT)
                     try await test.mongod.waitForCommand("find", of: test.appName)
@@ -58,7 +58,7 @@ import Testing
                     try await test.mongod.waitForCommand("find", of: test.appName)
                     program.send(SIGTERM)
                     try await waitUntil("the program ends") { program.hasEnded }
-                    // The look itself is not over: it need not end by itself.
+                    // The read itself still runs on the server, because it need not end by itself.
                     #expect(try await test.mongod.killCommands("find", of: test.appName) > 0)
                 }
             }
@@ -113,7 +113,7 @@ import Testing
 
     @Test func aRunThatIsRefusedBehindTheLeaseGivesItBack() async throws {
         try await withPeople { test in
-            // The range's record, the job's, and then the lease.
+            // The range's record is written first, then the job's, and then the lease.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-state-write:3:stop") {
                 program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One runner at a time holds a job, and the next waits no longer than it has to.
+/// One runner at a time holds a job, and the next one waits no longer than it has to.
 @Suite struct LeaseTests {
     private static let documents = 400
     private static let slow = "{chunk: {documents: 10}, nice: 4}"
@@ -30,7 +30,8 @@ import Testing
                     program.send(SIGSTOP)
                 }
                 defer { program.send(SIGCONT) }
-                // What the first had under way when it was stopped arrives before we look.
+                // Commands that the first runner had sent before it was stopped finish before the test reads the
+                // documents.
                 try await waitUntil("the first is stopped") { try program.isStopped }
                 try await test.mongod.waitForNoCommand(of: test.appName)
                 let people = try await test.database.documents("people")
@@ -143,7 +144,7 @@ import Testing
     }
 
     @Test func aRunnerThatRestsLongerThanItsLeaseKeepsIt() async throws {
-        // Each chunk is followed by a rest of a hundred times its work.
+        // After each chunk, the runner rests for a hundred times as long as the chunk took.
         try await withPeople(documents: 8_000, limits: "{chunk: {documents: 4000}, nice: 100}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "6s") { program in
                 try await test.waitForChunks(1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobState
 
-/// Behind routers there is no clock that all go by: a lease has room for that, and it is said.
+/// Behind routers there is no common clock: a lease allows for the difference, and the program reports that.
 @Suite struct RouterClockTests {
     private func withRouter(_ body: (BackfillCase, String) async throws -> Void) async throws {
         let mongod = try await Mongod.shared
@@ -34,12 +34,12 @@ import Testing
             #expect(undo.errors.contains(said), "\(undo.errors)")
             #expect(undo.output.contains("took back 40 of 40 changes"), "\(undo.output)")
             #expect(try await test.database.documents("people") == before)
-            // Where one clock is all there is, there is nothing to say.
+            // With a single clock there is nothing to report.
             #expect(try await !test.undo(flags: ["--dry-run"], yes: false).output.contains("routers"))
         }
     }
 
-    /// Another runner's lease ended three seconds ago, by the clock of one router.
+    /// The lease of another runner ended three seconds ago, by the clock of one router.
     @Test func aSuccessorWaitsForAsMuchAsTheClocksMayBeApart() async throws {
         try await withRouter { test, uri in
             try await test.state.run([

@@ -2,13 +2,13 @@ import BSON
 import TestSupport
 import Testing
 
-/// What the tests of the budget share: tasks, a job that harms them, a ledger, and the promise.
+/// The fixture of the budget's tests: tasks, a job that makes them unsyncable, a ledger, and the promise.
 enum BudgetCase {
-    /// The ceiling of the jobs here: 100 unsynced documents, none in reserve.
+    /// The limit of the jobs here: 100 unsynced documents, with no reserve.
     static let ceiling = 100
     private static let tasks = 200
 
-    /// Tasks with a priority as text, and a job that makes a number of it while the active schema wants the text.
+    /// Runs a test with tasks whose priority is text, which the active schema wants, and a job that makes it a number.
     static func withTasks(
         on mongod: Mongod? = nil, ledger: Int? = nil, _ body: (BackfillCase) async throws -> Void
     ) async throws {
@@ -28,10 +28,10 @@ enum BudgetCase {
         }
     }
 
-    /// Writes `active.json`, which wants the field as text, and `next.json`, which wants a number.
+    /// Writes `active.json`, which requires the field as text, and `next.json`, which requires it as a number.
     /// - Parameters:
-    ///   - text: a further field that both require, as text.
-    ///   - prefix: what the files' names begin with.
+    ///   - text: a further field that both schemas require as text.
+    ///   - prefix: the beginning of the files' names.
     static func writeSchemas(
         retyping field: String, requiring text: String? = nil, prefix: String = "", in test: BackfillCase
     ) throws {
@@ -73,7 +73,7 @@ enum BudgetCase {
         try await test.state.documents("harm", filter).compactMap { $0["_id"]?.document?["id"]?.integer }
     }
 
-    /// Every document that was harmed was recorded before, and with the ledger they stay under the ceiling.
+    /// Expects that every unsyncable document was recorded before, and that they and the ledger stay under the limit.
     static func expectUnderCeiling(_ test: BackfillCase) async throws {
         let harmed = Set(try await harmed(test))
         #expect(harmed.isSubset(of: try await recorded(test)))

@@ -2,11 +2,11 @@ import BSON
 import TestSupport
 import Testing
 
-/// Harm is counted once over all jobs of the app, and its room is free once the documents fit.
+/// An unsyncable document counts once over all jobs of the app, and its room is free once it fits.
 @Suite struct BudgetDistinctTests {
     private static let harmed = 60
 
-    /// Tasks, of which there is room for 99, and two jobs with the same steps.
+    /// Runs a test with 60 tasks, room for 99 unsyncable documents, and two jobs with the same steps.
     private func withTwoJobs(_ body: (BackfillCase) async throws -> Void) async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run([
@@ -47,7 +47,8 @@ import Testing
     @Test func afterAnUndoTheSameStepsHaveRoomUnderANewName() async throws {
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
-            // It need not wait until the ledger cannot show them any more: a look of the next run frees them.
+            // The undo need not wait for the ledger to drop the documents, because the next run releases their
+            // reservations.
             let undo = try await Program.run([
                 "undo", "job", "--yes", "--max-runtime", "3s", "--uri", test.uri, "--state-database", test.state.name,
                 "--ledger", "\(test.database.name).ledger",

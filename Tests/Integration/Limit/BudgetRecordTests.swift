@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The records of harm, which all jobs of a state database share.
+/// The reservations, which all jobs of a state database share.
 @Suite(.serialized) struct BudgetRecordTests {
-    /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
+    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
     private static let server = Task { try await Mongod.start() }
 
-    /// A record of a job, of a document that the ledger shows.
+    /// Returns a job's reservation for a document that the ledger shows.
     private func record(_ job: String, isStale: Bool, in test: BackfillCase) -> BSONDocument {
         [
             "_id": ["job": .string(job), "ns": .string("\(test.database.name).tasks"), "id": 1_000], "seen": false,
@@ -18,14 +18,15 @@ import Testing
 
     @Test func whatTheLedgerShowsIsMarkedOfEachRecordByItself() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
-            // The ledger showed the second one's document before it was harmed: it may have been repaired then.
+            // The ledger showed the second job's document before it was made unsyncable: the document may have been
+            // repaired in between.
             let records = [record("first", isStale: false, in: test), record("second", isStale: true, in: test)]
             try await test.state.fill("harm", records)
             let run = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(try await test.state.count("harm", ["_id.job": "first", "seen": true]) == 1)
             #expect(try await test.state.count("harm", ["_id.job": "second", "seen": false]) == 1)
-            // One is in the ledger, one of another job pending.
+            // One document is in the ledger, and one of another job is pending.
             #expect(try await BudgetCase.harmed(test).count == 97)
         }
     }
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    /// Runs the job into a failure that begins behind the first chunk's journal.
+    /// Runs the job into a failure that begins after the first chunk is journaled.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
         let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]
         return try await test.backfill(flags: flags, fault: "before-write:1") { program in

@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The budget where others work at the same time.
+/// The budget while other clients work at the same time.
 @Suite struct BudgetSharedTests {
     @Test func twoJobsAtOnceShareTheCeiling() async throws {
         try await BudgetCase.withTasks { test in
-            // A second collection with a job of its own, in the same state database.
+            // A second collection has a job of its own, in the same state database.
             try await test.database.fill("chores", count: 200) {
                 ["_id": .integer($0), "priority": .string("\($0)")]
             }
@@ -37,18 +37,18 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // Within the range of the chunk that was judged and is about to be written.
+                // The `_id`s are within the range of the chunk that was judged and is about to be written.
                 try await test.database.fill(
                     "tasks", (0..<50).map { ["_id": .integer(2 * $0 + 1), "priority": "1"] })
             }
-            // The latecomers are judged in a pass of their own, where only some have room.
+            // The new documents are judged in a pass of their own, in which only some have room.
             #expect(run.exitCode == 75, "\(run.errors)")
             let harmed = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
             #expect(harmed.count == BudgetCase.ceiling - 1)
         }
     }
 
-    /// Tasks whose `p` the active schema wants as text and the next as a number, and that need a `q`.
+    /// Runs a test with tasks whose `p` is text for the active schema and a number for the next, and that need a `q`.
     private func withPairs(
         _ make: @escaping (Int) -> BSONDocument, steps: [String], _ body: (BackfillCase) async throws -> Void
     ) async throws {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// Runs the job, and lets a user change every document between the gate's judgement and the first write.
+    /// Runs the job, and changes every document as a user after the budget has judged it and before the first write.
     private func runOvertaken(_ test: BackfillCase, by change: BSONDocument) async throws -> ProgramRun {
         try await test.backfill(flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1") { program in
             try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotHarmedUncounted() async throws {
-        // None of them syncs, as none has a q, so that to change p harms none; until a user repairs them.
+        // Without a `q` no document syncs, so a change of `p` makes none unsyncable, until a user repairs them.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
             try await expectHarmRecorded(try await runOvertaken(test, by: ["q": ""]), test)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func aStepThatBecomesDueBeforeTheWriteHarmsNothingUncounted() async throws {
-        // The text is no number, so that only the default is due; until a user writes one.
+        // The text is not a number, so only the default is due, until a user writes a number.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": "high"] }
         let steps = [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"]
         try await withPairs(make, steps: steps) { test in
@@ -98,12 +98,12 @@ import Testing
         }
     }
 
-    /// They are recorded while they are written, a few at a time, and free their room as they were not harmed.
+    /// A few documents at a time are reserved and written, and then released, because they were unsyncable before.
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
             let run = try await test.backfill(flags: ["--ledger", "none"])
-            // Under the next schema they fail as well, for the field that the job says nothing of.
+            // They also fail under the next schema, because of the field that the job does not fill.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("still unsyncable under the next schema: 50 documents"), "\(run.output)")
             #expect(run.output.contains("made 0 documents unsyncable"), "\(run.output)")
@@ -115,7 +115,7 @@ import Testing
     @Test func documentsThatFailAlreadyAndThatTheLedgerShowsTakeNoRoomAtAll() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
-            // The ledger alone is over the ceiling.
+            // The ledger alone is over the limit.
             try await BudgetCase.unsync(Array(0..<50), in: test)
             let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 75, "\(run.errors)")
@@ -140,7 +140,7 @@ import Testing
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 more: "schema: {active: active.json, next: next.json}")
             let run = try await test.backfill(flags: ["--ledger", "none"])
-            // The schema wants another type of _id.
+            // The schema requires another type of `_id`.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("still unsyncable under the next schema: 600 documents"), "\(run.output)")
             #expect(try await test.database.count("tasks", ["priority": 1]) == 300)

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The budget, end to end: the unsynced documents stay under the ceiling, whatever happens.
+/// The budget, end to end: the unsynced documents stay under the limit, whatever happens.
 @Suite struct BudgetTests {
     @Test func aJobThatTheHeadroomHasNoRoomForIsRefusedWithTheNumbers() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
@@ -53,7 +53,7 @@ import Testing
             #expect(again.exitCode == 75)
             #expect(again.output.contains("99 in the ledger + 0 pending"), "\(again.output)")
             #expect(try await BudgetCase.harmed(test).count == 79)
-            // Somebody repairs the twenty of before: that is room for twenty more.
+            // A user repairs the twenty documents of before, which makes room for twenty more.
             try await test.database.run([
                 "delete": "ledger", "deletes": [["q": ["documentId": ["$gte": 1_000]], "limit": 0]],
             ])

@@ -2,9 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// The deploy verdict: what the ledger of unsynced documents and the limit make of a check.
+/// The deploy verdict: how the ledger of unsynced documents and the limit affect a check.
 @Suite struct CommandLineLedgerTests {
-    /// Three documents that fail, two of them recorded under one app, and one that may fail.
+    /// Runs a test with three failing documents, of which an app's ledger records two, and one that might fail.
     private func withApp(_ body: (@escaping ([String]) async throws -> ProgramRun) async throws -> Void)
         async throws
     {
@@ -86,13 +86,13 @@ import Testing
         }
     }
 
-    /// The headline, the severity, the JSON and the exit code say the same.
+    /// The headline, the severity, the JSON and the exit code agree.
     @Test(arguments: [[], ["--strict"]]) func documentsThatTheLedgerRecordsAlreadyAreFindings(
         _ flags: [String]
     ) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // Under --strict the document that might not sync is the only one.
+            // Under --strict, the only finding is a document that might not sync.
             let failing: [BSONDocument] =
                 flags.isEmpty ? [["_id": 2], ["_id": 3]] : [["_id": 2, "name": "Hedy", "age": .long(36)]]
             try await database.fill("person", [["_id": 1, "name": "Ada"]] + failing)
@@ -118,7 +118,7 @@ import Testing
             #expect(verdict["safe"] == false && verdict["band"] == "documents_do_not_sync", "\(verdict)")
             let documents = verdict["parts"]?.document?["documents"]?.document
             #expect(documents?["severity"] == "harmful" && documents?["stopping"] == 0, "\(verdict)")
-            // Once they fit, all forms say so.
+            // Once the documents fit, all forms say so.
             try await database.update("person", ["_id": ["$gt": 1]], ["$set": ["name": "Hedy", "age": 36]])
             if flags.isEmpty { try await database.update("person", ["_id": 3], ["$set": ["name": "Hedy", "age": 36]]) }
             let mended = try await Program.run(words + flags)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `shipshape deployed`: from then on harm is judged by the next schema.
+/// `shipshape deployed`: from then on, documents are judged by the next schema.
 @Suite struct DeployedTests {
     private func deployed(_ test: BackfillCase, _ job: String, _ flags: String...) async throws -> ProgramRun {
         try await Program.run(
@@ -39,7 +39,7 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await BudgetCase.harmed(test).count == 200)
-            // Only what was written before was recorded.
+            // Only documents that were written before the deploy are recorded.
             #expect(try await BudgetCase.recorded(test).count == 60)
         }
     }

@@ -4,16 +4,17 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// One app's entries are one sum, wherever they are and however often a document is recorded: in `check`, `backfill` and
-/// `unsynced` alike.
+/// The entries of one app are one sum, wherever they are and however often a document is recorded.
+///
+/// This holds for `check`, `backfill` and `unsynced`.
 @Suite struct LedgerSumTests {
     private static let app = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
     private static let shared = Namespace(database: "__realm_sync", collection: "unsynced_documents")
     private static let own = Namespace(database: "__realm_sync_\(app)", collection: "unsynced_documents")
 
-    /// Tasks of which none fits v2, a job for them, and what `check`, `backfill` and `unsynced` say of the ledger.
+    /// Runs a test with tasks that do not fit v2, a job for them, and a function that runs a command on the ledgers.
     ///
-    /// The ledgers have the names that they have in the field, so the server is the test's own.
+    /// The ledgers have the same names as in production, so the server is the test's own.
     private func withLedgers(
         _ fill: (BackfillCase, (Namespace, [BSONDocument]) async throws -> Void) async throws -> Void,
         _ body: (BackfillCase, _ run: (String, String...) async throws -> ProgramRun) async throws -> Void
@@ -55,15 +56,15 @@ import Testing
         }
     }
 
-    /// 600 entries in each of the two layouts are 1,200: sync has stopped.
+    /// 600 entries in each of the two layouts are 1,200, so sync has stopped.
     @Test func bothLayoutsAreOneSum() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(100..<700, of: test) { .integer($0) })
-            // The app's own database need not name it, and the id may be spelled as text.
+            // Entries in the app's own database need not name the app, and its id may be stored as text.
             try await insert(Self.own, Self.entries(700..<1_000, of: test, app: .null) { .integer($0) })
             try await insert(
                 Self.own, Self.entries(1_000..<1_300, of: test, app: .string("\(Self.app)")) { .integer($0) })
-            // Another app's, which has fewer.
+            // Another app has fewer entries.
             try await insert(Self.shared, Self.entries(0..<900, of: test, app: "other") { .integer($0) })
         } _: { test, run in
             for flags in [[], ["--app-id", "\(Self.app)"]] {
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    /// 600 documents recorded twice are 1,200 entries: the larger number decides, and the reader is told.
+    /// 600 documents recorded twice are 1,200 entries: the larger number decides, and a note says so.
     @Test func documentsRecordedTwiceAreWarnedOf() async throws {
         let warning = "the ledger has 1200 entries of 600 distinct documents"
         try await withLedgers { test, insert in
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    /// The app that the schema names counts, unless the ledger knows nothing of it.
+    /// The app that the schema names counts, unless the ledger has no entry of it.
     @Test func theSchemaNamesTheApp() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(0..<20, of: test) { .integer($0) })

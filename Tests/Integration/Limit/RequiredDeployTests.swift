@@ -6,7 +6,7 @@ import Testing
 
 /// A job that requires the deploy of its next schema does not run before that is recorded or stated.
 @Suite struct RequiredDeployTests {
-    /// Fills a collection with twenty tasks that the active schema takes and the next one does not.
+    /// Runs a test with twenty tasks that fit the active schema and not the next one.
     private func withTasks(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 20) { ["_id": .integer($0), "priority": .string("\($0)")] }
@@ -57,7 +57,7 @@ import Testing
             #expect(try await converted(test) == 20)
             #expect(try await test.state.count("harm", [:]) == 0)
             #expect(try await test.state.count("jobs", ["control.deployed.at": ["$type": "date"]]) == 1)
-            // A recorded deploy has to be stated only once.
+            // A recorded deploy need not be stated again.
             #expect(try await run(file, test: test).exitCode == 0)
         }
     }
@@ -68,7 +68,7 @@ import Testing
                 "early", on: "tasks", steps: ["default: {field: priority, value: 0}"],
                 more: "schema: {active: active.json, next: next.json}")
             try job("late", in: test)
-            // It leaves the documents to the other job, which says so.
+            // The early job leaves the documents to the other job, and reports that.
             #expect(try await run("early", test: test).exitCode == 1)
             #expect(try await run("late", test: test).exitCode == 75)
             let deployed = try await Program.run([
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// The other job was for another version of the schema.
+    /// The other job is for another version of the schema.
     @Test func theRecordOfAnotherSchemaDoesNotSuffice() async throws {
         try await withTasks { test in
             try test.write(

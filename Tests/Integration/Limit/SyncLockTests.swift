@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Documents that the sync translator holds locked are never written while they are.
+/// Documents that the sync translator has locked are never written while they are locked.
 @Suite struct SyncLockTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// A document of the client's that was skipped keeps needing the job, and is not what is waited for.
+    /// A skipped document of a client-side step still needs the job, but the run does not wait for it.
     @Test func besideOneThatWasSetAsideTheyAreWaitedForInPeace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {
@@ -108,7 +108,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
-                // The pass is over, so the wait has begun: what changes now is a new transaction.
+                // The pass is over and the wait has begun, so a lock that changes now is a new transaction.
                 try await waitUntil("the locks are waited for") { try await test.checkpoint()?.upper == nil }
                 try await Task.sleep(for: .seconds(1))
                 try await test.database.run([

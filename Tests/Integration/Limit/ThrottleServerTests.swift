@@ -4,9 +4,9 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The brakes on the server's health, made to hold by the server itself.
+/// The throttle rules for the server's health, which the server itself triggers.
 @Suite(.serialized) struct ThrottleServerTests {
-    /// What could be read at the start and may not be read any more is a reading that failed.
+    /// Metrics that could be read at the start and may not be read any more count as a failed reading.
     @Test func aRunWhoseUserMayNotLookAnyMoreWaits() async throws {
         let mongod = try await Mongod.withAuthentication
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
@@ -21,7 +21,7 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await mongod.admin(["revokeRolesFromUser": .string(name), "roles": [watch]])
-                // The last look has to be old enough for another.
+                // The last reading must be old enough for another one.
                 try await Task.sleep(for: .milliseconds(1_200))
                 program.send(SIGCONT)
                 try await ThrottleCase.waitForBrake("reading", test)
@@ -46,11 +46,11 @@ import Testing
 
     @Test func anOplogThatReachesBackTooLittle() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
-        // A slow job: the oplog is read again after the job has written a hundredth of it.
+        // The job is slow, because the oplog is read again only after the job has written a hundredth of it.
         try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h, nice: 10", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
-            // A job of two documents shortens nothing.
+            // A job of two documents does not shorten the oplog window.
             try await test.database.fill("few", count: 2)
             try test.job("small", on: "few", steps: ["default: {field: email, value: none}"], limits: "{oplog: 1h}")
             let few = try await test.backfill("small", "--max-runtime", "10s")
@@ -72,7 +72,8 @@ import Testing
                         try await test.database.fill("more", count: 5_000) { _ in ["text": text] }
                     }
                 }
-                // The job is short: it begins once the cache is dirty. The server cleans it by itself now and then.
+                // The job is short, so it begins once the cache is dirty. The server cleans the cache by itself now and
+                // then.
                 try await waitUntil("the cache is dirty") {
                     let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
                     let cache = status["wiredTiger"]?.document?["cache"]?.document
@@ -82,7 +83,7 @@ import Testing
                 try await ThrottleCase.expectHold("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
                     try await group.waitForAll()
-                    // A checkpoint writes all of it to disk.
+                    // A checkpoint writes all dirty pages to disk.
                     try await mongod.admin(["fsync": 1])
                 }
             }
@@ -93,7 +94,7 @@ import Testing
         let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
         try await ThrottleCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
-            // A page of 10 MB, the most that one may have, is put out of the cache at once.
+            // A page of 10 MB, which is the most that a page may have, is evicted at once.
             for name in ["more", "and more", "and again"] {
                 try await test.database.fill(name, count: 600) { ["_id": .integer($0), "text": text] }
             }
@@ -120,7 +121,7 @@ import Testing
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
-                    // They would hang for ever, and this test with them.
+                    // The inserts would hang forever, and this test with them.
                     try await mongod.admin(hang.merging(["mode": "off"]))
                     throw error
                 }
@@ -146,7 +147,7 @@ import Testing
                         while !Task.isCancelled { try await test.database.fill("other\(number)", [["n": 1]]) }
                     }
                 }
-                // It takes the server some seconds to hand out fewer tickets.
+                // The server takes some seconds to hand out fewer tickets.
                 try await waitUntil("writers wait for flow control") {
                     let status = try await mongod.admin(["serverStatus": 1])
                     return status["flowControl"]?.document?["timeAcquiringMicros"]?.integer ?? 0 > 1_000_000
@@ -161,7 +162,7 @@ import Testing
 }
 
 extension BSONDocument {
-    /// The document with further fields.
+    /// Returns the document with further fields.
     fileprivate func merging(_ more: BSONDocument) throws -> BSONDocument {
         BSONDocument(try (elements() + more.elements()).map { ($0.name, $0.value) })
     }

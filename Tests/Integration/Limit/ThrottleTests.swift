@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The brakes that need no server of their own: each holds, says why, and lets go.
+/// The throttle rules that need no server of their own: each one holds a run, reports why, and releases it.
 @Suite struct ThrottleTests {
     @Test func aPauseWindowHoldsUntilItIsTakenOff() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) {
@@ -56,7 +56,7 @@ import Testing
     @Test func aReadingThatFailsHolds() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "") { test in
             try await test.mongod.failing(.error(8, "serverStatus", appName: test.appName)) {
-                // The plan says so, too.
+                // The plan reports it, too.
                 let run = try await test.backfill { program in
                     try await ThrottleCase.waitForBrake("reading", test)
                     program.send(SIGTERM)

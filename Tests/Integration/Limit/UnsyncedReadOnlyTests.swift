@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The ledger is read, and never written.
+/// The ledger is only read, and never written.
 @Suite struct UnsyncedReadOnlyTests {
     private static func reading(_ database: String) -> BSONValue {
         ["resource": ["db": .string(database), "collection": ""], "actions": ["find", "listCollections"]]
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// The profiler tells every command that reaches the database.
+    /// The profiler records every command that reaches the database.
     @Test func noCommandThatWritesReachesTheServer() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             try await test.fill()

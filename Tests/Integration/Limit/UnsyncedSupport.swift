@@ -1,20 +1,20 @@
 import BSON
 import TestSupport
 
-/// A ledger with entries of every kind, beside the documents that they name.
+/// A ledger with entries of every kind, and the documents that they name.
 struct UnsyncedCase {
     static let person = "64f1c0de5ea51de5ca1ab1e0"
     let mongod: Mongod
     let database: TestDatabase
     let folder: CommandLineFolder
 
-    /// Runs the program with the schema of people where the test gives one.
+    /// Runs the program, with the schema of people if the test passes it.
     func unsynced(_ more: [String] = [], uri: String? = nil) async throws -> ProgramRun {
         try await Program.run(
             ["unsynced", "--uri", uri ?? mongod.uri] + more.map { $0.replacing("DB.", with: "\(database.name).") })
     }
 
-    /// The arguments that name the schema.
+    /// Returns the arguments that name the schema.
     func schema() throws -> [String] {
         [try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "DB.person"]
     }
@@ -27,8 +27,8 @@ struct UnsyncedCase {
         }
     }
 
-    /// Two that fail, one that may, one that fits now, one that is gone, one recorded twice, two of a collection that no
-    /// schema covers, one that names no document; and another app's.
+    /// Fills in documents and entries: two documents fail, one might fail, one fits now, one is gone, one is recorded
+    /// twice, two are in a collection that no schema covers; one entry names no document, and one is another app's.
     func fill() async throws {
         try await database.fill(
             "person",

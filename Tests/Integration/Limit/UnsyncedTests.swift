@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// What `unsynced` says of a ledger.
+/// The report of `unsynced` on a ledger.
 @Suite struct UnsyncedTests {
     private func with(_ body: (UnsyncedCase) async throws -> Void) async throws {
         try await UnsyncedCase.with(try await Mongod.shared, body)
@@ -43,7 +43,7 @@ import Testing
             #expect(collections.map { $0["is_covered"] } == [true, false, .null])
             let groups = (collections[0]["groups"]?.document?.values ?? []).compactMap(\.document)
             #expect(groups.map { $0["rule"] } == ["required-missing", "type-mismatch", "numeric-width-mismatch"])
-            // The document that fails and that the ledger does not record is not the ledger's business.
+            // The failing document that the ledger does not record is not counted.
             #expect(groups[0]["documents"] == 1)
 
             let text = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--app", "mine"])
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// An ObjectId may be recorded as its digits, and a text of 24 digits as the ObjectId.
+    /// An ObjectId may be recorded as text of its digits, and a text of 24 digits as an ObjectId.
     @Test func idsAreFoundInBothSpellings() async throws {
         let id = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
         let schema = #"""
@@ -128,7 +128,7 @@ import Testing
 
     @Test func aLedgerThatIsNamedAndNotThereIsRefused() async throws {
         try await with { test in
-            // One that is named has to be there; of those that are looked for by themselves there may be none.
+            // A ledger that is named must exist; those that the program looks for need not.
             let named = try await test.unsynced(["--ledger", "DB.nothing"])
             #expect(named.exitCode == 64)
             #expect(named.output == "")
@@ -164,7 +164,7 @@ import Testing
 }
 
 extension UnsyncedTests {
-    /// The sync engine's words may quote the document.
+    /// The sync engine's reasons may quote values of the document.
     @Test func reasonsShowNoValues() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             let reasons = [

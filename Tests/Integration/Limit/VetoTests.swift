@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Somebody else's veto holds a backfill, says why, and lets go.
+/// An outside veto holds a backfill, says why, and releases it.
 @Suite struct VetoTests {
     private static let steps = ["default: {field: email, value: none}"]
 
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Nobody listens; one that does not answer in time; one that ends elsewhere; one that is redirected.
+    /// No server listens, one is too slow, one redirects; one command is too slow, and one is killed.
     @Test(arguments: [
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// An answer takes longer than the lease, and the lease is kept all the same; a signal does not wait for it.
+    /// An answer takes longer than the lease, and the lease is still kept; a signal does not wait for the answer.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {
         try await withPeople("{command: \"touch FOLDER/asked; sleep 60\", timeout: 60s}") { test in
             let run = try await test.backfill(flags: ["--lease-ttl", "1s"]) { program in
@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-/// A web server that answers with the status that a file names.
+/// A web server that answers with the status in a file.
 private enum Answering {
     private static let script = """
         const fs = require("fs"), path = require("path"), folder = process.argv[2];
@@ -144,7 +144,7 @@ private enum Answering {
         });
         """
 
-    /// Serves for as long as `body` takes, at the port that it is given.
+    /// Serves until `body` ends, on the port that `body` receives.
     static func serving(in folder: CommandLineFolder, _ body: (Int) async throws -> Void) async throws {
         let script = try folder.write(script, to: "server.js")
         _ = try await Subprocess.run(

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What becomes of documents that clients of both sides insert under one new `_id`, and how old a change is that waits.
+/// Documents that clients of both sides insert under one new `_id`, and the lag of changes that wait.
 @Suite(.fencedDeletes) struct MirrorConflictTests {
     private func original(_ number: Int) -> BSONDocument {
         ["_id": .objectID(PartnerCase.id(number)), "title": "original"]
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The mirror had read that the partner lacks it, and wrote the document beside another that is none of its own.
+    /// A client inserts the partner's document after the mirror has read that it is missing, and before it inserts it.
     @Test func anInsertWhileTheMirrorInsertsTheSameIsAConflict() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.fill("Task", [original(50), original(51)])
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// The lag as a mirror's metrics tell it; `nil` while there are none.
+    /// Returns the lag that the mirror's metrics show, or `nil` while there are none.
     private func lag(_ test: PartnerCase) -> Int? {
         let line = test.folder.text(of: "mirror.prom")?.split(separator: "\n").first {
             $0.hasPrefix("shipshape_mirror_lag_milliseconds{")
@@ -88,7 +88,7 @@ import Testing
                 guard case .date(let now)? = try await test.mongod.admin(["hello": 1])["localTime"] else { return 0 }
                 return now
             }
-            // More than the mirror sees to at once, so that some wait while it stands still.
+            // There are more changes than the mirror handles at once, so that some wait while it is stopped.
             try await test.database.fill("Task", count: 1_500) { original(1_000 + $0) }
             let changed = try await now()
             let run = try await test.run(
@@ -102,7 +102,8 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     told = lag(test)
                     if told == before { told = nil }
-                    // A write that took too long is tried again in halves, and stands still before it has told anything.
+                    // A write that took too long is tried again in halves, and stops again before the mirror has
+                    // reported anything.
                     if told == nil, try program.isStopped { program.send(SIGCONT) }
                     return told != nil || program.hasEnded
                 }

@@ -4,12 +4,13 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A pair with a change that cannot be carried over is in conflict until it is resolved: neither document overwrites
-/// the other.
+/// A pair with a change that cannot be carried over is in conflict until the conflict is resolved.
+///
+/// Neither document overwrites the other.
 @Suite(.fencedDeletes) struct MirrorHeldTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy { test in
-            // Refused: a priority that is no number has no way back.
+            // The mirror refuses this change: a priority that is not a number cannot be converted back.
             try await test.database.update(
                 "TaskV2", PartnerCase.target(1), ["$set": ["name": "refused", "priority": "high"]])
             let run = try await test.run("mirror", "--once", "-o", "json")
@@ -38,7 +39,7 @@ import Testing
             #expect(report["conflicts"] == 1 && report["refused"] == 1 && report["to_target"] == 0, "\(report)")
             #expect(errors.contains("so neither document is overwritten"), "\(errors)")
             try await expectHeld(test, title: "touched")
-            // Said once: it is the same conflict.
+            // The conflict is reported once, because it is the same one.
             #expect(try await mirror(test).report["conflicts"] == 0)
             try await expectHeld(test, title: "touched")
         }
@@ -83,8 +84,8 @@ import Testing
     }
 }
 
-/// Documents that no command, or no document of the other side, can hold: skipped and listed, or carried over as they
-/// are.
+/// Documents too large for a command or for the other side are skipped and listed; unusual ones are carried over as
+/// they are.
 @Suite(.fencedDeletes) struct MirrorDocumentTests {
     private func large(_ id: Int, _ size: Int) -> BSONDocument {
         ["_id": .integer(id), "title": "large", "filling": .string(String(repeating: "x", count: size))]
@@ -112,7 +113,7 @@ import Testing
 
     @Test func namesThatAreEmptyAndTextsThatAreNotUTF8GoOver() async throws {
         try await PartnerCase.withCopy(PartnerCase.renaming) { test in
-            // A field of the name FF, and a text FF.
+            // A field with the name FF, and a text FF.
             let odd = try BSONDocument(
                 bytes: [34, 0, 0, 0, 0x10, 95, 105, 100, 0, 111, 0, 0, 0, 0x10, 0xFF, 0, 1, 0, 0, 0]
                     + [2, 116, 0, 2, 0, 0, 0, 0xFF, 0, 8, 98, 0, 1, 0])
@@ -133,7 +134,7 @@ import Testing
         }
     }
 
-    /// The server gives its own time to a field of a document that is inserted or replaced with this value.
+    /// The server puts its own time into a field of an inserted or replaced document that has this value.
     @Test func theTimestampOfNothingStaysIt() async throws {
         try await PartnerCase.withCopy(PartnerCase.renaming) { test in
             let stamped: BSONDocument = ["_id": 120, "name": "stamped", "at": .timestamp(5), "after": 1]
@@ -150,7 +151,7 @@ import Testing
     }
 }
 
-/// Unique indexes of the partner: what one document of a batch gives up, another may take.
+/// Unique indexes of the partner: a key that one document of a batch gives up may go to another one.
 @Suite(.fencedDeletes) struct MirrorUniqueKeyTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy(
@@ -204,7 +205,7 @@ import Testing
         }
     }
 
-    /// The partner's own document holds the key: the original's waits for it, and goes over when it is free.
+    /// The partner's own document has the key; the original's document waits, and is carried over when the key is free.
     @Test func aKeyThatTheOtherSideGivesUpLaterGoesOverThen() async throws {
         try await withMirror { test in
             try await test.database.run(["dropIndexes": "Task", "index": "key"])

@@ -30,8 +30,10 @@ import Testing
         }
     }
 
-    /// With step-downs and kills of the primary, kills of the mirror, and two mirrors at once, on members whose clocks
-    /// are up to eight seconds apart: two minutes, or as many seconds as `SHIPSHAPE_MIRROR_SECONDS` says.
+    /// Tests step-downs and kills of the primary, kills of the mirror, and two mirrors at once.
+    ///
+    /// The clocks of the members are up to eight seconds apart. The test takes two minutes, or as many seconds as
+    /// `SHIPSHAPE_MIRROR_SECONDS` says.
     @Test(.enabled(if: TestScale.current == .torture), arguments: [MirrorWorkload.documented, .everyStep])
     func failoversLoseNothingAndEchoNothing(_ workload: MirrorWorkload) async throws {
         let seconds = ProcessInfo.processInfo.environment["SHIPSHAPE_MIRROR_SECONDS"].flatMap { Int($0) } ?? 120
@@ -55,7 +57,8 @@ import Testing
                             if !second.hasEnded { second.send(SIGKILL) }
                             kills += 2
                         }
-                        // By the clock of another primary its lease may be over: then it lets go of it, and says so.
+                        // On the clock of another primary its lease may have ended: then it gives the lease up, and
+                        // reports that.
                         #expect(other.wasKilled || other.exitCode == 76, "\(other.errors)")
                     }
                     #expect(run.wasKilled || run.exitCode == 76, "\(run.errors)")
@@ -70,7 +73,7 @@ import Testing
         }
     }
 
-    /// Lets clients of both sides write as long as something goes on.
+    /// Lets clients of both sides write until `meanwhile` ends.
     private static func load(
         _ workload: MirrorWorkload, _ test: PartnerCase, meanwhile: (MirrorWorkload.Model) async throws -> Void
     ) async throws -> MirrorWorkload.Model {
@@ -90,7 +93,7 @@ import Testing
         return model
     }
 
-    /// Waits until clients have made so many more writes.
+    /// Waits until clients have made this many more writes.
     private static func wait(
         for writes: Int, of model: MirrorWorkload.Model, or program: LiveProgram
     ) async throws {
@@ -98,7 +101,8 @@ import Testing
         try await waitUntil("\(writes) writes, or the mirror's end") { model.writes > goal || program.hasEnded }
     }
 
-    /// Both sides are equal once all is carried over, and documents that one client alone wrote are as it left them.
+    /// Expects that both sides are equal after a last mirror, and that documents with a single writer are as it left
+    /// them.
     private func expectRest(
         _ workload: MirrorWorkload, _ test: PartnerCase, _ model: MirrorWorkload.Model
     ) async throws {
@@ -116,7 +120,7 @@ import Testing
     }
 }
 
-/// How fast a mirror is: numbers to look at, and a promise only that it comes to rest with both sides equal.
+/// The speed of a mirror: figures to look at, and the single promise that it ends with both sides equal.
 @Suite(.enabled(if: TestScale.current == .torture)) struct MirrorSpeedTests {
     @Test func theMirrorKeepsUpWithTwoThousandChangesASecond() async throws {
         try await Mongod.shared.withPartner { test in
@@ -127,7 +131,7 @@ import Testing
                 let start = ContinuousClock.now
                 var sent = 0
                 while start.duration(to: .now) < .seconds(60) {
-                    // 100 changes to each side, twenty times in two seconds.
+                    // Each side gets 100 changes, twenty times in two seconds.
                     for side in 0...1 {
                         let updates = (0..<100).map { _ -> BSONValue in
                             let number = Int.random(in: 0..<10_000) * 2 + side

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where the oplog or the state database lost what a mirror went on from, it says so, and no client's write is lost.
+/// If the oplog or the state database lost the mirror's position, the mirror says so, and no client's write is lost.
 @Suite(.fencedDeletes) struct MirrorLostPlaceTests {
     private func change(_ test: PartnerCase) async throws {
         try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "original"]])
@@ -16,7 +16,7 @@ import Testing
         #expect(try await test.differences()["difference_count"] == 0)
     }
 
-    /// A real oplog, of a few megabytes, that is overwritten while no mirror runs.
+    /// A real oplog of a few megabytes is overwritten while no mirror runs.
     @Test func aPlaceThatTheOplogLostIsSaidAndBothSidesAreComparedAnew() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
         try await mongod.withPartner { test in
@@ -31,12 +31,12 @@ import Testing
             let oldest: BSONDocument = [
                 "find": "oplog.rs", "filter": ["o2._id": .objectID(PartnerCase.id(1))], "limit": 1,
             ]
-            // The server takes away whole pieces of the oplog, once a checkpoint of its storage lies behind them.
+            // The server removes whole pieces of the oplog, after a checkpoint of its storage has passed them.
             try await waitUntil("the oplog begins after the changes") {
                 round += 1
                 try await test.database.fill("other", count: 20) { ["_id": .integer(round * 20 + $0), "text": text] }
                 try await mongod.admin(["fsync": 1])
-                // A look that the server's own clearing overtakes fails, and says nothing.
+                // A read fails if the server removes entries at the same time, which shows nothing.
                 guard let found = try? await mongod.admin(oldest, on: "local") else { return false }
                 return found["cursor"]?.document?["firstBatch"]?.document?.isEmpty != false
             }
@@ -51,14 +51,14 @@ import Testing
         }
     }
 
-    /// One collection of the state database goes while a mirror is dead that had carried over half of what it was told.
+    /// A collection of the state database is lost after the mirror was killed with half of the changes carried over.
     @Test(arguments: ["carried", "unmirrored", "jobs"])
     func aStateDatabaseThatLostACollectionCostsNoChange(_ collection: String) async throws {
         try await PartnerCase.withCopy { test in
             try await change(test)
             #expect(try await test.run("mirror", fault: "before-commit:2:kill").wasKilled)
             try await test.endLease()
-            // It is there only where a mirror had something to keep in it.
+            // The collection exists only if a mirror had something to store in it.
             _ = try? await test.state.run(["drop": .string(collection)])
             let run = try await test.run("mirror", "--once", "-o", "json")
             #expect(run.exitCode == 0, "\(run.errors)")
@@ -66,8 +66,8 @@ import Testing
         }
     }
 
-    /// Without its record nobody knows where the mirror was: it stops, and a new copy over the partner's documents is
-    /// refused.
+    /// Without its record, the position of the mirror is unknown: it stops, and a new copy over the partner's documents
+    /// is refused.
     @Test func aStateDatabaseThatIsLostStopsTheMirrorAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
             try await change(test)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// The record goes under a mirror that runs.
+    /// The record is lost while a mirror runs.
     @Test func aRecordThatGoesUnderARunningMirrorEndsItAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
             let run = try await test.run("mirror", "--lease-ttl", "5s") { program in

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The mirror recognises its own writes by the transaction that made them, so that a client may write the same again.
+/// The mirror recognizes its own writes by the transaction that made them, so that a client may write the same again.
 @Suite(.fencedDeletes) struct MirrorOwnWritesTests {
     private func name(_ number: Int, _ test: PartnerCase) async throws -> BSONValue? {
         try await test.database.documents("TaskV2", PartnerCase.target(number)).first?["name"]
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Both of the client's writes come with one batch, and the document is as the mirror left it.
+    /// Both of the client's writes come in one batch, after which the document is as the mirror left it.
     @Test func aClientThatChangesAndSetsBackBetweenTwoRunsIsNoEcho() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "off"]])
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// The mirror is killed after its writes and before their commit: they never happened, and block no client.
+    /// The mirror is killed after its writes and before their commit, so they have no effect and block no client.
     @Test func aMirrorThatDiesInATransactionLeavesNothing() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(3), ["$set": ["title": "first"]])

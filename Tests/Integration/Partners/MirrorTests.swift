@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a mirror carries over, and what it does not.
+/// The changes that a mirror carries over, and those that it does not.
 @Suite(.fencedDeletes) struct MirrorTests {
     private func report(_ run: ProgramRun) throws -> BSONDocument {
         try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
@@ -36,14 +36,14 @@ import Testing
             #expect(original(12) == nil && original(200)?["title"] == "new" && original(200)?["note"] == nil)
             #expect(original(14)?["priority"] == nil)
             #expect(try await test.differences()["difference_count"] == 0)
-            // What it wrote itself comes back and is nothing new.
+            // The mirror's own writes come back as change events, and it carries none of them over.
             let again = try self.report(try await test.run("mirror", "--once", "-o", "json"))
             #expect(again["to_target"] == 0 && again["to_source"] == 0)
         }
     }
 
-    /// It noted what it was about to write, and died before: what it had written before that is its own all the same, though it
-    /// is younger than the client's change that it had yet to carry over.
+    /// A mirror that is killed before its second write recognizes the first as its own, although that is newer than the
+    /// client's change that it has yet to carry over.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
         try await PartnerCase.withCopy(count: 40) { test in
             try await test.database.update("Task", PartnerCase.source(2), ["$set": ["title": "first"]])
@@ -121,7 +121,7 @@ import Testing
             try await test.load(1_200)
             let run = try await test.run("init", fault: "before-write:2:stop") { program in
                 try await waitUntil("the copy is stopped") { try program.isStopped }
-                // What was copied already, and what was read and is not written yet.
+                // The first two tasks are copied already; the other two are read and not written yet.
                 try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "meanwhile"]])
                 try await test.database.delete("Task", PartnerCase.source(2))
                 try await test.database.update("Task", PartnerCase.source(700), ["$set": ["title": "meanwhile"]])
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    /// One side's change stream opens late, while the mirror records already how far it is.
+    /// The change stream of one side opens late, while the mirror already records its position.
     @Test func aMirrorThatBeginsIsNotYearsBehind() async throws {
         try await PartnerCase.withCopy { test in
             let appName = "opens-late-\(test.database.name)"

@@ -4,16 +4,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What clients of both sides do while a mirror carries their changes over.
+/// The writes of clients of both sides while a mirror carries their changes over.
 struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// The job's body.
     let job: @Sendable (PartnerCase) throws -> String
-    /// The `_id` of a document on a side: 0 is the original's.
+    /// Returns the `_id` of a document on a side: 0 is the original's.
     let id: @Sendable (Int, Int) -> BSONValue
-    /// The update that gives a document a text on a side.
+    /// Returns the update that gives a document a text on a side.
     let update: @Sendable (Int, Int, String) -> BSONValue
-    /// A document of the original.
+    /// Returns a document of the original.
     let original: @Sendable (Int) -> BSONDocument
 
     static let collections = ["Task", "TaskV2"]
@@ -49,7 +49,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return try await test.run("init")
     }
 
-    /// What clients wrote last to each document, on a side that no other client writes to.
+    /// The last write of clients to each document, on a side that no other client writes to.
     final class Model: Sendable {
         private struct State {
             var titles: [Int: String?] = [:]
@@ -59,11 +59,11 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
 
         private let state = Mutex(State())
-        /// The text of each document that one client alone writes at a time; `nil` of one that it deleted.
+        /// The text of each document that only one client writes at a time, or `nil` if the client deleted it.
         var titles: [Int: String?] { state.withLock { $0.titles } }
-        /// The writes of all clients.
+        /// The number of writes of all clients.
         var writes: Int { state.withLock { $0.writes } }
-        /// How often a mirror carried a change over before the next one was made.
+        /// The number of changes that a mirror carried over before the next one was made.
         var relayed: Int { state.withLock { $0.relayed } }
         fileprivate func wasRelayed() { state.withLock { $0.relayed += 1 } }
         var isStopped: Bool { state.withLock { $0.stopped } }
@@ -79,14 +79,15 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     /// Whether clients of both sides write a document.
     static func isShared(_ number: Int) -> Bool { number % 50 < 2 }
 
-    /// The few values that clients write, so that a write often repeats the mirror's, or restores an earlier value.
+    /// The few values that clients write, so that a write often repeats the mirror's or restores an earlier value.
     static let texts = ["on", "off", "new"]
 
-    /// The field that holds the text on a side.
+    /// Returns the field that holds the text on a side.
     private static func field(_ side: Int) -> String { side == 0 ? "title" : "name" }
 
-    /// Writes one document on one side, waits until the other side has it, goes on there, and so on: each write is the
-    /// only one, so that none may be lost or be a conflict.
+    /// Writes one document on one side, waits until the other side has it, continues on that side, and so on.
+    ///
+    /// Each write is the only one, so none may be lost or be a conflict.
     func relay(_ number: Int, in test: PartnerCase, _ model: Model) async throws {
         var side = 0
         while !model.isStopped {
@@ -116,8 +117,8 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return text
     }
 
-    /// Writes to the original's even documents, or to the partner's odd ones, and a few of both sides, until the model says
-    /// that it is enough.
+    /// Writes to the original's even documents or to the partner's odd ones, and to a few on both sides, until the
+    /// model is stopped.
     func write(_ side: Int, of count: Int, to test: PartnerCase, _ model: Model) async throws {
         while !model.isStopped {
             for _ in 0..<8 {
@@ -132,7 +133,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
                 }
                 try await set(number, side, text, in: test)
                 model.wrote(number, text)
-                // The other side's client writes to it too, at the same time.
+                // The other side's client writes to it, too, at the same time.
                 if Self.isShared(number) { try await set(number, 1 - side, "shared \(text)", in: test) }
             }
         }
@@ -145,7 +146,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Repeats a client's write until it is done: elections refuse it, or lose the answer.
+    /// Repeats a client's write until it succeeds, because elections refuse it or lose the reply.
     static func surely(_ write: () async throws -> Void) async throws {
         let end = ContinuousClock.now + .seconds(120)
         while true {

@@ -7,7 +7,7 @@ import Testing
 
 /// Runs App Services functions under Node, against a stub of the service whose collections are those of a database.
 ///
-/// The stub asks by files, one for each call, and the test answers from the server; its values are extended JSON.
+/// The stub asks with a file for each call, and the test answers from the server; the values are extended JSON.
 struct NodeFunctions {
     let database: TestDatabase
     let folder: CommandLineFolder
@@ -38,8 +38,8 @@ struct NodeFunctions {
         });
         """
 
-    /// Runs the function of a file for the change of a document.
-    /// - Returns: how many times it wrote, and what it said.
+    /// Runs the function in a file for the change of a document.
+    /// - Returns: the number of its writes, and its output.
     func run(_ file: String, id: BSONValue) async throws -> (writes: Int, said: String) {
         let calls = folder.path.appending("calls-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(atPath: calls.string, withIntermediateDirectories: true)
@@ -92,7 +92,7 @@ struct NodeFunctions {
     }
 }
 
-/// The generated functions give what the mirror gives.
+/// The generated functions have the same results as the mirror.
 @Suite(.fencedDeletes) struct PartnerTriggersTests {
     /// A change by a client.
     private struct Change {
@@ -146,7 +146,7 @@ struct NodeFunctions {
                     try await apply(change, to: triggered.database)
                     let run = try await node.run("\(out)/functions/tasks_from_\(change.side).js", id: id(change))
                     #expect(run.writes <= 1)
-                    // What it wrote fires the other trigger, which finds nothing to do.
+                    // The function's write fires the other trigger, which finds nothing to do.
                     let other = change.side == "source" ? "target" : "source"
                     let twin = Change(side: other, number: change.number, update: nil)
                     if run.writes > 0 {

@@ -4,18 +4,18 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What one test of `shipshape partner` has for itself: a database of tasks, a state database, and a folder.
+/// The fixture of a test of `shipshape partner`: a database of tasks, a state database, and a folder.
 struct PartnerCase: Sendable {
     let mongod: Mongod
     let database: TestDatabase
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// The connection string for the program, whose commands a test can tell apart.
+    /// The connection string for the program, with an application name by which a test recognizes its commands.
     var uri: String { mongod.uri(appName: appName) }
     var appName: String { "\(database.name)_partner" }
 
-    /// The documented example: the type of the `_id` changes, a field its name, another its type.
+    /// The documented example: the type of the `_id` changes, one field is renamed, and others change their types.
     static let documented = """
         id: {from: objectId, to: string}
         forward:
@@ -42,7 +42,7 @@ struct PartnerCase: Sendable {
             """, to: "tasks.yml")
     }
 
-    /// Runs a command about the job that was written last.
+    /// Runs a command with the job that was written last.
     func run(
         _ command: String, _ flags: String..., uri: String? = nil, fault: String? = nil,
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
@@ -55,10 +55,10 @@ struct PartnerCase: Sendable {
         return try await Program.run(arguments + flags, fault: fault, meanwhile: meanwhile)
     }
 
-    /// The `_id` of a task.
+    /// Returns the `_id` of a task.
     static func id(_ number: Int) -> ObjectID { ObjectID(high: 0x6400_0000_0000_0000 + UInt64(number), low: 7) }
 
-    /// A task, each a little different.
+    /// Returns a task, each of which is a little different.
     static func task(_ number: Int) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", .objectID(id(number)))
@@ -70,24 +70,24 @@ struct PartnerCase: Sendable {
         return builder.finish()
     }
 
-    /// The original of a task, by its `_id`.
+    /// Returns a filter for the original of a task, by its `_id`.
     static func source(_ number: Int) -> BSONDocument { ["_id": .objectID(id(number))] }
-    /// The partner of a task, by its `_id`.
+    /// Returns a filter for the partner of a task, by its `_id`.
     static func target(_ number: Int) -> BSONDocument { ["_id": .string("\(id(number))")] }
 
-    /// A job whose steps take every document.
+    /// A job whose steps apply to every document.
     static let renaming = """
         forward: [{rename: {from: title, to: name}}]
         reverse: [{rename: {from: name, to: title}}]
         """
 
-    /// Loads tasks.
+    /// Inserts tasks.
     func load(_ count: Int) async throws { try await database.fill("Task", count: count, Self.task) }
 
-    /// The partners by their `_id`s.
+    /// Returns the partner's documents in order of their `_id`s.
     func partners() async throws -> [BSONDocument] { try await database.documents("TaskV2") }
 
-    /// Ends the lease of a runner that is dead.
+    /// Ends the lease of a killed runner.
     func endLease() async throws {
         try await state.endDeadTransactions()
         try await state.run([
@@ -96,21 +96,21 @@ struct PartnerCase: Sendable {
         ])
     }
 
-    /// Carries over what clients changed, and reads the mirror's report.
+    /// Carries over the changes of clients, and returns the mirror's report.
     func mirrored() async throws -> BSONDocument {
         let run = try await run("mirror", "--once", "-o", "json")
         #expect(run.exitCode == 0, "\(run.errors)")
         return try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
     }
 
-    /// How many seconds the running mirror is behind; `nil` where none runs, or it has recorded nothing yet.
+    /// Returns the lag of the running mirror in seconds, or `nil` if none runs or it has recorded nothing yet.
     func secondsBehind() async throws -> Int? {
         let run = try await run("status", "-o", "json")
         let status = try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
         return status["at_work"] == true ? status["behind_seconds"]?.integer : nil
     }
 
-    /// What a comparison finds.
+    /// Returns the result of a comparison.
     func differences(_ flags: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             [
@@ -123,7 +123,7 @@ struct PartnerCase: Sendable {
 }
 
 extension TestDatabase {
-    /// Ends the transactions of dead mirrors, which would keep the lease's record for a minute.
+    /// Ends the transactions of killed mirrors, which would lock the lease's record for a minute.
     func endDeadTransactions() async throws {
         for record in try await documents("streams") {
             let sessions = (record["sessions"]?.document?.values ?? []).compactMap { $0.document?["lsid"] }
@@ -135,7 +135,7 @@ extension TestDatabase {
 
 extension PartnerCase {
     /// Runs a test of a partner whose originals are copied.
-    /// - Parameter load: makes the originals; by default so many tasks.
+    /// - Parameter load: makes the originals; by default `count` tasks.
     static func withCopy(
         _ job: String = documented, count: Int = 5, load: ((PartnerCase) async throws -> Void)? = nil,
         _ body: (PartnerCase) async throws -> Void
@@ -149,7 +149,7 @@ extension PartnerCase {
         }
     }
 
-    /// Runs a test of a partner that a mirror has kept equal, and whose sides were compared.
+    /// Runs a test of a partner that a mirror has brought up to date, and whose sides have been compared.
     static func withVerified(_ count: Int = 5, _ body: (PartnerCase) async throws -> Void) async throws {
         try await withCopy(count: count) { test in
             #expect(try await test.run("mirror", "--once").exitCode == 0)
@@ -160,7 +160,7 @@ extension PartnerCase {
 }
 
 extension Mongod {
-    /// Runs a test of `shipshape partner`, and removes afterwards what it made.
+    /// Runs a test of `shipshape partner`, and then removes its databases and its folder.
     func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

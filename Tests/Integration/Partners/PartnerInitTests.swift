@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The creation of a partner: what it makes, what it refuses, and that a kill loses nothing.
+/// The creation of a partner: its result, its refusals, and that a kill loses nothing.
 @Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in
@@ -79,7 +79,7 @@ import Testing
 
     @Test func aUniqueIndexThatWouldBreakIsFoundBeforehand() async throws {
         try await Mongod.shared.withPartner { test in
-            // Forward both become "1"; the fields of one side alone let it come back.
+            // The forward step makes both codes "a".
             try test.job(
                 """
                 forward: [expression: {field: code, value: {$toLower: "$code"}, when: {$ne: ["$code", null]}}]
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// Writes a job of whose partners none fits its schema.
+    /// Writes a job whose partners do not fit their schema.
     private func jobOfFailing(_ test: PartnerCase, limit: Int) throws {
         try test.folder.write(
             """
@@ -170,12 +170,12 @@ import Testing
             PartnerCase.documented + "\nschema: {target: v2.json}\nlimits: {unsynced: \(limit), reserve: 0}")
     }
 
-    /// The copies of a killed run count for the next one, and the reservations of another job for both.
+    /// The copies of a killed run count for the next one, and the reservations of another job count for both.
     @Test func theLimitIsSharedAcrossRunsAndJobs() async throws {
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 1201)
             try await test.load(1_200)
-            // Twice before its first checkpoint, so that it copies the same documents again.
+            // It is killed twice before its first checkpoint, so that it copies the same documents again.
             for fault in ["after-write:1:kill", "after-harm:1", "after-checkpoint:1", "after-checkpoint:1"] {
                 let killed = try await test.run("init", fault: fault)
                 #expect(killed.wasKilled, "\(killed.errors)")
@@ -188,7 +188,7 @@ import Testing
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 100)
             try await test.load(60)
-            // Reserved by a job that the ledger does not show yet.
+            // Another job has reserved these documents, and the ledger does not show them yet.
             let other = (0..<50).map { number -> BSONDocument in
                 [
                     "_id": ["job": "other", "ns": "app.Other", "id": .integer(number)], "seen": false, "stale": false,
@@ -236,7 +236,7 @@ import Testing
             try await test.database.delete("Task", ["_id": .objectID(PartnerCase.id(2))])
             try await test.database.update(
                 "TaskV2", ["_id": .string("\(PartnerCase.id(4))")], ["$set": ["name": "new"]])
-            // What stands on one side alone is no difference.
+            // Fields that exist on one side only are no difference.
             try await test.database.update("TaskV2", ["_id": .string("\(PartnerCase.id(5))")], ["$set": ["note": "n"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(6))], ["$set": ["legacy": "l"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(7))], ["$set": ["priority": 2.5]])

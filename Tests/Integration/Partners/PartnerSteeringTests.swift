@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The job that two schemas make, and the way to the end of the old side.
+/// The job that two schemas produce, and the steps that retire the old side.
 @Suite(.fencedDeletes) struct PartnerSteeringTests {
     private static let old = """
         { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {
@@ -48,7 +48,7 @@ import Testing
                 test.state.name,
             ])
             let target = "\(test.database.name).TaskV2"
-            // A partner without a mirror serves nothing.
+            // A partner without a mirror serves no change.
             let told = check.output + check.errors
             #expect(told.contains("the partner \(target)") && told.contains("serves no change yet"), "\(told)")
         }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// The last mirror and the last comparison ran before these writes.
+    /// Clients write after the last mirror and the last comparison.
     @Test func aCutoverSeesWhatClientsWroteAMomentAgo() async throws {
         try await PartnerCase.withVerified { test in
             try await test.state.run([
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// A document that cannot go over is found by the cutover itself.
+    /// The cutover itself finds a document that cannot be carried over.
     @Test func aCutoverIsRefusedForADocumentThatCannotGoOver() async throws {
         try await PartnerCase.withVerified { test in
             try await test.database.update(

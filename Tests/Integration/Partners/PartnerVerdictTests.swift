@@ -17,16 +17,16 @@ import Testing
         """
     }
 
-    /// The newer schemas: the original's with the partner's, and the original's changed in place.
+    /// The newer schemas: the original's with the partner's added, or the original's changed in place.
     private enum Next: String {
         case beside, changed
-        /// In place, and of the tags too, of which the partner's steps say nothing.
+        /// The original's is changed in place, and its tags as well, which the partner's steps do not mention.
         case changedMore = "changed-more"
-        /// In place, and with the partner's.
+        /// The original's is changed in place, and the partner's is added.
         case both
     }
 
-    /// A partner that is copied, and not compared yet, and the schemas of its original.
+    /// Runs a test with a partner that is copied and not compared yet, and with the schemas of its original.
     private func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Runs `body` while a mirror is at work that has caught up.
+    /// Runs `body` while a mirror runs that has caught up.
     private func mirroring(_ test: PartnerCase, _ body: () async throws -> Void) async throws {
         let run = try await test.run("mirror") { program in
             try await waitUntil("the mirror has caught up, or is dead") {
@@ -64,7 +64,7 @@ import Testing
         #expect(run.exitCode == 0 || run.exitCode == 75, "\(run.errors)")
     }
 
-    /// Runs a command on the older schema and one of the newer.
+    /// Runs a command on the older schema and one of the newer ones.
     private func run(
         _ command: String, _ test: PartnerCase, to next: Next = .beside, _ flags: String...
     ) async throws -> ProgramRun {
@@ -74,7 +74,7 @@ import Testing
             [command] + schemas + ["--uri", test.uri, "--state-database", test.state.name] + flags)
     }
 
-    /// The comparison of the sides, as if it had been made so long ago.
+    /// Compares the sides, and dates the comparison this many hours back.
     private func verify(_ test: PartnerCase, hoursAgo: Int64 = 0) async throws {
         try #require(try await test.run("verify").exitCode == 0)
         try await test.state.run([
@@ -105,7 +105,8 @@ import Testing
         }
     }
 
-    /// It was verified, and `--once` has run; nothing carries over what clients write from now on.
+    /// The partner was verified and `--once` has run, but nothing carries over the changes that clients make from now
+    /// on.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
@@ -227,7 +228,7 @@ import Testing
         }
     }
 
-    /// The partner's steps say nothing of the tags.
+    /// The partner's steps do not mention the tags.
     @Test(arguments: ["check", "diff", "plan"]) func aChangeThatThePartnerDoesNotCarryStaysBreaking(
         _ command: String
     ) async throws {

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The partner jobs that `plan` writes for what no backfill can do.
+/// The partner jobs that `plan` writes for changes that no backfill can make.
 @Suite struct PlannedPartnerTests {
     private static func task(_ key: String, _ more: String = "") -> String {
         """
@@ -21,7 +21,8 @@ import Testing
         """
     }
 
-    /// Writes both versions as app folders: the type of the tasks' `_id`s changes, and with it that of the links to them.
+    /// Writes both versions as app folders: the type of the tasks' `_id`s changes, and so does that of the links to
+    /// them.
     private func writeSchemas(_ test: PartnerCase, _ more: String = "") throws {
         let link = """
             { "task": { "ref": "#/relationship/main/\(test.database.name)/Task", "foreign_key": "_id", "is_list": false } }

@@ -4,15 +4,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The names of collections, services and fields are data to the generated functions, whatever the names hold.
+/// The generated functions treat the names of collections, services and fields as data, whatever the names contain.
 @Suite struct TriggerNamesTests {
-    /// Names that end a comment or a text of JavaScript, and run code then.
+    /// Names that end a comment or a text of JavaScript, and then run code.
     private static let hostile = [
         "\nthrow new Error(1)//", "\u{2028}throw new Error(2)//", "\u{2029}throw new Error(3)//",
         #"")); throw new Error(4); (("#, "</script>\u{7F}`{context}`'", #"a\"#,
     ]
 
-    /// Generates the functions of a job, and gives the folder of the app.
+    /// Generates the functions of a job, and returns the folder of the app.
     private func generate(
         _ body: String, of test: PartnerCase, source: String = "Task", target: String = "TaskV2",
         service: String = "mongodb-atlas"
@@ -82,7 +82,7 @@ import Testing
                 try await database.documents("TaskV2").map(\.ordered)
                     == [["__proto__": ["a": 1], "_id": 1, "deep": ["__proto__": ["b": 1]]]])
             #expect(try await node.run(reverse, id: 1).writes == 0)
-            // Nothing but the value below that name differs.
+            // Only the value below that name differs.
             for (number, path) in [(2, "deep.__proto__.b"), (3, "__proto__.a")] {
                 let change: BSONValue = ["$set": .object(BSONDocument([(path, .integer(number))]))]
                 try await database.update("TaskV2", ["_id": 1], change)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A field of one side alone keeps its value, and an inherited member of an object is not taken for one.
+    /// A field of one side only keeps its value, and an inherited member of an object does not count as a field.
     @Test func aFieldOfOneSideMayHaveTheNameOfAnInheritedMember() async throws {
         try await Mongod.shared.withPartner { test in
             let app = try await generate("only: {target: [__proto__, toString, constructor]}", of: test)

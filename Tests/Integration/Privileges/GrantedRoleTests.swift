@@ -2,15 +2,15 @@ import BSON
 import TestSupport
 import Testing
 
-/// The role that `grants` prints is enough for its command, and nothing in it is too much.
+/// The role that `grants` prints is enough for its command, and each of its actions is necessary.
 @Suite struct GrantedRoleTests {
-    /// A privilege list without one action of one resource, and what was left out.
+    /// A list of privileges without one action on one resource, and the action that was left out.
     struct Lacking: Sendable {
         let privileges: [BSONValue]
         let action: String
         let resource: BSONDocument
 
-        /// Every way to leave out one action.
+        /// Returns all lists that lack one action.
         static func all(of privileges: [BSONValue]) -> [Lacking] {
             privileges.indices.flatMap { index -> [Lacking] in
                 guard let entry = privileges[index].document, let resource = entry["resource"]?.document else {
@@ -35,7 +35,7 @@ import Testing
             return collection.isEmpty ? "the database \(database)" : "\(database).\(collection)"
         }
 
-        /// Whether another entry allows the same.
+        /// Whether another entry allows the same action.
         var isCovered: Bool {
             privileges.compactMap(\.document).contains { entry in
                 entry["resource"]?.document?["db"] == resource["db"] && entry["resource"]?.document?["collection"] == ""
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// What a command can go without, it goes without.
+    /// With the optional privileges as well, a command works without giving up a guarantee.
     @Test(
         .fencedDeletes,
         arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })

@@ -5,24 +5,24 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What a test of roles has for itself: databases on a server with logins, and files that commands work on.
+/// The fixture of a test of roles: databases on a server with logins, and files that commands work on.
 struct RoleCase: Sendable {
     let mongod: Mongod
     let database: TestDatabase
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// A command, what has to stand before it, and its role.
+    /// A command, the commands that must run before it, and its role.
     struct Command: Sendable, CustomTestStringConvertible {
-        /// As `grants` is asked for it.
+        /// The arguments of `grants` for it.
         let grants: [String]
-        /// As it is run; `FILE` is the subject's path.
+        /// The arguments of the command; `FILE` is the subject's path.
         let arguments: [String]
-        /// What is done before, as the administrator.
+        /// The commands that the administrator runs before it.
         var before: [[String]] = []
-        /// Whether the collection is moved then, and has another UUID.
+        /// Whether the collection is then moved, and gets another UUID.
         var isMoved = false
-        /// The file that it works on.
+        /// The file that the command works on.
         let subject: String
         var exitCodes: Set<Int32> = [0, 1]
 
@@ -35,7 +35,7 @@ struct RoleCase: Sendable {
     private static let verify = ["partner", "verify", "FILE"]
     private static let cutover = ["partner", "cutover", "FILE", "--yes", "--quiet-for", "1ms"]
 
-    /// Every command that asks a deployment.
+    /// The commands whose roles are tested.
     static let commands: [Command] = [
         Command(grants: ["check", "FILE"], arguments: ["check", "FILE"], subject: "person.json"),
         Command(
@@ -115,7 +115,7 @@ struct RoleCase: Sendable {
 
     private var collection: String { "\(database.name).person" }
 
-    /// Writes the files and the documents.
+    /// Writes the files and inserts the documents.
     func prepare() async throws {
         try folder.write(CommandLineFolder.person, to: "person.json")
         try folder.write(#"{"$jsonSchema": \#(CommandLineFolder.person)}"#, to: "validator.json")
@@ -142,7 +142,7 @@ struct RoleCase: Sendable {
         try await load()
     }
 
-    /// The data and the state as they are before each run.
+    /// Resets the data and the state to what they are before each run.
     func load() async throws {
         try await database.run(["dropDatabase": 1])
         try await state.run(["dropDatabase": 1])
@@ -174,7 +174,7 @@ struct RoleCase: Sendable {
         }
     }
 
-    /// The flags that every command of the kind takes.
+    /// Returns the flags that every command of the kind takes.
     private func flags(_ arguments: [String], isRole: Bool = false) -> [String] {
         let name = arguments[0].prefix { $0 != " " }
         let isOfSchema = ["check", "lint", "diff", "plan", "enforce", "infer", "unsynced", "watch"].contains(name)
@@ -184,13 +184,13 @@ struct RoleCase: Sendable {
             + (takesState ? ["--state-database", state.name] : [])
     }
 
-    /// The privileges of the role that `grants` prints.
+    /// Returns the privileges of the role that `grants` prints.
     func privileges(of command: Command, isFull: Bool = false) async throws -> [BSONValue] {
         let words = words(command.grants, of: command)
         let run = try await Program.run(
             ["grants"] + words + flags(command.grants, isRole: true) + (isFull ? ["--full"] : []))
         try #require(run.exitCode == 0, "\(run.errors)")
-        // What mongosh takes is JavaScript; of what is printed, only the quotation marks of the keys are missing to JSON.
+        // The output is JavaScript for mongosh; only the quotation marks around the keys are missing from JSON.
         let lines = run.output.split(separator: "\n").filter { $0.contains("{ resource:") }
         return try lines.map { line in
             let json = line.replacing(/(\w+):/) { "\"\($0.output.1)\":" }.trimmingCharacters(in: [" ", ","])
@@ -198,7 +198,7 @@ struct RoleCase: Sendable {
         }
     }
 
-    /// Does what has to stand before a command, as the administrator.
+    /// Prepares a command as the administrator: runs the commands before it, and moves the collection where needed.
     func precede(_ command: Command) async throws {
         for arguments in command.before {
             let run = try await Program.run(

@@ -5,27 +5,27 @@ import Testing
 
 /// A browser without a window, as `scripts/setup` installs it.
 struct Browser {
-    /// What it made of a page.
+    /// The result of opening a page.
     struct Page {
-        /// The page's elements and texts as they stand when it is loaded.
+        /// The page's elements and texts after it has loaded.
         let document: String
-        /// What it logs: the page's errors among it.
+        /// The browser's log, which includes the page's errors.
         let log: String
 
-        /// What a reader sees of it, without the tags.
+        /// The text that a reader sees, without the tags.
         var text: String {
             document.replacing(/<(style|title)>[\s\S]*?<\/(style|title)>/, with: "").replacing(/<[^>]*>/, with: " ")
                 .replacing("&amp;", with: "&").replacing("&lt;", with: "<").replacing("&gt;", with: ">")
                 .replacing("&quot;", with: "\"").replacing(/\s+/, with: " ")
         }
 
-        /// The lines in which the page's console complains, and those in which something was asked of a network.
+        /// The lines of the log with complaints of the page's console, or about network requests.
         var complaints: [Substring] {
             log.split(separator: "\n").filter { $0.contains("CONSOLE") || $0.contains("net_error") }
         }
     }
 
-    /// Opens a file.
+    /// Opens a file in the browser.
     static func open(_ file: FilePath, in folder: CommandLineFolder) async throws -> Page {
         let path = "/usr/bin/chromium"
         try #require(FileManager.default.isExecutableFile(atPath: path), "scripts/setup installs chromium")

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// An HTML report is a page that a browser shows without a complaint, a network or a script.
+/// An HTML report is a page that a browser shows without errors, network requests or scripts.
 @Suite struct HTMLPageTests {
     @Test func aFailingCheckSaysWhatItFound() async throws {
         try await Mongod.shared.withDatabase { database in
@@ -24,7 +24,8 @@ import Testing
                 #"find({ "$expr": { "$eq": [{ "$type": "$name" }, "missing"] } })"#,
                 "limit 100,000", "shipshape check", "Documents with findings, by collection", "Findings, by rule",
             ] { #expect(page.text.contains(text), "\(text) in \(page.text)") }
-            // What a reader of the screen is told beside the pictures.
+            // A screen reader gets the language, the main part, and a label for each picture that is not hidden from
+            // it.
             #expect(page.document.contains("<main>") && page.document.contains(#"<html lang="en">"#))
             let pictures = page.document.matches(of: /<svg [^>]*>/).map { String($0.output) }
             #expect(
@@ -35,7 +36,7 @@ import Testing
         }
     }
 
-    /// Whether a picture is kept from readers of the screen, which have its figures beside it.
+    /// Whether a picture is hidden from screen readers, which read its figures in the text next to it.
     private func isHidden(_ picture: String, in document: String) -> Bool {
         if picture.contains("aria-hidden") { return true }
         let before = document.components(separatedBy: picture).dropLast()
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    /// Names that the owner of a schema or of a document chose.
+    /// The owner of a schema or of a document chooses such names.
     @Test func namesDoNothingInThePage() async throws {
         let name = #"</title><script>console.error('ran')</script><img src=x onerror=console.error(1)>"#
         let folder = try CommandLineFolder()

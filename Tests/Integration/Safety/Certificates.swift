@@ -1,12 +1,13 @@
 import SystemPackage
 import Testing
 
-/// Certificates of a test's own, made by `openssl`.
+/// Certificates for one test, made by `openssl`.
 ///
-/// An authority `ca` and a `stranger`; servers `server`, `misnamed`, `expired`, and `foreign` of the stranger; clients `client`,
-/// `late`, which is expired, and `outsider` of the stranger.
+/// The authorities are `ca` and `stranger`. The servers are `server`, `misnamed`, `expired`, and `foreign`, which the
+/// stranger certifies. The clients are `client`, `late`, which is expired, and `outsider`, which the stranger
+/// certifies.
 struct Certificates {
-    /// The subject of `client`, as MongoDB writes it.
+    /// The subject of `client` as MongoDB writes it.
     static let client = "CN=ada,O=tests"
 
     let folder: CommandLineFolder
@@ -18,7 +19,7 @@ struct Certificates {
         return Certificates(folder: folder)
     }
 
-    /// The PEM file of a name: the certificate, and the key of all but the authorities.
+    /// Returns the PEM file with a name: the certificate, and the key of all but the authorities.
     func file(_ name: String) -> String { folder.path.appending("\(name).pem").string }
 
     private static let script = """

@@ -5,12 +5,12 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Encrypted connections: who does not prove who he is, is refused, with the reason and what helps.
+/// Encrypted connections: a peer that cannot prove its identity is refused, with the reason and a remedy.
 @Suite struct EncryptionTests {
-    /// Who is refused waits that long, and who gets in does not: enough for a handshake on a machine that is busy.
+    /// Only refused connections wait this long, which is enough for a handshake on a busy machine.
     private static let command = ["unsynced", "--connect-timeout", "8s"]
 
-    /// A server with logins that takes encrypted connections, and with `mode` also others.
+    /// Runs a test on a server for encrypted connections: with `requireTLS` a standalone one, else one with logins.
     private func withServer(
         mode: String = "preferTLS", _ body: (Mongod, Certificates) async throws -> Void
     ) async throws {
@@ -30,7 +30,7 @@ import Testing
             Self.command + ["--uri", uri] + flags, environment: password.map { ["SHIPSHAPE_PASSWORD": $0] } ?? [:])
     }
 
-    /// Whether it is a refusal to connect that says so, and no secret.
+    /// Expects a refusal to connect that contains these texts and no secret.
     private func expectRefusal(
         _ run: ProgramRun, _ code: Int32 = 69, saying parts: String..., location: SourceLocation = #_sourceLocation
     ) {
@@ -71,7 +71,7 @@ import Testing
             }
             let good = try await run("client")
             #expect(good.exitCode == 0, "\(good.errors)")
-            // The server hangs up without a word to those that it does not trust.
+            // The server closes the connection without a message if it does not trust the client.
             for client in ["late", "outsider"] {
                 expectRefusal(try await run(client), saying: "a certificate that it knows")
             }
@@ -87,13 +87,13 @@ import Testing
                 let run = try await run("mongodb://\(mongod.host)/", flags)
                 expectRefusal(run, saying: "certificate verify failed", "--tls-ca-file")
             }
-            // That an operator wants it so is said on each run.
+            // Each run warns that the operator has turned off the verification.
             let insecure = try await run("mongodb://\(mongod.host)/?tls=true&tlsAllowInvalidCertificates=true")
             #expect(insecure.errors.contains("tlsAllowInvalidCertificates: nobody knows whose server this is"))
         }
     }
 
-    /// Servers that only hold out a certificate: the handshake ends there.
+    /// The servers only present a certificate, which ends the handshake.
     @Test(arguments: [
         ("misnamed", "IP address mismatch"), ("expired", "certificate has expired"),
         ("foreign", "unable to get local issuer certificate"),
@@ -123,7 +123,7 @@ import Testing
             #expect(good.exitCode == 0, "\(good.errors)")
             expectRefusal(try await run("mongodb://\(mongod.host)/"), saying: "may ask for --tls")
         }
-        // A server that knows no TLS gets no password.
+        // A server without TLS gets no password.
         let plain = try await Mongod.shared
         expectRefusal(
             try await run("mongodb://ada@\(plain.host)/", ["--tls"], password: "password-1"),

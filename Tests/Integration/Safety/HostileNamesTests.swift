@@ -4,13 +4,13 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Names that others choose reach every form of every command, and steer no terminal, no build, no page and no job.
+/// Names that others choose reach every form of every command, and control no terminal, build, page or job.
 @Suite struct HostileNamesTests {
-    /// What a field, a value, a note or a reason may hold.
+    /// The text of a field, a value, a note and a reason.
     static let name =
         "a\u{1B}[31m\n::error::FORGED\r\n  ::stop-commands::x\u{2028}FORGED\u{85}FORGED\u{202E}@team ##[error]FORGED "
         + "]]>`$(id)`<b>|\u{7}'\" https://evil.example www.evil.example #1\nFORGED: 1\n"
-    /// The same as far as a collection's or a file's name goes.
+    /// The same text, as far as the name of a collection or a file can hold it.
     static let file = "c\u{1B}[31m\n::error::FORGED\u{2028}FORGED\u{202E}@team ##[error]]>`(id)`<b>"
 
     private struct Case {
@@ -143,7 +143,7 @@ import Testing
         try await withCase { test in
             var seen: Set<String> = []
             for command in commands(test) {
-                // The dry run of a job that is none says nothing of a document.
+                // A run of the invalid job file reports nothing about documents.
                 let isFirst = !command.contains("bad.yml") && seen.insert(command[0]).inserted
                 for form in isFirst ? forms(of: command) : ["text"] {
                     let flags = form == "text" ? [] : ["--output", form]

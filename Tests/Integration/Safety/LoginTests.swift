@@ -6,9 +6,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Logins and encryption: what is missing or can never work is told before anything is connected.
+/// Logins and encryption: missing settings, and settings that can never work, are reported before any connection.
 @Suite struct LoginTests {
-    /// Nobody listens there: a program that connects ends with 69.
+    /// An address on which no server listens: a program that connects ends with 69.
     private static let nowhere = "127.0.0.1:1"
 
     @Test(arguments: [
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// The user's login is the one that the driver crashes on without a password.
+    /// Runs a test with a user whose login crashes the driver if the password is missing.
     private func withUser(_ body: (_ uri: String) async throws -> Void) async throws {
         let mongod = try await Mongod.withAuthentication
         let name = "login-\(UInt32.random(in: 0 ... .max))"
@@ -116,7 +116,7 @@ import Testing
             "--uri", "mongodb://127.0.0.1:1/?nosuch=1&serverSelectionTimeoutMS=100",
         ])
         #expect(run.exitCode == 69)
-        // What looks like an option may be the end of a password that was not escaped.
+        // Text that looks like an option may be the end of a password that was not escaped.
         #expect(run.errors.contains(#"warning: Unsupported URI option "…": it is passed over"#), "\(run.errors)")
         #expect(run.errors.contains("warning: Unsupported compressor: 'lzma': it is passed over"), "\(run.errors)")
     }

@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Results go where the operator says, and nowhere else.
+/// Results are written where the operator says, and nowhere else.
 @Suite struct OutputFileTests {
     private func withFolder(_ body: (CommandLineFolder) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// While the program waits for the reader of a pipe, another user puts a link or a file in the pipe's place.
+    /// While the program waits for the reader of a pipe, another user replaces the pipe with a link or a file.
     @Test(.timeLimit(.minutes(10)), arguments: [true, false])
     func whatTakesThePlaceOfAPipeIsNotWritten(_ isLink: Bool) async throws {
         try await withFolder { folder in
@@ -86,8 +86,8 @@ import Testing
         }
     }
 
-    /// A link to what is no file is replaced, as one to a file is; the links of the system lead to the process's own
-    /// streams.
+    /// A link is replaced, whether it leads to a file or not; only the system's links to the process's own streams are
+    /// followed.
     @Test func onlyTheSystemsOwnLinksAreFollowed() async throws {
         try await withFolder { folder in
             try makePipe(folder, "pipe")
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    /// A report among the schemas, as every night's, may take the place of the one before.
+    /// A report among the schemas, such as a nightly one, may replace the report before it.
     @Test func aReportMayReplaceTheReportOfYesterday() async throws {
         try await withFolder { folder in
             for _ in 0..<2 {
@@ -193,12 +193,12 @@ import Testing
 }
 
 extension LiveProgram {
-    /// Whether one of its threads sleeps for a time that it chose.
+    /// Whether one of the program's threads sleeps for a chosen time.
     fileprivate var sleeps: Bool {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").contains { thread in
                 let call = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/syscall", encoding: .utf8)
-                // clock_nanosleep, of x86-64 and of ARM.
+                // The system call clock_nanosleep, on x86-64 and on ARM.
                 return call.map { $0.hasPrefix("230 ") || $0.hasPrefix("115 ") } ?? false
             }
         }

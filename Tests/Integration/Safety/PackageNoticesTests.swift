@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The Debian package holds the licences of what is linked into the program.
+/// The Debian package contains the licences of everything that is linked into the program.
 @Suite struct PackageNoticesTests {
     @Test func everyLinkedPackageHasItsLicence() async throws {
         let run = try await Subprocess.run(
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Dependencies of dependencies have an exact version, too: another clone builds the same program.
+    /// Dependencies of dependencies have an exact version, too, so that another clone builds the same program.
     @Test func noDependencyFloats() throws {
         let manifest = try String(contentsOfFile: Repository.path("Package.swift").string, encoding: .utf8)
         let resolved = try String(contentsOfFile: Repository.path("Package.resolved").string, encoding: .utf8)

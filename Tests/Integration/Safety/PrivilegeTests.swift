@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a user may not do is named, and holds up nobody else.
+/// A missing privilege is named, and does not hold up other runners.
 @Suite struct PrivilegeTests {
-    /// A job on people, for a user who may write them, and the state.
+    /// Runs a test with a job on people, and a user who may write to their database and to the state database.
     private func withWriter(_ body: (BackfillCase, _ name: String, _ uri: String) async throws -> Void) async throws {
         try await Mongod.withAuthentication.withBackfill { test in
             try await test.database.fill("people", count: 50)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Takes away what lets the user write the people.
+    /// Revokes the user's right to write the people.
     private func revoke(_ name: String, of test: BackfillCase) async throws {
         let (own, reading) = ("readWrite", "read")
         let database = BSONValue.string(test.database.name)

@@ -5,11 +5,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// How the process ends, and what it leaves behind.
+/// The end of the process, and the traces that it leaves.
 @Suite struct ProcessEndTests {
     private static let waiting = ["status", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "30s"]
 
-    /// Runs the program while it looks for a server that is not there.
+    /// Runs the program, and `body` while it looks for a server that does not exist.
     private func whileConnecting(_ body: (LiveProgram) async throws -> Void) async throws -> ProgramRun {
         try await Program.run(Self.waiting, environment: ["MONGOC_DISABLE_SHM": nil]) { program in
             try await waitUntil("it looks for a server") {
@@ -38,7 +38,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "/dev/shm/mongoc-\(process)"))
     }
 
-    /// What libraries free at the end of a process, the threads that close connections still use.
+    /// The threads that close connections still use memory that libraries free at the end of a process.
     @Test func noLibraryIsTornDownWhileConnectionsClose() async throws {
         let mongod = try await Mongod.shared
         let folder = try CommandLineFolder()

@@ -22,7 +22,7 @@ import Testing
         #expect(run.output.isEmpty)
     }
 
-    /// Root starts as many as it likes.
+    /// The limit of processes does not apply to root, so the program runs as another user.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
     func tooFewThreadsAreSaid() async throws {
         let folder = try CommandLineFolder()
@@ -32,13 +32,13 @@ import Testing
         let run = try await Program.shell(
             "ulimit -u 5 && exec \(asNobody) \"$0\" \"$@\"",
             ["lint", try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "a.person"])
-        // 126: the program lies where that user may not go.
+        // 126: the other user may not read the folder of the program.
         if run.exitCode == 126 || run.exitCode == 127 { return }
         #expect(run.exitCode == 78, "\(run.status): \(run.errors)")
         #expect(run.errors.contains("ulimit -u"), "\(run.errors)")
     }
 
-    /// A soft limit below what is allowed is raised.
+    /// A soft limit is raised as far as the hard limit allows.
     @Test func aLowSoftLimitIsNoObstacle() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// The driver makes a file of its own, too, before the program begins.
+    /// The driver also makes a file, before the program begins.
     @Test func aFileThatMayNotGrowIsExitCode73() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The server ends the script when its client goes.
+    /// The server ends the script when its client disconnects.
     @Test func aSlowScriptThatASignalInterruptsIsAStop() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -3,14 +3,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A command writes the collection that the operator's file names, and never one of the server, of the sync service or
-/// of the state of jobs, whatever the state database says.
+/// A command writes to the collection that the operator's file names.
+///
+/// It never writes to one of the server, the sync service or the state of jobs, whatever the state database says.
 @Suite struct RefusedCollectionTests {
     private static let reserved = [
         "__realm_sync.unsynced_documents", "__realm_sync_5f.history", "admin.people", "config.settings", "local.people",
     ]
 
-    /// Runs a job whose record can be bent afterwards.
+    /// Runs a job, and then a test that may change the job's record.
     private func withJob(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) { ["_id": .integer($0), "age": .integer($0)] }
@@ -35,7 +36,7 @@ import Testing
                 run.errors.contains(
                     "was started on \(test.database.name).people, and its file names \(test.database.name).others"),
                 "\(run.errors)")
-            // The name alone means the job as it was started.
+            // A command with the job's name alone acts on the job as it was started.
             #expect(try await test.undo().exitCode == 0)
             #expect(try await test.database.count("people", ["ageWasRaised": true]) == 0)
         }

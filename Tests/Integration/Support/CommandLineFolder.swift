@@ -11,16 +11,16 @@ struct CommandLineFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
     }
 
-    /// Removes the folder and what it holds.
+    /// Removes the folder and its contents.
     func remove() { try? FileManager.default.removeItem(atPath: path.string) }
 
-    /// Writes a file, and gives its path.
+    /// Writes a file, and returns its path.
     @discardableResult
     func write(_ text: String, to name: String) throws -> String {
         try write(Data(text.utf8), to: name)
     }
 
-    /// Writes a file, and gives its path.
+    /// Writes a file, and returns its path.
     @discardableResult
     func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
         let file = path.appending(name)
@@ -30,15 +30,15 @@ struct CommandLineFolder: Sendable {
         return file.string
     }
 
-    /// The text of a file; `nil` when there is none.
+    /// Returns the text of a file, or `nil` if there is none.
     func text(of name: String) -> String? { try? String(contentsOfFile: path.appending(name).string, encoding: .utf8) }
 
-    /// The names of what the folder holds.
+    /// The names of the folder's contents, sorted.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path.string)) ?? []).sorted() }
 }
 
 extension CommandLineFolder {
-    /// A schema of people: a required name, an age.
+    /// A schema of people, with a required name and an age.
     static let person = """
         {
             "bsonType": "object",
@@ -52,7 +52,7 @@ extension CommandLineFolder {
         }
         """
 
-    /// Writes a schema file, and gives the arguments of a check of one collection of the test's database.
+    /// Writes a schema file, and returns the arguments of a check of one collection of the test's database.
     func check(
         _ database: TestDatabase, on mongod: Mongod, schema: String = person, appName: String? = nil
     ) throws -> [String] {

@@ -7,27 +7,27 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The demo app in a database that one test has for itself.
+/// The demo app in a database of one test's own.
 struct DemoApp {
-    /// The documents of all collections together; the most is the demo's own number.
+    /// The number of documents in all collections together; the largest scale has the demo's own number.
     static let documents = TestScale.pick(10_000, full: 20_000, torture: DemoData.documentCount)
 
     let database: TestDatabase
 
-    /// The collections, as the generator knows them.
+    /// The collections as the generator describes them.
     let collections = DemoData.collections(documents: documents)
 
-    /// Where the demo's collection stands in the test's database.
+    /// Returns the namespace of a demo collection in the test's database.
     func namespace(_ collection: DemoCollection) -> Namespace { database.namespace(collection.namespace.collection) }
 
-    /// A version of the schemas, for the test's database.
+    /// Returns a version of the schemas, for the test's database.
     func schemas(_ version: DemoVersion) throws -> [CollectionSchema] {
         try ServerSchema.read(at: Self.folder.appending(version.rawValue).string).collections.map { schema in
             CollectionSchema(namespace: database.namespace(schema.namespace.collection), root: schema.root)
         }
     }
 
-    /// Where the schemas and jobs of the demo are.
+    /// The folder of the demo's schemas and jobs.
     static var folder: FilePath { Repository.path("scripts/demo-app") }
 
     /// Loads every collection.
@@ -60,14 +60,14 @@ struct DemoApp {
 }
 
 extension DemoApp {
-    /// The `_id`s of the documents that fit a filter, on the server.
+    /// Returns the `_id`s of the documents that match a filter on the server.
     func ids(_ filter: BSONDocument, in collection: DemoCollection) async throws -> Set<BSONValue> {
         try await database.ids(filter, in: namespace(collection).collection)
     }
 }
 
 extension TestDatabase {
-    /// The `_id`s of the documents that fit a filter, on the server.
+    /// Returns the `_id`s of the documents that match a filter on the server.
     func ids(_ filter: BSONDocument, in collection: String) async throws -> Set<BSONValue> {
         let namespace = namespace(collection)
         return try await pool.withClient { client throws(MongoError) in

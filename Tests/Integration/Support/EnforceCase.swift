@@ -5,19 +5,19 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A collection on its way to a validator.
+/// Helpers for tests that enforce a validator on a collection.
 extension BackfillCase {
-    /// A name has to be there, and to be a text.
+    /// A validator that requires a name, which must be a text that is not empty.
     static let validator: BSONDocument = [
         "$jsonSchema": [
             "bsonType": "object", "required": ["name"], "properties": ["name": ["bsonType": "string", "minLength": 1]],
         ]
     ]
 
-    /// What is there before, of an operator with ways of their own.
+    /// A validator that an operator set on the collection before.
     static let earlier: BSONDocument = ["$jsonSchema": ["required": ["_id"], "title": "the old one"]]
 
-    /// Makes a collection with so many documents, some of which do not fit, and writes the validator's file.
+    /// Makes a collection with this many documents, some of which do not fit, and writes the validator's file.
     func prepareRoad(count: Int = 20, misfits: Int = 0, under earlier: BSONDocument? = nil) async throws {
         try write("validator.json", try Self.validator.extendedJSON())
         try await database.fill("people", count: count) { number in
@@ -30,7 +30,7 @@ extension BackfillCase {
         ])
     }
 
-    /// Runs `shipshape enforce` off a terminal.
+    /// Runs `shipshape enforce` without a terminal.
     @discardableResult
     func enforce(
         _ flags: String..., uri: String? = nil, fault: String? = nil,
@@ -43,7 +43,7 @@ extension BackfillCase {
             ], fault: fault, meanwhile: meanwhile)
     }
 
-    /// How the collection judges what is written to it.
+    /// Returns the validation settings of the collection.
     func validation() async throws -> Validation {
         let namespace = database.namespace("people")
         let info = try await database.pool.withClient { client throws(MongoError) in
@@ -52,7 +52,7 @@ extension BackfillCase {
         return try #require(info).validation
     }
 
-    /// Whether the collection is at the validator with an action.
+    /// Whether the collection has the validator with an action.
     func isEnforced(_ action: String) async throws -> Bool {
         try await validation().isSame(as: Validation(Self.validator, action: action))
     }

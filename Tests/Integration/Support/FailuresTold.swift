@@ -3,7 +3,7 @@ import Checking
 import Scanning
 import Synchronization
 
-/// What a scan tells of single documents, as a reader of the failures file takes it.
+/// The single documents that a scan reports, collected as a reader of the failures file would.
 final class FailuresTold: Sendable {
     private struct State {
         var failures: [IDBytes: [Violation]] = [:]
@@ -12,12 +12,12 @@ final class FailuresTold: Sendable {
 
     private let state = Mutex(State())
 
-    /// The failing documents of which nothing was retracted since, and what is wrong with them.
+    /// The failing documents that have not been retracted since, with their violations.
     var holding: [IDBytes: [Violation]] { state.withLock(\.failures) }
 
     var retractionCount: Int { state.withLock(\.retractionCount) }
 
-    /// Options of a scan that tells it.
+    /// Returns the options of a scan with listeners that collect its reports.
     func listening(_ options: ScanOptions) -> ScanOptions {
         var options = options
         options.listeners.onFailure = { document in

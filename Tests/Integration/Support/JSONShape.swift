@@ -3,7 +3,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-/// A value of JSON.
+/// A JSON value.
 enum JSONValue: Hashable, Decodable {
     case object([String: JSONValue])
     case array([JSONValue])
@@ -48,23 +48,23 @@ enum JSONValue: Hashable, Decodable {
     }
 }
 
-/// A JSON Schema of `docs/reference/json`: so much of draft 7 as those use.
+/// A JSON Schema of `docs/reference/json`, with as much of draft 7 as those schemas use.
 struct JSONShape {
     private let root: JSONValue
 
-    /// The keywords that are judged, and those that say nothing of a value.
+    /// The keywords that are evaluated, and those that state no rule.
     private static let keywords: Set = [
         "type", "const", "enum", "anyOf", "$ref", "properties", "required", "additionalProperties", "items",
         "$schema", "title", "description", "definitions",
     ]
 
-    /// Reads the schema of a name, such as `check`.
+    /// Reads the schema with a name, such as `check`.
     init(_ name: String) throws {
         let path = Repository.path("docs/reference/json/\(name).schema.json").string
         root = try JSONValue(String(contentsOfFile: path, encoding: .utf8))
     }
 
-    /// What of a value is not as the schema says, each with its place.
+    /// Returns the differences between a value and the schema, each with its place.
     func defects(of value: JSONValue) -> [String] { defects(of: value, by: root, at: "$") }
 
     private func defects(of value: JSONValue, by schema: JSONValue, at place: String) -> [String] {
@@ -89,7 +89,7 @@ struct JSONShape {
         }
         if let choices = rules["anyOf"]?.elements {
             let each = choices.map { self.defects(of: value, by: $0, at: place) }
-            // The nearest says what is wrong.
+            // The alternative with the fewest defects says what is wrong.
             if !each.contains([]) { defects += each.min { $0.count < $1.count } ?? [] }
         }
         if case .object(let members) = value {
@@ -108,10 +108,10 @@ struct JSONShape {
         return defects
     }
 
-    /// The schemas that were read.
+    /// The schemas that have been read, by name.
     private static let shapes = Mutex<[String: JSONShape]>([:])
 
-    /// Holds what the program wrote to the schema of its command, where it is JSON.
+    /// Checks the JSON that the program wrote against the schema of its command.
     static func check(_ run: ProgramRun, _ arguments: [String]) throws {
         for (text, isError) in [(run.output, false)] + run.errorLines.map({ (String($0), true) }) {
             guard text.hasPrefix("{"), !text.hasPrefix("{\"record\""), text.prefix(40).contains("\"schema_version\"")

@@ -1,8 +1,9 @@
 import BSON
 
-/// Documents that no two alike: every type that an `_id` can have, and fields in every state that the job meets.
+/// Documents of which no two are alike: every type that an `_id` can have, and fields in every state that the job
+/// meets.
 enum KillDocuments {
-    /// The steps that they need.
+    /// The steps that the documents need.
     static let steps = [
         #"convert: {field: age, to: int}"#,
         #"copy: {from: age, to: yearsSinceBirth}"#,
@@ -32,7 +33,7 @@ enum KillDocuments {
         return builder.finish()
     }
 
-    /// An `_id` of its own for each number; numbers of all types lie among each other.
+    /// Returns a different `_id` for each number; the numeric types are interleaved.
     static func id(_ number: Int) -> BSONValue {
         switch number {
         case 0: return .minKey

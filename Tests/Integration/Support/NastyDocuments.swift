@@ -1,6 +1,6 @@
 import BSON
 
-/// Documents that the match language, or a filter that is not careful, reads in another way than the checker.
+/// Documents that the match language, or a careless filter, reads differently from the checker.
 enum NastyDocuments {
     static let schemas = [
         """
@@ -53,10 +53,10 @@ enum NastyDocuments {
     private static let bodies: [[(String, BSONValue)]] = [
         [], [("a", 1)], [("a", [1])], [("a", [1, "x"])], [("a", [])], [("a", .null)], [("a", [.null])],
         [("a", .undefined)], [("a", .long(1))], [("a", 1.0)], [("a", .double(.nan))], [("a", "x")],
-        // A name that stands twice: the first, or the second, is of another type.
+        // Names that occur twice: the first or the second value has another type.
         [("a", 1), ("a", "x")], [("a", "x"), ("a", 1)], [("a", 1), ("o", ["x": 1, "x": "y"])],
         [("a", 1), ("o", ["x": "y", "x": 1])], [("a", 1), ("b", "x"), ("b", 5)],
-        // Paths that are names, and names that are paths.
+        // Names that look like paths, operators or patterns, and the paths themselves.
         [("a.b", 1)], [("a.b", "x")], [("a", ["b": 1])], [("a", ["b": "x"])], [("a", [["b": 1]])], [("$a", "x")],
         [("", "x")], [("a\n", 1)], [("a\n", "x")], [("A", 1)], [("é.*+(", "x")], [("é.*+(", 5)], [("éxx(", "x")],
         // Embedded objects and lists.
@@ -125,7 +125,7 @@ struct RandomDocuments {
         }
     }
 
-    /// A number below `bound` (SplitMix64).
+    /// Returns a number below `bound` (SplitMix64).
     private mutating func below(_ bound: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
         var bits = state

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// The repository that the tests lie in.
+/// The repository that contains the tests.
 enum Repository {
     private static let root = {
         var path = FilePath(#filePath)
@@ -8,6 +8,6 @@ enum Repository {
         return path
     }()
 
-    /// A file or folder, by its path from the root.
+    /// Returns the path of a file or folder, which is given by its path from the root.
     static func path(_ path: String) -> FilePath { root.appending(path) }
 }

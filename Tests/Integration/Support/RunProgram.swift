@@ -3,19 +3,19 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// What one run of the built program left.
+/// The result of one run of the built program.
 struct ProgramRun: Sendable {
-    /// How it ended: an exit code, or the signal that killed it.
+    /// How the run ended: an exit code, or the signal that killed the program.
     let status: TerminationStatus
     /// Standard output: the result.
     let output: String
     /// Standard error: progress, notices, errors.
     let errors: String
 
-    /// The exit code; `nil` when a signal killed it.
+    /// The exit code, or `nil` if a signal killed the program.
     var exitCode: Int32? { if case .exited(let code) = status { code } else { nil } }
 
-    /// Whether `kill -9` ended it.
+    /// Whether `kill -9` ended the program.
     var wasKilled: Bool { status == .signaled(SIGKILL) }
 
     /// The lines of standard error.
@@ -26,7 +26,7 @@ struct ProgramRun: Sendable {
 struct LiveProgram: Sendable {
     let process: pid_t
 
-    /// The letter of its state in `/proc`, behind the name in parentheses.
+    /// The letter of the program's state in `/proc`, which follows the name in parentheses.
     private var state: Character? {
         get throws {
             let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -34,22 +34,22 @@ struct LiveProgram: Sendable {
         }
     }
 
-    /// Whether a `SIGSTOP` holds it.
+    /// Whether a `SIGSTOP` has stopped the program.
     var isStopped: Bool { get throws { try state == "T" } }
 
-    /// Whether it is gone, or nothing but its status is left of it.
+    /// Whether the program is gone, or only its exit status is left.
     var hasEnded: Bool {
         guard let state = try? state else { return true }
         return state == "Z" || state == "X"
     }
 
-    /// Sends a signal; one that is gone already stays gone.
+    /// Sends a signal, which has no effect on a program that is gone.
     func send(_ signal: Int32) { _ = kill(process, signal) }
 }
 
 /// The built program, run as a user runs it.
 enum Program {
-    /// It lies beside the test runner.
+    /// The path of the program, which is next to the test runner.
     static var path: FilePath {
         get throws {
             let runner = FilePath(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
@@ -59,14 +59,14 @@ enum Program {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     /// - Parameters:
-    ///   - environment: what is added to an environment that names no deployment.
-    ///   - folder: where it runs.
-    ///   - fault: where a debug build kills itself, such as `after-write:3`.
-    ///   - plant: what a debug build does wrong on purpose, such as `no-fence`.
-    ///   - held: whether it is stopped before its first instruction, until `meanwhile` sends `SIGCONT`.
-    ///   - meanwhile: what the test does beside it; when that fails, the program is killed.
+    ///   - environment: variables to add to an environment that names no deployment.
+    ///   - folder: the working directory.
+    ///   - fault: the point at which a debug build kills itself, such as `after-write:3`.
+    ///   - plant: the bug that a debug build has on purpose, such as `no-fence`.
+    ///   - held: whether the program is stopped before its first instruction, until `meanwhile` sends `SIGCONT`.
+    ///   - meanwhile: the test's actions during the run; if they fail, the program is killed.
     static func run(
         _ arguments: [String], environment: [Environment.Key: String?] = [:], in folder: FilePath? = nil,
         fault: String? = nil, plant: String? = nil, held: Bool = false,
@@ -82,19 +82,19 @@ enum Program {
             .path("/bin/sh"), hold + arguments, environment: added, in: folder, meanwhile: meanwhile)
     }
 
-    /// Runs it by way of a shell, whose `$0` is the program and whose `$1`… are the arguments.
+    /// Runs the program from a shell script, whose `$0` is the program and whose `$1`… are the arguments.
     static func shell(_ script: String, _ arguments: [String]) async throws -> ProgramRun {
         try await run(.path("/bin/bash"), ["-c", script, try path.string] + arguments)
     }
 
-    /// Runs it at a terminal, and types as soon as it asks.
+    /// Runs the program on a terminal, and types an answer as soon as it asks.
     /// - Parameters:
-    ///   - question: what the terminal shows when the program waits for an answer.
-    ///   - input: what is typed, as `printf` writes it.
+    ///   - question: the text on the terminal when the program waits for an answer.
+    ///   - input: the text to type, as `printf` writes it.
     static func atTerminal(_ arguments: [String], askedFor question: String, types input: String) async throws
         -> ProgramRun
     {
-        // The input stays open until the program ends: a terminal does not hang up on who thinks for a while.
+        // The input stays open until the program ends, because a terminal does not hang up on a user who takes time.
         let script = #"""
             folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT && mkfifo "$folder/keys" || exit
             question=$1 input=$2; shift 2
@@ -134,8 +134,8 @@ enum Program {
     private static var bare: Environment {
         .inherit.updating([
             "SHIPSHAPE_URI": nil, "SHIPSHAPE_PASSWORD": nil, "NO_COLOR": nil,
-            // A process that was killed leaves libmongoc's counters in shared memory, and the library complains about
-            // them while it is loaded into a later process of the same id.
+            // A killed process leaves libmongoc's counters in shared memory, and the library complains about them when
+            // it is loaded into a later process with the same id.
             "MONGOC_DISABLE_SHM": "1",
         ])
     }

@@ -4,14 +4,14 @@ import Mongo
 import SystemPackage
 import TestSupport
 
-/// Ways to write the same collections to files.
+/// The forms in which a test writes the same collections to files.
 enum SourceForm: String, CaseIterable {
     case folder, folderGzip, nestedFolder, archive, archiveGzip, canonicalLines, canonicalArray, relaxedLines, linesGzip
 
-    /// Whether an `int` and a `long` are told apart.
+    /// Whether the form distinguishes an `int` from a `long`.
     var keepsTypes: Bool { self != .relaxedLines }
 
-    /// Writes the collections, and gives what to call `--source`.
+    /// Writes the collections, and returns the argument of `--source`.
     func write(_ collections: [(Namespace, [BSONDocument])], to folder: CommandLineFolder) throws -> String {
         let path = folder.path.appending(rawValue).string
         switch self {

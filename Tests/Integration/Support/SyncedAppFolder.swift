@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 
 extension CommandLineFolder {
-    /// Writes an app export whose collections stand in a test's database.
+    /// Writes an app export whose collections are in a test's database.
     /// - Parameters:
     ///   - sync: the text of `sync/config.json`.
     ///   - collections: the schema of each collection and its links, as texts; a name may begin with its data source.

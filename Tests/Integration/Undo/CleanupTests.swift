@@ -8,7 +8,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// What a job that is done leaves behind is dropped when somebody says so, and not before.
+/// The leftovers of a finished job are dropped when the operator asks for it, and not before.
 @Suite struct CleanupTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// What a clean-up takes away is what told the job that it was done.
+    /// A cleanup removes the markers by which the job recognizes documents that it has done.
     @Test func itTakesTheMarkersOutOfTheDocumentsAndTheJobCannotRunAgain() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(
@@ -80,7 +80,7 @@ import Testing
             #expect(run.errors.contains(#"a field "raised" already, such as { "_id" : 7 }"#), "\(run.errors)")
             #expect(try await test.database.documents("people") == people)
             #expect(try await !test.hasState())
-            // Once it is begun, what documents have is the job's own.
+            // Once the job has begun, the field in the documents is the job's own.
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$unset": ["raised": ""]]]],
             ])
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// What keeps its marker keeps the clean-up from its end, and is told.
+    /// A document that keeps its marker is reported, and the cleanup does not finish.
     @Test func aDocumentThatCannotBeWrittenIsToldAndNothingElseIsDropped() async throws {
         try await withCounter { test in
             #expect(try await test.backfill().exitCode == 0)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// A run that begins between the question and the answer keeps what it needs.
+    /// If a run begins between the question and the answer, the cleanup keeps everything that the run needs.
     @Test func aJobThatIsNotDoneAnyMoreIsNotCleanedUp() async throws {
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)

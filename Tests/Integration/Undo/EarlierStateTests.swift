@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// State that version 2 of the layout holds is read in its old form: no journal of it tells what was written.
+/// State in version 2 of the layout is read in its old form: its journal does not show which changes were written.
 @Suite struct EarlierStateTests {
     private static let documents = 20
 
@@ -28,7 +28,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 0)
             #expect(try await test.checkpoint()?.chunks == 4)
-            // No program of the earlier version goes on with it.
+            // A program of the earlier version no longer accepts the job.
             #expect(try await test.state.documents("jobs").first?["version"] == 3)
             let undone = try await test.undo(flags: ["--output", "json"])
             let report = try test.report(undone)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    // MARK: Its undo
+    // MARK: Undo
 
     @Test func whatNothingTellsToBeWrittenIsLeftAloneUnlessAskedFor() async throws {
         try await withPeople { test in
@@ -131,8 +131,8 @@ import Testing
 }
 
 extension BackfillCase {
-    /// Turns the state of a job into what version 2 wrote of the same work: other numbers for its attempts, and none of what
-    /// was added since.
+    /// Turns the state of a job into the state that version 2 would have written: other numbers of the attempts, and no
+    /// fields that were added since.
     fileprivate func writeStateAsVersion2() async throws {
         let version: BSONValue = ["$set": ["version": 2]]
         try await state.run(["update": "jobs", "updates": [["q": [:], "u": version]]])
@@ -145,7 +145,7 @@ extension BackfillCase {
         try await state.fill("journal", attempts.enumerated().map { try Self.asVersion2($1, number: $0 + 1) })
     }
 
-    /// The lease's token in the upper half of the number, the attempt of that lease in the lower one.
+    /// Returns an attempt as version 2 numbered it: the lease's token in the upper half, the attempt in the lower half.
     private static func asVersion2(_ attempt: BSONDocument, number: Int) throws -> BSONDocument {
         let elements = try attempt.elements().filter { !["parts", "evidence"].contains($0.name) }
         return BSONDocument(

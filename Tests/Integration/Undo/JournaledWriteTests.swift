@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A user changes a field between the journal and the write, by a step that leaves no trace of what stood there.
+/// A user changes a field between the journal and the write of a step that leaves no trace of the old value.
 @Suite struct JournaledWriteTests {
     private static let fault = "after-journal:1:stop"
 
-    /// Runs the job, and lets a user write while the journal stands and the chunk does not.
+    /// Runs the job, and lets a user write after the chunk is journaled and before it is written.
     private func run(_ step: String, user: BSONValue, _ check: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", (0..<10).map { ["_id": .integer($0), "a": 1, "b": 2] })
@@ -31,7 +31,7 @@ import Testing
         try await run(step, user: ["$set": ["a": "mine"]]) { test in
             #expect(try await test.database.count("people", ["a": "mine"]) == 0, "the job did its work on it too")
             let undone = try await test.undo()
-            // What the first journal held was never written: a newer entry gives back what the user left.
+            // The change of the first journal entry was never written; a newer entry restores the user's value.
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(!undone.output.contains("changed since"), "\(undone.output)")
             let expected = (0..<10).map { id -> BSONDocument in
@@ -47,7 +47,7 @@ import Testing
         ) { test in
             #expect(try await test.database.count("people", ["c": 0]) == 10)
             let undone = try await test.undo()
-            // What the first journal held was never written: a newer entry gives back what the user left.
+            // The change of the first journal entry was never written; a newer entry restores the user's value.
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(!undone.output.contains("changed since"), "\(undone.output)")
             let document = try await test.database.documents("people", ["_id": 3])

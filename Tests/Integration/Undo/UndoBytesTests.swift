@@ -2,16 +2,16 @@ import BSON
 import TestSupport
 import Testing
 
-/// Fields that the job did not touch keep their bytes, and documents are told apart by the bytes of their `_id`s.
+/// Fields that the job did not touch keep their bytes, and the bytes of the `_id`s distinguish documents.
 @Suite struct UndoBytesTests {
-    /// The document with each of these bytes made one that no text has.
+    /// Returns the document with each mark replaced by a byte that no text contains.
     private static func invalid(_ document: BSONDocument, from mark: Character = "?") throws -> BSONDocument {
         var bytes = document.bytes
         for index in bytes.indices where bytes[index] == mark.asciiValue { bytes[index] = 0xFF }
         return try BSONDocument(bytes: bytes)
     }
 
-    /// Puts a document as it stands in the place of that of its `_id`, as an insert fills empty timestamps in.
+    /// Stores a document with an update, because an insert would fill in its empty timestamps.
     private func put(_ document: BSONDocument, in test: BackfillCase) async throws {
         let id = try #require(document["_id"])
         try await test.database.fill("people", [["_id": id]])
@@ -46,7 +46,7 @@ import Testing
 
     private static let oddKeys = BSONValue.array(["5": 1, "5": 2])
 
-    /// Documents with such arrays in the document itself and in an object, and one without.
+    /// Documents with such arrays at the top and in an object, and one without.
     private static let lists: [BSONDocument] = [
         ["_id": 1, "a": 1, "list": oddKeys, "o": ["x": 1, "q": oddKeys], "z": 2],
         ["_id": 2, "a": 1, "list": [[1], oddKeys], "o": ["x": 1, "p": ["q": oddKeys], "q": [oddKeys]], "z": 2],
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// The server would renumber such an array where a step looks into it: the document is left alone, and listed.
+    /// A step that reads such an array would make the server renumber it, so the document is skipped and listed.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// What is compared and what is given back do not fit into a command together: that is said before the run.
+    /// The old and the new value do not fit into one command of undo, which the dry run reports.
     @Test func whatIsTooLargeToBeTakenBackIsToldBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))

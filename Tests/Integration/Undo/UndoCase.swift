@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What tests of `shipshape undo` share.
+/// Helpers for the tests of `shipshape undo`.
 extension BackfillCase {
-    /// Runs `shipshape undo` off a terminal, over a job's name.
+    /// Runs `shipshape undo` without a terminal, with a job's name.
     ///
-    /// Its lease is a long one, as ``backfill(_:_:uri:yes:fault:meanwhile:)`` says: a write that is cut off when it takes too
-    /// long and is sent again counts what it finds restored for nothing.
+    /// Its lease is long, as for ``backfill(_:_:uri:yes:fault:meanwhile:)``. If a write exceeded its time limit and
+    /// were sent again, undo would not count the documents that the first attempt restored.
     @discardableResult
     func undo(
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
@@ -23,7 +23,7 @@ extension BackfillCase {
 }
 
 extension BSONDocument {
-    /// The `_id`s that an undo's report lists for a reason.
+    /// Returns the `_id`s that an undo's report lists for a reason.
     func left(_ reason: String) -> [BSONValue] {
         let found = self["left_alone"]?.document?.values.compactMap(\.document).first { $0["reason"]?.text == reason }
         return found?["ids"]?.document?.values ?? []

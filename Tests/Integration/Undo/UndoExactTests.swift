@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What undo compares and puts back is exact: bytes that are no text, collations, and documents of any size.
+/// Undo compares and restores exactly: bytes that are not text, collations, and documents of any size.
 @Suite struct UndoExactTests {
-    /// A document with a text, and a name, that are not UTF-8.
+    /// Returns a document with a text and a field name that are not UTF-8.
     private static func odd(_ id: Int32) throws -> BSONDocument {
         let good: BSONDocument = ["_id": .int(id), "a": 1, "text": "??", "n?": 1, "z": 3]
         var bytes = good.bytes
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Under the collection's collation `Name`, `name` and `NAME` are one text.
+    /// Under the collection's collation, `Name`, `name` and `NAME` are equal.
     @Test func aFieldGoesBackToItsPlaceWhateverTheCollation() async throws {
         try await withCollation { test in
             try await test.database.fill(
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// A user changes nothing but capitals, deep inside, between the journal and the write.
+    /// Between the journal and the write, a user changes only the case of a text deep inside the field.
     @Test(arguments: [3, "three"] as [BSONValue])
     func capitalsAreAChangeWhateverTheCollation(_ id: BSONValue) async throws {
         try await withCollation { test in
@@ -76,8 +76,8 @@ import Testing
         }
     }
 
-    /// Two documents of 9 MB among small ones: what fits into a command is taken back, though perhaps at the document's end,
-    /// and the rest is listed.
+    /// Two documents of 9 MB among small ones: values that fit into a command are restored, though perhaps at the
+    /// document's end, and the rest is listed.
     @Test(
         arguments: [
             (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", []),
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The gate, the journal and undo read documents of 9 MB beside small ones.
+    /// The unsync budget, the journal and undo read documents of 9 MB among small ones.
     @Test func largeDocumentsAreJudgedAndTakenBack() async throws {
         try await BudgetCase.withTasks { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// What undo repairs keeps its room until the ledger cannot show it any more.
+    /// The reservation of a document that undo repairs stays until the ledger can no longer show the document.
     @Test func whatIsRepairedKeepsItsRoomForAsLongAsTheLedgerLags() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The documents that `extract` made go again with its undo, while they are as they were made.
+/// The undo of `extract` removes the documents that the job made, as long as they are unchanged.
 @Suite(.fencedDeletes) struct UndoExtractTests {
     private static let documents = 30
 
@@ -50,7 +50,8 @@ import Testing
             #expect(try await test.backfill().exitCode == 0)
             try await test.database.set("homes", 3, ["city": .long(3)])
             try await test.database.run(["delete": "homes", "deletes": [["q": ["_id": 4], "limit": 1]]])
-            // A parent that is left alone, since its field is another now, and links to one of them nevertheless.
+            // A parent that undo skips, because its field has another value now, which still links to one of the
+            // documents.
             try await test.database.set("people", 10, ["home": [5, "mine"]])
             let undone = try await test.undo(flags: ["--output", "json"])
             #expect(undone.exitCode == 1, "\(undone.errors)")
@@ -81,7 +82,7 @@ import Testing
         }
     }
 
-    /// A second job found what it would have made, and so made nothing: its parents count on the first job's documents.
+    /// A second job found the documents that it would have made, and made none: its parents rely on the first job's.
     @Test func whatAnotherJobCountsOnStaysUntilThatIsUndone() async throws {
         try await withHomes("idFrom: key") { test in
             try await test.database.fill("pets", [["_id": 1, "home": ["key": 3, "city": 3]]])
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    /// Killed between any two of its writes, after runs that were killed themselves.
+    /// The undo is killed between any two of its writes, after runs that were killed themselves.
     @Test(arguments: [
         "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",
     ])
@@ -119,19 +120,19 @@ import Testing
         }
     }
 
-    /// An undo that sleeps past its lease, before the delete, removes nothing any more.
+    /// An undo that sleeps before the delete until its lease has ended removes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)
             let made = try await test.database.documents("homes")
-            // Three batches are restored, and then the first ones are removed.
+            // Three batches are restored; the fourth write removes the first of the made documents.
             let first = try await test.undo(flags: ["--lease-ttl", "2s"], fault: "before-write:4:stop") { program in
                 try await waitUntil("the undo sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
                 #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
-                // A user's documents that look like the job's.
+                // A user inserts documents that look like the job's.
                 try await test.database.fill("homes", made.filter { $0["_id"] != "a user's" })
             }
             #expect(first.exitCode == 76, "\(first.errors)")

@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a user brings between a chunk's journal and its write is not written with it: it has a journal of its own, and undo
-/// takes back all that the job wrote.
+/// Documents that a user adds between a chunk's journal and its write have a journal entry of their own.
+///
+/// The chunk's write does not include them, and undo restores everything that the job wrote.
 @Suite struct UndoGapTests {
-    /// Runs the job over fifty documents, while a user inserts more of them, and deletes some, just before the write.
+    /// Runs and undoes the job over fifty documents, while a user inserts some and deletes some just before the write.
     private func undoing(
         _ step: String, over document: @escaping (Int) -> BSONDocument, meeting more: [BSONDocument],
         without gone: [Int]
@@ -28,7 +29,7 @@ import Testing
             let undo = try await test.undo(flags: ["--output", "json"])
             let told = try test.report(undo)
             #expect(told["written_without_journal"]?.document?.values == [])
-            // What went before the write was never the job's.
+            // Documents that were deleted before the write were never the job's.
             #expect(told["left_alone"]?.document?.values == [])
             let original = (0..<50).filter { !gone.contains($0) }.map { document($0) } + more
             #expect(Set(try await test.database.documents("people")) == Set(original))
@@ -45,7 +46,7 @@ import Testing
             ], without: [3])
     }
 
-    /// As many arrive as go, so that no sum tells.
+    /// As many documents arrive as go, so that no count shows the change.
     @Test func afterAChangeInPlaceToo() async throws {
         try await undoing(
             "unwrap: {field: list}", over: { ["_id": .integer($0), "list": [1]] },

@@ -3,11 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What undo makes unsyncable is recorded before it is written, as a run's harm is.
+/// Documents that undo makes unsyncable are recorded before they are written, as in a run.
 @Suite struct UndoHarmTests {
-    /// Tasks whose priority the job makes the number that the active schema wants: undo harms them.
+    /// Runs a test with tasks whose priority a job made a number, as the active schema wants: undo makes them
+    /// unsyncable.
     ///
-    /// Number 3 lacks a name, and so fails whatever its priority is.
+    /// Task 3 lacks a name, and so fails whatever its priority is.
     private func withRepairedTasks(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 10) {
@@ -25,12 +26,12 @@ import Testing
         }
     }
 
-    /// Undoes the job, and repairs task 3 once all are judged and none is written.
+    /// Undoes the job, and repairs task 3 after all tasks are judged and before one is written.
     private func undoWhileOneIsRepaired(_ test: BackfillCase) async throws -> ProgramRun {
         let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
         return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in
             try await waitUntil("the undo stands before its write") { try program.isStopped }
-            // What fails already is no harm of undo's.
+            // Task 3 fails already, so undo does not make it unsyncable.
             #expect(try await !BudgetCase.recorded(test).contains(3))
             try await test.database.set("tasks", 3, ["name": "repaired"])
             program.send(SIGCONT)
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    /// The others of its batch are looked at again, each by itself.
+    /// The other tasks of the batch are judged again, one by one.
     @Test func besideADocumentThatTheServerRefusesToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]

@@ -28,7 +28,7 @@ import Testing
             let half = try await test.database.documents("people")
             #expect(half != original)
             #expect(try await test.checkpoint()?.state == "undoing")
-            // A run of the job waits for the undo's end, and then is refused.
+            // A run of the job waits for the end of the undo's lease, and is then refused.
             let run = try await test.backfill(flags: ["--lease-wait", "10s"])
             #expect(run.exitCode == 65, "\(run.errors)")
             #expect(try await test.database.documents("people") == half)
@@ -49,7 +49,7 @@ import Testing
                 try await test.waitForLeaseEnd()
             }
             #expect(try await test.database.documents("people") != original)
-            // What a dead runner wrote without a server's word for it is taken back where that is asked for.
+            // Writes of a killed runner that no server acknowledged to it are undone only when asked for.
             let all = ["--output", "json", "--include-uncertain"]
             let dry = try test.report(try await test.undo(flags: all + ["--dry-run"], yes: false))
             let run = try await test.undo(flags: all + ["--lease-wait", "10s"])
@@ -78,7 +78,7 @@ import Testing
             let first = try await test.backfill(fault: "before-write:3") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // On a slow disk its short lease leaves open what its first chunks wrote.
+                // On a slow disk, the runner's short lease may leave it uncertain what its first chunks wrote.
                 let undo = try await test.undo(flags: ["--lease-wait", "20s", "--include-uncertain"])
                 #expect(undo.exitCode == 0, "\(undo.errors)")
                 #expect(try await test.database.documents("people") == original)
@@ -98,7 +98,7 @@ import Testing
                 defer { program.send(SIGCONT) }
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
-                // A user's work that looks like the job's.
+                // A user makes a change that looks like the job's.
                 try await test.database.set("people", .minKey, ["email": "none"])
             }
             #expect(first.exitCode == 76, "\(first.status): \(first.errors)")

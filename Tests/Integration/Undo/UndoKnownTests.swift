@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Undo changes a field only where the job is known to have written it, and nobody has since.
+/// Undo changes a field only if the job is known to have written it, and the field has not changed since.
 @Suite struct UndoKnownTests {
-    /// Ten documents with a field of each kind that the jobs here are about.
+    /// Returns a document with a field of each kind that the jobs here change.
     private static func document(_ id: Int) -> BSONDocument {
         ["_id": .integer(id), "nick": .string("n\(id)"), "age": .string("\(id)"), "born": .integer(1900 + id)]
     }
@@ -22,7 +22,7 @@ import Testing
 
     // MARK: A journal whose state was lost
 
-    /// The remedy that the program itself names, once the range is gone.
+    /// The program itself names this remedy when the range's record is gone.
     @Test(arguments: [["ranges"], ["ranges", "jobs"]])
     func whatARunAfterALostRangeRemovesIsGivenBackToo(_ lost: [String]) async throws {
         try await withPeople("unset: {field: nick}", count: 3) { test in
@@ -56,9 +56,9 @@ import Testing
         }
     }
 
-    // MARK: Journaled, and not known to be written
+    // MARK: Journaled, but not known to be written
 
-    /// A step, and what a user writes who does by hand what it does.
+    /// A step, the update of a user who makes its change by hand, and the document after that.
     private static let byHand: [(String, BSONDocument, BSONDocument)] = [
         (
             "unset: {field: nick}", ["$unset": ["nick": ""]],
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// The same beside a run that lives, and does the others.
+    /// The same during a run that is not killed, and changes the other documents.
     @Test(arguments: byHand)
     func whatAUserWroteBesideARunnerStays(
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Most of what a dead runner wrote is known: only its last chunk is not.
+    /// Most chunks of a killed runner are known to be written; only the last one is uncertain.
     @Test func whatIsUncertainIsTakenBackWhenAsked() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    /// What was set and taken away by hand leaves its trace nowhere; another field may change as it likes.
+    /// Undo cannot see that a user set the field and removed it again; a change of another field is no obstacle.
     @Test func anotherFieldMayChange() async throws {
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
@@ -175,7 +175,7 @@ import Testing
 
     // MARK: The order of jobs
 
-    /// A job that was resumed after another has written last: it is undone first.
+    /// A job that was resumed after another one ran has written last, so it has to be undone first.
     @Test func theOrderFollowsTheWritesAndNotTheBeginnings() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             try test.job("later", steps: ["rename: {from: nick, to: alias}"])
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    // MARK: A journal that is not whole
+    // MARK: An incomplete journal
 
     @Test(arguments: [1, 2, 4]) func aJournalWithAHoleIsToldBeforeItBegins(_ chunk: Int) async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
@@ -225,7 +225,7 @@ import Testing
 
     // MARK: Documents of other collections
 
-    /// A user changes the object between its document's making and the link.
+    /// A user changes the object after its document is made and before the link is written.
     @Test(.fencedDeletes) func whatWasMadeAndNeverLinkedIsRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {
@@ -253,7 +253,7 @@ import Testing
         "expression: {field: e#, value: {$ifNull: [$e#, 1]}}", "remap-link: {field: r#, map: {a: b}}",
     ]
 
-    /// Each of them looks into what the others write, and still one command holds them all.
+    /// Each step reads what the others write, and one command still holds them all.
     @Test(arguments: manyKinds) func manyStepsAreOneJob(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {
@@ -266,14 +266,15 @@ import Testing
             let run = try await test.backfill()
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await test.database.documents("people") != original)
-            // A server under load may take longer for such a write than the runner's time limit: then it is uncertain.
+            // A server under load may take longer for such a write than the runner's time limit, which leaves it
+            // uncertain.
             let undone = try await test.undo(flags: ["--include-uncertain"])
             #expect(undone.exitCode == 0, "\(run.output)\(run.errors)\(undone.output)\(undone.errors)")
             #expect(try await test.database.documents("people") == original)
         }
     }
 
-    /// They come to more than a server takes, and are refused by name before anything is written.
+    /// The steps are more than a server accepts: they are refused, with their place, before anything is written.
     @Test(arguments: manyKinds[..<3]) func stepsThatComeToTooMuchAreRefused(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3)
@@ -312,7 +313,7 @@ import Testing
         }
     }
 
-    // MARK: What a newer entry gave back
+    // MARK: Values that a newer entry restored
 
     @Test func whatANewerEntryRestoredIsNotToldToBeChanged() async throws {
         try await withPeople("unset: {field: nick}") { test in

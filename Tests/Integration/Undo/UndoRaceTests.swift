@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Users write between the moments at which a job, or its undo, reads and writes.
+/// Users write between the times at which a job, or its undo, reads and writes.
 @Suite struct UndoRaceTests {
     private static func document(_ id: Int) -> BSONDocument {
         [
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// The undo has looked at the document and not written it yet.
+    /// The undo has read the document and not written it yet.
     @Test(arguments: [true, false]) func aDocumentThatIsReplacedUnderTheUndoStaysAsItIs(deletes: Bool) async throws {
         let other: BSONDocument = ["_id": 3, "a": "another", "b": "another", "age": "77", "born": 2001]
         try await withPeople("unset: {field: nick}") { test in
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The job writes what it did not journal, as its source changes just before, and is run again over that.
+    /// The source changes just before the write, so the job writes a value that it did not journal; then it runs again.
     @Test func whatTheJobWroteOtherwiseThanItJournaledIsNamed() async throws {
         try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
@@ -65,8 +65,8 @@ import Testing
         }
     }
 
-    /// A user does by hand what the job was about to do, and another one undoes by hand what the job has done: as many
-    /// documents look changed as were.
+    /// One user makes the job's change by hand before the write, and another one reverts the job's change after it, so
+    /// that the number of changed documents is the expected one.
     @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let fault = "before-write:1:stop,after-write:1:stop"

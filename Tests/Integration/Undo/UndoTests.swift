@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a job changed can be taken back, byte for byte, where nobody else changed it since.
+/// The changes of a job can be undone, byte for byte, where no other client has changed the document since.
 @Suite struct UndoTests {
     private static let documents = 600
 
@@ -61,7 +61,7 @@ import Testing
             let ids = zip(original, try await test.database.documents("people")).filter { $0 != $1 }
                 .compactMap { before, after in before["age"] == after["age"] ? nil : before["_id"] }
             #expect(ages.count >= ids.count)
-            // A field of the job's, a field that is not, and a document that goes.
+            // A change of a field of the job's, a change of another field, and a deleted document.
             try await test.database.set("people", ids[0], ["age": "changed"])
             try await test.database.set("people", ids[1], ["name": "renamed"])
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": ids[2]], "limit": 1]]])
@@ -70,7 +70,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.errors)")
             let report = try test.report(run)
             #expect(report.left("changed") == [ids[0]])
-            // The report's JSON does not tell a long from an int.
+            // The report's JSON does not distinguish a long from an int.
             #expect(report.left("gone").map(\.integer) == [ids[2].integer])
             let after = try await test.database.documents("people")
             for document in original {
@@ -92,7 +92,7 @@ import Testing
             try await test.backfill()
             try await test.undo()
             let original = try await test.database.documents("people")
-            // What a user makes of a document afterwards is the user's, should it look like the job's work or not.
+            // A change that a user makes afterwards belongs to the user, even if it looks like the job's work.
             try await test.database.set("people", .minKey, ["email": "none"])
             let second = try await test.undo(flags: ["--output", "json"])
             #expect(second.exitCode == 0, "\(second.errors)")
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// The recorded text names an operator that was let in once: nothing of it is computed by an undo.
+    /// The stored text names an operator that an earlier version accepted, and undo computes nothing of it.
     @Test func aJobOfAnEarlierVersionIsTakenBackAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")

@@ -3,16 +3,16 @@ import Mongo
 import TestSupport
 import Testing
 
-/// An undo of a job whose collection has a validator since: what that refuses is said before anything is written.
+/// Undo of a job whose collection has got a validator: refused documents are reported before anything is written.
 @Suite struct UndoValidatorTests {
-    /// Ages as texts and as numbers, which a job makes numbers, so that a validator can ask for them.
+    /// Runs a test with ages as texts and as numbers, which a job made numbers, and a validator for numbers.
     private func withValidator(
         _ settings: BSONDocument, _ validator: BSONDocument = ["age": ["$not": ["$type": "string"]]],
         _ body: (BackfillCase) async throws -> Void
     ) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 9) { number in
-                // Names that a pipeline could take for something else come along.
+                // The documents also have names that a pipeline could misread.
                 [
                     "_id": .integer(number), "": "", "a.b": "$age",
                     "age": number < 3 ? .string("\(number)") : number < 6 ? .double(2) : .int(2),
@@ -40,7 +40,7 @@ import Testing
             #expect(dry.output.contains("refuses 3 documents as they were before the job"), "\(dry.output)")
             #expect(try await test.database.documents("people") == before)
 
-            // And that is what comes of it.
+            // The undo itself does the same.
             let run = try await test.undo(flags: ["--output", "json"])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.errors.contains("refuses 3 documents as they were before the job"), "\(run.errors)")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Under "moderate" a document that does not fit already may be changed.
+    /// Under "moderate", a document that already does not fit may be changed.
     @Test func underModerateOneThatDoesNotFitAlreadyIsTakenBack() async throws {
         try await withValidator(["validationLevel": "moderate", "validationAction": "error"]) { test in
             try await test.database.run([
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// One that fails at a document refuses it, too, and the others are judged all the same.
+    /// A validator that fails on a document refuses it, too, and the others are still judged.
     @Test func whatTheValidatorFailsAtIsToldBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in

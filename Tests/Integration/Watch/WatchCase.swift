@@ -4,14 +4,14 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What one test of `shipshape watch` has for itself: a database of people, a state database, and a folder.
+/// The fixture of a test of `shipshape watch`: a database of people, a state database, and a folder.
 struct WatchCase: Sendable {
     let mongod: Mongod
     let database: TestDatabase
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// The arguments of a watch over the people.
+    /// Returns the arguments of a watch over the people.
     func arguments(_ flags: [String] = [], schema: String = CommandLineFolder.person) throws -> [String] {
         let file = try folder.write(schema, to: "person.json")
         let named = flags.contains("--state-database") ? [] : ["--state-database", state.name]
@@ -19,7 +19,7 @@ struct WatchCase: Sendable {
             + (flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "60s"]) + flags
     }
 
-    /// The connection string for the program, whose commands a test can tell apart.
+    /// The connection string for the program, with an application name by which a test recognizes its commands.
     var uri: String { mongod.uri(appName: appName) }
     var appName: String { "\(database.name)_watch" }
 
@@ -29,7 +29,7 @@ struct WatchCase: Sendable {
         try await Program.run(try arguments(["--once"] + flags, schema: schema))
     }
 
-    /// Runs a watch until `body` is over, and stops it then as an operator does.
+    /// Runs a watch until `body` ends, and then stops it as an operator does.
     func watching(
         _ flags: String..., fault: String? = nil, _ body: (LiveProgram) async throws -> Void
     ) async throws -> ProgramRun {
@@ -39,15 +39,15 @@ struct WatchCase: Sendable {
         }
     }
 
-    /// The entries of the ledger.
+    /// Returns the entries of the ledger.
     func entries() async throws -> [BSONDocument] { try await state.documents("unsynced_documents") }
 
-    /// The `_id`s that the ledger records.
+    /// Returns the `_id`s that the ledger records.
     func recorded() async throws -> Set<IDKey> {
         Set(try await entries().compactMap { $0["documentId"].map { IDKey($0) } })
     }
 
-    /// What a full check finds.
+    /// Returns the `_id`s of the documents that a full check finds to fail.
     func failing() async throws -> Set<IDKey> {
         let failures = folder.path.appending("failures-\(UInt32.random(in: 0 ... .max)).jsonl").string
         let run = try await Program.run(
@@ -58,7 +58,7 @@ struct WatchCase: Sendable {
         return Set(documents.filter { $0["verdict"]?.text == "certain" }.compactMap { $0["_id"].map { IDKey($0) } })
     }
 
-    /// Ends the lease of a watch that is dead.
+    /// Ends the lease of a watch that was killed.
     func endLease() async throws {
         try await state.run([
             "update": "streams",
@@ -73,7 +73,7 @@ struct WatchCase: Sendable {
 }
 
 extension Mongod {
-    /// Runs a test of `shipshape watch`, and removes afterwards what it made.
+    /// Runs a test of `shipshape watch`, and then removes its databases and its folder.
     func withWatch(_ body: (WatchCase) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -86,14 +86,14 @@ extension Mongod {
 }
 
 extension TestDatabase {
-    /// Updates a collection.
+    /// Updates one document of a collection.
     func update(_ collection: String, _ filter: BSONDocument, _ update: BSONValue) async throws {
         try await run([
             "update": .string(collection), "updates": [["q": .object(filter), "u": update, "multi": false]],
         ])
     }
 
-    /// Deletes documents.
+    /// Deletes the documents that match a filter.
     func delete(_ collection: String, _ filter: BSONDocument) async throws {
         try await run(["delete": .string(collection), "deletes": [["q": .object(filter), "limit": 0]]])
     }

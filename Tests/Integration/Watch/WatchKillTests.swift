@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The ledger at rest, after random writes and kills.
+/// The ledger after random writes and kills, once a watch has caught up.
 @Suite(.fencedDeletes) struct WatchKillTests {
     @Test func atRestTheLedgerIsWhatAFullCheckFinds() async throws {
         try await Mongod.shared.withWatch { test in
@@ -23,7 +23,7 @@ import Testing
                         return try await test.recorded().contains(IDKey(mark))
                     }
                     for _ in 0..<10 { try await Self.write(to: test.database, &random) }
-                    // Killed by the fault, or here, wherever it is.
+                    // The fault has killed the program, or the test kills it here, wherever it is.
                     if !program.hasEnded { program.send(SIGKILL) }
                 }
                 #expect(run.wasKilled, "round \(round): \(run.errors)")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Some writes of every kind, to documents anywhere.
+    /// Makes random writes of every kind to random documents.
     private static func write(
         to database: TestDatabase, _ random: inout SystemRandomNumberGenerator
     ) async throws {

@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Where a watch cannot be.
+/// The servers that a watch refuses.
 @Suite struct WatchServerTests {
     @Test func aServerThatIsTooOldIsRefused() async throws {
         try await Mongod.shared.withWatch { test in
@@ -18,7 +18,7 @@ import Testing
     }
 }
 
-/// What a watch records, and how it begins and ends.
+/// The documents that a watch records, and how it begins and ends.
 @Suite(.fencedDeletes) struct WatchTests {
     @Test func theFirstRunRecordsWhatDoesNotSyncWithItsReason() async throws {
         try await Mongod.shared.withWatch { test in
@@ -140,7 +140,7 @@ import Testing
             #expect(run.output.hasPrefix("50 unsynced documents"), "\(run.output)")
             #expect(run.errors.contains("entries of it where the watch left 50"), "\(run.errors)")
             #expect(try await test.recorded() == all)
-            // The next run expects the ledger as this run leaves it.
+            // The next run expects the ledger in the state in which this run leaves it.
             try await test.database.update("person", ["_id": 20], ["$set": ["name": "Bo"]])
             try await test.database.fill("person", [["_id": 70], ["_id": 71, "name": "Cy"]])
             for _ in 0..<2 {
@@ -159,7 +159,7 @@ import Testing
                 try await test.state.run(["drop": "unsynced_documents"])
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
-                // A document leaves the ledger by its change, which is looked at once the collection is read whole.
+                // A change removes a document from the ledger only once the whole collection has been read.
                 try await test.database.fill("person", [["_id": 4]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3), IDKey(4)])
                 try await test.database.update("person", ["_id": 4], ["$set": ["name": "Cy"]])
@@ -217,7 +217,7 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The ledger catches up: the sum is the same, so there is no more room.
+            // The ledger catches up: the sum stays the same, so there is no more room.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")
@@ -227,7 +227,7 @@ import Testing
     }
 }
 
-/// What a watch refuses, warns of and shows.
+/// The refusals, warnings and metrics of a watch.
 @Suite(.fencedDeletes) struct WatchOperationTests {
     @Test(arguments: [
         (["--ledger", "__realm_sync.unsynced_documents"], 78, "nothing but the engine may write there"),

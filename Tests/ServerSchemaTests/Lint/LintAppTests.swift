@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules about the app, its partitions and its deployment.
+/// The rules for the app, its partitions and its deployment.
 @Suite struct LintAppTests {
     private func app(
         _ pet: String = Lint.pet(#""p": {"bsonType": "string"}"#), sync: String? = nil,
@@ -97,7 +97,7 @@ import Testing
         #expect(try codes(collection) == [])
     }
 
-    /// App Services takes such apps, so that lint has something to say of them.
+    /// App Services accepts such apps, so lint reports on them.
     @Test func appsWithoutSchemas() throws {
         #expect(try app("{}").codes() == ["schema-missing info (root)", "schema-missing info (root)"])
         let bare = ["data_sources/main/config.json": #"{"name": "main", "type": "mongodb-atlas"}"#]

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Lint reads past what it cannot read, so that one run shows everything.
+/// Lint continues after a part that it cannot read, so that one run shows everything.
 @Suite struct LintInvalidTests {
     private static func lines(_ app: AppFolder) throws -> [String] {
         SchemaLint.findings(in: try app.readForLint()).map { app.below($0.description) }
@@ -39,7 +39,7 @@ import Testing
             ])
     }
 
-    /// A schema of which nothing can be read is no schema with findings.
+    /// A schema of which nothing can be read gives an error instead of findings.
     @Test(arguments: ["{", "[]"]) func ifNoSchemaIsReadableTheFirstErrorEndsTheRun(_ text: String) throws {
         let app = try AppFolder([Self.pet("Cat"): text])
         #expect(throws: SchemaError.self) { try app.readForLint() }

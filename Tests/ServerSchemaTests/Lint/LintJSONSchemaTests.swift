@@ -25,7 +25,7 @@ import Testing
         #expect(try codes(#"{"required": ["_id", "a"], "properties": {"a": {}}}"#) == [])
     }
 
-    /// `pattern-outdated`: wherever in the schema it stands.
+    /// The rule `pattern-outdated` finds a pattern anywhere in the schema.
     @Test func patternsThatNewerServersRefuse() throws {
         #expect(
             try codes(##"{"properties": {"a": {"pattern": "^[\\w-.]+$"}, "b": {"pattern": "^[\\w\\-.]+$"}}}"##)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// The App Services rules are not for it.
+    /// The App Services rules do not apply to this dialect.
     @Test func theDialectDecides() throws {
         let text = #"{"properties": {"a": {"bsonType": "timestamp"}}}"#
         #expect(try codes(text) == [])

@@ -2,9 +2,9 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules about links.
+/// The rules for links.
 @Suite struct LintLinkTests {
-    /// An app of pets that may have an owner, several friends and toys, and people; nothing is wrong with it.
+    /// Makes an app of people, and of pets that may have an owner, several friends and toys; it is valid by default.
     private func app(
         _ link: String, source: String = "owner", required: [String] = [], person: String? = nil, sync: String? = nil
     ) throws -> AppFolder {
@@ -110,7 +110,7 @@ import Testing
         #expect(try links(app(link(), person: person, sync: sync)) == [])
     }
 
-    /// One file says nothing of other collections.
+    /// A single file says nothing about other collections.
     @Test func aLinkOfOneFileIsNotFollowed() throws {
         let folder = try AppFolder([
             "pet.json": #"""

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules about one property, or what is inside it.
+/// The rules for one property and everything inside it.
 @Suite struct LintPropertyTests {
     private static let long = String(repeating: "n", count: 64)
     private static let wide = String(repeating: "é", count: 32)

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules about Flexible Sync: queryable fields and roles.
+/// The rules for Flexible Sync: queryable fields and roles.
 @Suite struct LintQueryableTests {
     private static let properties = #"""
         "name": {"bsonType": "string"}, "tags": {"bsonType": "array", "items": {"bsonType": "string"}},
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// The first exports of flexible mode kept the roles of Sync in its own configuration.
+    /// The first exports of flexible mode kept Sync's roles in its own configuration.
     @Test func rolesBesideOlderOnesAreLeftAlone() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         for (permissions, count) in [
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    /// Roles of collections that do not sync are no business of Sync.
+    /// Sync ignores the roles of collections that do not sync.
     @Test func otherRolesAreLeftAlone() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         let app = try app(fields: #""name""#, ["data_sources/main/shop/Bare/rules.json": rules])

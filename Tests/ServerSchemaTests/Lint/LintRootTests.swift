@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The rules about whole schemas: titles and primary keys.
+/// The rules for whole schemas: titles and primary keys.
 @Suite struct LintRootTests {
     private static let long = String(repeating: "T", count: 58)
 
@@ -16,7 +16,7 @@ import Testing
         #expect(try Lint.codes(Lint.pet(title: good)) == [])
     }
 
-    /// The limit may be of bytes.
+    /// The limit may be in bytes.
     @Test func aTitleOfTooManyBytesIsAWarning() throws {
         let title = String(repeating: "é", count: 29)
         #expect(try Lint.codes(Lint.pet(title: title)).contains("title-too-long warning (root)"))

@@ -1,9 +1,9 @@
 import BSON
 import ServerSchema
 
-/// What lint says of one schema, short enough to compare: `code level path`.
+/// The findings of lint on one schema, short enough to compare: `code level path`.
 enum Lint {
-    /// A schema of `shop.Pet` that nothing is wrong with, but for what the arguments put in.
+    /// Returns a schema of `shop.Pet` that is valid, except for what the arguments add.
     static func pet(
         _ properties: String = "", required: [String] = [], id: String = #"{"bsonType": "objectId"}"#,
         title: String = "Pet", more: String = ""
@@ -29,16 +29,16 @@ enum Lint {
 }
 
 extension AppFolder {
-    /// What lint says of the folder.
+    /// Returns the findings of lint on the folder.
     func codes() throws -> [String] { Lint.short(SchemaLint.findings(in: try readForLint())) }
 
-    /// The findings of one kind, with their places below the folder.
+    /// Returns the findings with one code, with paths relative to the folder.
     func findings(_ code: LintFinding.Code) throws -> [String] {
         SchemaLint.findings(in: try readForLint()).filter { $0.code == code }.map { below($0.description) }
     }
 }
 
-/// One rule: properties that break it, and near ones that do not.
+/// Properties that break one rule, and similar ones that do not.
 struct LintCase: Sendable, CustomStringConvertible {
     var bad: String
     var badRequired: [String] = []

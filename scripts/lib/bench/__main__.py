@@ -34,7 +34,7 @@ class Bench:
         self.shipshape = os.path.join(binaries, "shipshape")
         self.started = time.monotonic()
         self.row = ""
-        #: What the bare cursor asks for; 0 for nothing. The row `sweep` finds it.
+        #: The batch size that the bare cursor requests; 0 for none. The row `sweep` determines it.
         self.batch = 10_000
         self.server = Server(os.environ["SHIPSHAPE_BENCH_MONGOD"], folder, CACHE_GIGABYTES)
         self.uri = self.server.uri
@@ -157,9 +157,9 @@ def main():
     if options.list:
         print("\n".join(ROWS))
         return 0
-    # libmongoc's counters would stay in /dev/shm when a program is killed.
+    # Otherwise libmongoc's counters stay in /dev/shm after a program is killed.
     os.environ["MONGOC_DISABLE_SHM"] = "1"
-    # As Ctrl-C does: it ends the run through its cleaning up.
+    # As with Ctrl-C, the run then ends through its clean-up.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     results = Results(list(ROWS), is_kept=options.scale == 1 and not options.quick)
@@ -184,7 +184,7 @@ def main():
                     bench.batch = lines[0]["batch"]
                 results.add(name, lines, stamp, known)
         finally:
-            # What is left is short, and must not be cut short.
+            # The rest takes little time, and must not be interrupted.
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             bench.server.stop()

@@ -7,8 +7,8 @@ import measure
 from measure import Command
 from rows import line, memory_line, pair_line, row, watch_memory
 
-#: What each row changes: the stages that prepare the documents of A for it, the job's steps, the update by hand, and, where
-#: it is not each document, the how manyeth one needs it.
+#: The change of each row: the stages that prepare the documents of A for it, the job's steps, the update by hand, and,
+#: if not every document needs it, every how many documents one does.
 RETYPE = {
     "steps": "[{convert: {field: quantity, to: string}}]",
     "by hand": {"q": {"quantity": {"$type": "int"}}, "u": [{"$set": {"quantity": {"$toString": "$quantity"}}}]},
@@ -23,7 +23,7 @@ SPARSE = {
     "steps": "[{rename: {from: surname, to: lastName}}]",
     "by hand": {"q": {"surname": {"$exists": True}}, "u": {"$rename": {"surname": "lastName"}}},
 }
-#: One to five elements, none like another: what the job gives is missing, null and there in turn.
+#: One to five elements, all different: the value that the job sets is missing, null and present in turn.
 ITEMS = {
     "stages": [{"$set": {"items": {"$map": {
         "input": {"$range": [0, {"$add": [1, {"$mod": ["$serial", 5]}]}]}, "as": "index", "in": {
@@ -41,7 +41,7 @@ ITEMS = {
 
 def job_file(bench, name, collection, change):
     """A job of its own name: a job is bound to the collection that it ran over."""
-    # The bench itself fills the oplog in minutes, and nobody reads it.
+    # The bench itself fills the oplog in minutes, and no other program reads it.
     return bench.file(f"{name}.yml", f"job: bench-{name}\ncollection: bench.{collection}\nsteps: {change['steps']}\n"
                                      "limits: {oplog: off}\n")
 
@@ -53,7 +53,7 @@ class Work:
         self.bench = bench
         self.change = change
         self.count = count
-        #: How many of them need the change.
+        #: The number of documents that need the change.
         self.needy = -(-count // change.get("every", 1))
         self.kept = f"Kept-{name}"
         self.job = job_file(bench, name, "Work", change)
@@ -68,7 +68,7 @@ class Work:
         """Copies the documents, and drops what earlier jobs left."""
         self.bench.run_command({"dropDatabase": 1}, "shipshape")
         self._copy(self.kept, "Work")
-        # So that no run pays for the writes of the one before.
+        # Flushed, so that no run pays for the writes of the one before.
         self.bench.run_command({"fsync": 1})
 
     def drop(self):
@@ -91,7 +91,7 @@ class Work:
                        before=self.reset)
 
     def backfill(self, *options):
-        # A rename may count a document twice, as it copies and removes.
+        # A rename may count a document twice, because it copies and removes.
         return self.runner("backfill", "--yes", *options, expect=f"changed ({self.needy:,}|{2 * self.needy:,}) of",
                            before=self.reset)
 
@@ -132,7 +132,7 @@ def sparse(bench):
 @row("retype")
 def retype(bench):
     work, lines = against_update(bench, "retype", RETYPE, "in-place retype", (1.1, 1.4))
-    # Slow, and without a target: fewer rounds do.
+    # Fewer rounds, because this is slow and has no target.
     return [*lines, against_bulks(bench, work, "retype", "in-place retype", None, max(1, bench.rounds // 4))]
 
 
@@ -186,7 +186,7 @@ def growth(bench):
 def preview(bench, dry_run):
     """The aggregation that the dry run of a job on bench.Order reads documents through, for all of them at once."""
     start = os.path.getsize(bench.server.log)
-    # Every command is logged, as it is and in full.
+    # Every command is logged in full.
     bench.run_command({"setParameter": 1, "maxLogSizeKB": 0})
     bench.run_command({"profile": 0, "slowms": -1})
     try:
@@ -200,7 +200,7 @@ def preview(bench, dry_run):
             pipeline = attributes.get("command", {}).get("pipeline", [])
             stages = [next(iter(stage)) for stage in pipeline]
             if attributes.get("ns") == "bench.Order" and "$set" in stages and "$group" not in stages:
-                # The first stage picks a chunk.
+                # The first stage selects a chunk.
                 if stages[0] == "$match" and "$_id" in json.dumps(pipeline[0]):
                     pipeline = pipeline[1:]
                 return bench.file("preview.json", json.dumps({"pipeline": pipeline}))

@@ -18,7 +18,7 @@ class Command:
         self.arguments = [str(argument) for argument in arguments]
         self.expect = expect
         self.statuses = statuses
-        #: Runs first, outside the measured time.
+        #: Called first, outside the measured time.
         self.before = before
         self.environment = environment
 

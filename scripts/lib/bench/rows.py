@@ -9,7 +9,7 @@ import subprocess
 import measure
 from measure import Command, Summary
 
-#: The rows by name, in order; each returns the lines that it makes in the table.
+#: The rows by name, in order; each returns its lines of the table.
 ROWS = {}
 
 FLAT = "Benchmarks/flat/schema.json"
@@ -87,7 +87,7 @@ def checker(bench):
     for benchmark in json.loads(done.stdout)["benchmarks"]:
         rates = Summary([benchmark["bytes"] / float(seconds) / 1e9 for seconds in benchmark["seconds"]])
         allocations = float(benchmark["allocations_per_item"])
-        # What a run allocates once, such as a table that grows, is not per document.
+        # Allocations that a run makes once, such as for a table that grows, do not count per document.
         is_free = allocations < 0.001
         verdict = "missed" if not is_free or rates.high < 1.5 else "met" if rates.median >= 1.5 else "within noise"
         found.append(line(
@@ -200,11 +200,11 @@ def prefilter(bench):
     """Its noise is seen between rounds, because a run takes long."""
     bench.data.ensure("C", bench.progress)
     count = bench.count("C")
-    # Without its standard input the proxy ends, so that it never outlives the bench.
+    # The proxy ends when its standard input closes, so that it never outlives the bench.
     proxy = subprocess.Popen([bench.tool("proxy"), str(bench.server.port), "10", "100"],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        # Direct: told of the replica set, the driver would go round the proxy.
+        # A direct connection, because a driver that knows the replica set would bypass the proxy.
         uri = f"mongodb://127.0.0.1:{int(proxy.stdout.readline())}/?directConnection=true"
         options = {"count": count, "uri": uri}
         return [pair(bench, "`check --prefilter`, C, 20 ms round trip, 100 Mbit/s", "`check`, same link",
@@ -250,7 +250,7 @@ def tenfold(bench):
     few = check(bench, FLAT, "Order", count=bench.count("A"))
     peaks = [watch_memory(bench, command) for command in (many, few)]
     seconds = measure.alternate({"D": many, "A": few, "again": few}, bench.rounds, bench.progress)
-    # The time per document: D has so many times the documents.
+    # The factor gives the time per document, because D has more documents than A.
     time = pair_line("`check`, live, D: time per document", "A", seconds["D"], seconds["A"], 1.1, seconds["again"],
                      factor=bench.count("A") / bench.count("D"))
     return [time, memory_line("`check`, live, D: peak memory", "A", *peaks)]

@@ -88,13 +88,13 @@ class Soak:
                 self.killed[command] += process.returncode == -signal.SIGKILL
             if process.returncode in expected:
                 return process.returncode
-            # Stopped, unreachable, or held by one that died.
+            # The program was stopped, could not reach the server, or found a lease of a runner that died.
             if process.returncode not in (-signal.SIGKILL, -signal.SIGTERM, 69, 75, 76):
                 return self.complain(f"{' '.join(words)} ended with {process.returncode}: {reason[-600:]}")
             time.sleep(1)
         return self.complain(f"{' '.join(words)} did not come to an end")
 
-    # What goes on side by side
+    # The activities that run at the same time
 
     def write(self):
         while not self.is_over:
@@ -148,7 +148,7 @@ class Soak:
                     self.killed["watch"] += 1
                 self.other = self.watching(OTHER_STATE)
 
-    # What is measured
+    # The measurements
 
     def patiently(self, database, command):
         while True:
@@ -183,7 +183,7 @@ class Soak:
               + f"  jobs {self.jobs}  elections {self.elections}  writes {self.users.writes}  runs by code "
               + " ".join(f"{code}:{count}" for code, count in sorted(codes.items())), flush=True)
 
-    # The whole
+    # The whole run
 
     def run(self):
         try:
@@ -230,7 +230,7 @@ class Soak:
         for number in different[:5]:
             self.complain(f"document {number} is {found.get(number)}, and should be {expected.get(number)}")
         print(f"documents: {len(found)}, {len(different)} of them not as they should be", flush=True)
-        # Something for the ledgers to hold.
+        # Some changes, so that the ledgers have entries.
         for _ in range(30):
             self.users.act()
         for watch, state in ((self.watch, STATE), (self.other, OTHER_STATE)):

@@ -52,7 +52,7 @@ def decode(data, start=0):
             document[name] = inner if kind == 3 else list(inner.values())
             place += struct.unpack_from("<i", data, place)[0]
         elif kind in (5, 7, 10, 19):
-            # What nobody here looks into: binary data, ObjectIds, decimals.
+            # Types that the soak does not read: binary data, ObjectIds, decimals.
             size = {5: struct.unpack_from("<i", data, place)[0] + 5, 7: 12, 10: 0, 19: 16}[kind]
             document[name] = None if kind == 10 else data[place : place + size]
             place += size

@@ -5,13 +5,14 @@ package import ServerSchema
 
 /// Makes one text of several fields.
 ///
-/// A part is a text, or a value that `convert` makes a text of without loss: a number, a bool, a date, an ObjectId.
+/// A part is a text, or a value that `convert` turns into a text without loss: a number, a bool, a date, an ObjectId.
 package struct CombineStep: TargetRuled {
     package static let key = "combine"
 
+    /// The field that takes the text.
     package let into: FieldPath
     let template: TextTemplate
-    /// The fields that the template names.
+    /// The fields that the template names, by their names there.
     let parts: [String: FieldPath]
     var rule: TargetRule
 
@@ -47,7 +48,7 @@ package struct CombineStep: TargetRuled {
         let target = Expression.field(into)
         let combined = template.filled { name in parts[name].map(text) ?? .constant("") }
         let isFree = rule.isFree(target, for: combined)
-        // A part below what is no object is told as that.
+        // A part below a parent that is not an object is reported for that parent, not as missing.
         let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
         return StepBody(
             wanted: .all([areThere, areTexts, rule.isWanted(combined, in: target)]), value: combined,

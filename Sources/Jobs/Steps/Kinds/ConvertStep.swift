@@ -7,16 +7,17 @@ package import ServerSchema
 package struct ConvertStep: TargetRuled {
     package static let key = "convert"
 
-    /// What becomes of a value that has no counterpart in the new type.
+    /// The handling of a value that has no counterpart in the new type.
     package enum OnError: Hashable, Sendable {
-        /// It is reported and left alone.
+        /// The value stays, and the document is reported.
         case report
-        /// A constant takes its place.
+        /// A constant replaces the value.
         case replace(BSONValue)
-        /// With one such value the job does not start.
+        /// The job does not start if there is such a value.
         case fail
     }
 
+    /// The field to convert.
     package let field: FieldPath
     let conversion: Conversion
     /// The field that takes the converted value; `nil` converts in place.
@@ -27,6 +28,7 @@ package struct ConvertStep: TargetRuled {
     /// Whether a value that cannot be converted stays as it is.
     var reports: Bool { onError == .report || onError == .fail }
 
+    /// The new type.
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
@@ -51,7 +53,7 @@ package struct ConvertStep: TargetRuled {
         return lost.joined(separator: ", ")
     }
 
-    /// The way back gives the value; only its type is not told, nor the zeros at the end of a text's fraction.
+    /// Whether converting back gives the old value, apart from its type and the zeros at the end of a text's fraction.
     package var tellsWhatWas: Bool {
         if case .replace = onError { return false }
         if into != nil, loss != nil { return false }
@@ -83,7 +85,7 @@ package struct ConvertStep: TargetRuled {
             return StepBody(
                 wanted: due && isPossible, value: value, conflicts: [(.notConvertible, due && !isPossible)])
         }
-        // A value that has the type already is carried over as it is.
+        // A value that already has the type is copied as it is.
         let carried = Expression.choose(if: isDone, then: source, else: value)
         let convertible =
             onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])
@@ -100,13 +102,13 @@ package struct ConvertStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         if case .replace(.null) = onError { return false }
-        // Whatever was there, what is written has that type.
+        // Every value that is written has that type.
         return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
     }
 }
 
 extension ConvertStep {
-    /// The keys of all ways to convert.
+    /// The keys of all forms of `convert`.
     static let members =
         ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"] + YAMLMembers.targetRule
 
@@ -173,10 +175,10 @@ extension ConvertStep {
     }
 }
 
-/// What becomes of a value that the new form holds only in part.
+/// The handling of a value that the new form can hold only in part.
 enum OnLoss: String, CaseIterable {
-    /// It is reported and left alone.
+    /// The value stays, and the document is reported.
     case report
-    /// It is written all the same.
+    /// The value is written with the loss.
     case allow
 }

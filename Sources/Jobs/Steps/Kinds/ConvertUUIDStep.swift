@@ -3,16 +3,17 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Converts a field from or to a UUID, which the server's operators cannot: `convert` with `to: uuid` or `from: uuid`.
+/// Converts a field from or to a UUID, which no server operator does: `convert` with `to: uuid` or `from: uuid`.
 package struct ConvertUUIDStep: StepKind {
     package static let key = "convert"
 
+    /// The field to convert.
     package let field: FieldPath
-    /// `uuid` or `string`.
+    /// The new type, `uuid` or `string`.
     package let type: SchemaType
-    /// The byte order of UUIDs of subtype 3; `nil` leaves those alone, as their order is nowhere to be seen.
+    /// The byte order of UUIDs of subtype 3; `nil` skips those, because a value does not show its order.
     package let legacy: LegacyUUID?
-    /// Whether a text that is not in the canonical form is converted, though its spelling is lost.
+    /// Whether a text that is not in the canonical form is converted, although its spelling is lost.
     package let allowsLoss: Bool
     /// The field that takes the converted value; `nil` converts in place.
     package let into: FieldPath?
@@ -50,9 +51,9 @@ package struct ConvertUUIDStep: StepKind {
             conflicts: [(.notConvertible, due && !eligible)])
     }
 
-    /// Whether the value is what the step makes.
+    /// Returns whether the value already is what the step makes.
     ///
-    /// Binary values are ordered by length, subtype and bytes.
+    /// The bounds rely on the order of binary values, which is by length, subtype and bytes.
     private func isDone(_ value: Expression) -> Expression {
         guard type == .uuid else { return value.hasType("string") }
         let bound = { (byte: UInt8) in
@@ -73,7 +74,7 @@ package struct ConvertUUIDStep: StepKind {
 }
 
 extension ConvertUUIDStep {
-    /// Whether a `convert` of a job file is one of these.
+    /// Returns whether a `convert` of a job file is read as this step.
     static func reads(_ node: YAMLNode) -> Bool {
         ["to", "from"].contains { node.hasMember($0, SchemaType.uuid.rawValue) }
     }

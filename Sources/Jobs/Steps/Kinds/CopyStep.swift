@@ -3,14 +3,14 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Gives a second field the value of a first.
+/// Copies a field's value to a second field.
 package struct CopyStep: TargetRuled {
     package static let key = "copy"
 
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// What a later step of the job makes of the copy, so that its result is no other value.
+    /// The conversion that a later step applies to the copy, so that its result does not count as another value.
     var conversion: Conversion?
 
     package var target: FieldPath { to }
@@ -24,9 +24,10 @@ package struct CopyStep: TargetRuled {
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
-        // Where a null is no value, it is none in the source either.
+        // Where a null counts as no value in the target, it does so in the source too.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
-        // Over what is there at once what the later conversion would make of it, or the two would never end.
+        // Replacing writes at once what the later conversion would make of the value, or the two steps would never
+        // end.
         let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
             wanted: present && rule.isWanted(value, in: target), value: value, isConcerned: present,
@@ -34,12 +35,12 @@ package struct CopyStep: TargetRuled {
                 .compactMap(\.self))
     }
 
-    /// Whether the target is what the later conversion makes of the source.
+    /// Returns whether the target is what the later conversion makes of the source.
     private func isConverted(_ target: Expression, from source: Expression) -> Expression {
         conversion == nil ? .constant(false) : .same(target, converted(source))
     }
 
-    /// What becomes of the source's value in the target.
+    /// Returns the value that the later conversion makes of the source, or the source where it makes none.
     private func converted(_ source: Expression) -> Expression {
         guard let conversion else { return source }
         return .let(
@@ -53,7 +54,7 @@ package struct CopyStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
-        // The same value under the same rules; null fits only where the field is not required.
+        // The same value fits the same rules, but a null fits only where the field is not required.
         return source.demandsTheSame(as: target) && (!schema.requires(to) || schema.requires(from))
             && (target.hasScalarsAlone || from.parents.isEmpty == to.parents.isEmpty)
     }
@@ -66,7 +67,7 @@ extension CopyStep {
     }
 }
 
-/// What stands under `copy` and under `rename`.
+/// The settings of `copy` and `rename`.
 struct FieldPair {
     let from: FieldPath
     let to: FieldPath

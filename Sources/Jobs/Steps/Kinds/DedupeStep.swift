@@ -2,10 +2,10 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Makes a set of a list: of equal elements the first stays, in its place.
+/// Turns a list into a set: of equal elements, the first stays in its place.
 ///
-/// Equal is what a set takes for equal: numbers by their value whatever their type, texts by their bytes. Of objects and
-/// lists only those go that are certain to be the same in every type and digit.
+/// Equality is that of a set: numbers by their value whatever their type, texts by their bytes. Objects and lists are
+/// removed only if they are certain to be the same in every type and digit.
 package struct DedupeStep: StepKind {
     package static let key = "dedupe"
 
@@ -32,7 +32,7 @@ package struct DedupeStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isList = value.hasType("array")
-        // By far the most lists repeat nothing that even `$eq` takes for equal: that is seen fast.
+        // Nearly all lists repeat nothing, not even by the loose `$eq`: this test finds that fast.
         let mayRepeat = !(size(Expression(["$setUnion": [value.bson]])) == size(value))
         let distinct = distinct(value)
         return StepBody(
@@ -52,7 +52,7 @@ package struct DedupeStep: StepKind {
                 "input": .call("$slice", list, .constant(0), index), "as": Expression("other"),
                 "in": isEqual(.variable("other"), element),
             ])
-        // The first that `$eq` finds is most often the first at all, or equal.
+        // The first element that `$eq` finds is usually the element itself, or one that equals it.
         let isFirst = Expression.let(
             ["element": item(index)],
             in: .let(
@@ -69,7 +69,7 @@ package struct DedupeStep: StepKind {
         return .call("$map", ["input": kept, "as": Expression("index"), "in": item(index)])
     }
 
-    /// Whether two elements are one to a set; for elements that `$eq` takes for equal or not.
+    /// Returns whether two elements are one in a set; it holds for any two, whether or not `$eq` finds them equal.
     private func isEqual(_ left: Expression, _ right: Expression) -> Expression {
         func isNumber(_ value: Expression) -> Expression { value.hasType("int", "long", "double", "decimal") }
         return .any([

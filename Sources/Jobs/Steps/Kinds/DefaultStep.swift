@@ -4,19 +4,20 @@ package import LocatedYAML
 package import ServerSchema
 import Yams
 
-/// Fills a field that is not there.
+/// Fills a missing field.
 package struct DefaultStep: StepKind {
     package static let key = "default"
 
-    /// What a field is filled with.
+    /// The value that a field is filled with.
     package enum Filling: Hashable, Sendable {
         /// The same value everywhere.
         case constant(BSONValue)
-        /// The time of the job's start; until that is known, the server's time.
+        /// The time of the job's start; the server's time until the start is known.
         case now
     }
 
     let field: FieldPath
+    /// The value to fill in.
     package let value: Filling
     /// Whether a null is filled too.
     let nullsToo: Bool
@@ -74,7 +75,7 @@ package struct DefaultStep: StepKind {
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming assumptions: CheckOptions
     ) -> Bool {
-        // The whole field is that constant then, whatever the document is.
+        // The field then holds that constant, whatever the rest of the document is.
         switch value {
         case .constant(let value): schema.fits(value, at: field, assuming: assumptions)
         case .now: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)
@@ -83,7 +84,7 @@ package struct DefaultStep: StepKind {
 }
 
 extension DefaultStep {
-    /// The keys of all ways to fill a field.
+    /// The keys of all forms of `default`.
     static let members = ["field", "value", "generate", "when"]
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
@@ -104,7 +105,7 @@ extension DefaultStep {
         self.init(field: field, value: value, nullsToo: nullsToo)
     }
 
-    /// `$now` without quotation marks is the time; all else is a literal.
+    /// Reads the value to fill in: `$now` without quotation marks is the time, everything else is a literal.
     private static func filling(_ node: YAMLNode) throws(JobError) -> Filling {
         if let scalar = node.node.scalar, scalar.string == "$now", scalar.style == .plain || scalar.style == .any {
             return .now
@@ -116,7 +117,7 @@ extension DefaultStep {
 extension YAMLMembers {
     private enum When: String, CaseIterable { case missing, missingOrNull }
 
-    /// What a default says under `when`: whether a null is filled too.
+    /// Reads from `when` whether a null is filled too.
     func fillsNulls() throws(JobError) -> Bool {
         guard let node = self["when"] else { return false }
         let when: When = try node.choice("when")

@@ -2,39 +2,40 @@ package import BSON
 package import LocatedYAML
 import ServerSchema
 
-/// Puts the document that a field links to in the link's place: `embed`.
+/// Replaces a link by the document that it leads to: `embed`.
 package struct EmbedStep: StepKind {
     package static let key = "embed"
 
+    /// The field that holds the link, or a list of links.
     package let field: FieldPath
     /// The collection of the linked documents, which is only read.
     package let from: Namespace
-    /// The field that takes the embedded object; `nil` puts it in the link's place.
+    /// The field that takes the embedded object; `nil` replaces the link.
     package let into: FieldPath?
-    /// The only fields of the linked document that are taken; `nil` takes all but `_id`.
+    /// The only fields of the linked document to take; `nil` takes all but `_id` and ``omit``.
     package let keep: [String]?
-    /// Fields of the linked document that are not taken.
+    /// The fields of the linked document to leave out.
     package let omit: [String]
-    /// What is to be done with linked documents that no document links to.
+    /// The handling of documents in the linked collection that no document links to.
     package let orphans: Orphans
-    /// What is to be done with linked documents that several documents link to.
+    /// The handling of documents in the linked collection that several documents link to.
     package let shared: Shared
 
-    /// Documents that nothing links to.
+    /// The handling of documents that nothing links to.
     package enum Orphans: String, CaseIterable, Sendable {
         /// The job does not start.
         case refuse
-        /// They stay where they are, and nowhere else.
+        /// They stay in their collection and are embedded nowhere.
         case leave
     }
 
-    /// Documents that several link to.
+    /// The handling of documents that several documents link to.
     package enum Shared: String, CaseIterable, Sendable {
         /// The job does not start.
         case refuse
-        /// The documents that link to them are left alone.
+        /// The documents that link to them are skipped.
         case leave
-        /// Each of these gets a copy.
+        /// Each document that links to them gets a copy.
         case copy
     }
 
@@ -55,7 +56,7 @@ package struct EmbedStep: StepKind {
         return "which documents of \(from) the links of \"\(field)\" led to: their _ids are not taken"
     }
 
-    /// What stands in `into` already is compared with what would be written, by the client.
+    /// The client compares a value that is already in `into` with the value to be written.
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })

@@ -1,21 +1,22 @@
 package import BSON
 package import LocatedYAML
 
-/// Gives a field the value of a raw aggregation expression.
+/// Sets a field to the value of a raw aggregation expression.
 ///
 /// Below a `[]` a path begins at the element, `$$CURRENT` is the element, and `$$ROOT` the document.
 package struct ExpressionStep: StepKind {
     package static let key = "expression"
 
     let field: FieldPath
+    /// The expression that gives the new value.
     package let value: Expression
-    /// Which documents, or elements, it is for.
+    /// The condition that a document, or an element, must meet.
     let when: Expression
-    /// The field that says that the step is done; `nil` where the value itself does.
+    /// The field that marks a document as done; `nil` where the value itself shows it.
     package let once: FieldPath?
 
     package var target: FieldPath { field }
-    /// Whatever the expressions name, and all that stands beside the element.
+    /// The fields that the expressions name, and the whole top-level field that is written.
     package var looksInto: [FieldPath] {
         [FieldPath(trusted: [field.topLevel])] + (value.fields + when.fields).map { FieldPath(trusted: [$0]) }
     }
@@ -36,14 +37,14 @@ package struct ExpressionStep: StepKind {
 
     package func body() -> StepBody {
         let result = inElement(value)
-        // A value that is missing would leave a field of an object as it is, and the need for it with it.
+        // A missing value would leave a field of an object as it is, so that the document would always need the step.
         let isValue = !result.isMissing
         let isDue = [inElement(when), isValue]
         return StepBody(
             wanted: .all(isDue + (once == nil ? [!.same(.field(field), result)] : [])), value: result)
     }
 
-    /// The expression with the element as its root.
+    /// Returns the expression with the element as its root, if the field is in elements.
     private func inElement(_ expression: Expression) -> Expression {
         field.leadsIntoElements ? .let(["CURRENT": Expression("$v")], in: expression) : expression
     }
@@ -63,7 +64,8 @@ extension ExpressionStep {
 }
 
 extension YAMLNode {
-    /// The field of the document that says that a step is done.
+    /// Reads the field that marks a document as done.
+    /// - Throws: ``JobError`` if the step itself writes that field.
     func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
         let marker = try topLevelField("once")
         guard marker.topLevel != target.topLevel else {

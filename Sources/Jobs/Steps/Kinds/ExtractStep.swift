@@ -2,16 +2,18 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Makes an embedded object a document of another collection, and puts a link to it in its place: `extract`.
+/// Moves an embedded object into a document of another collection and leaves a link in its place: `extract`.
 package struct ExtractStep: StepKind {
     package static let key = "extract"
 
+    /// The field that holds the object, or a list of objects.
     package let field: FieldPath
     /// The collection that takes the objects.
     package let to: Namespace
+    /// The source of the new documents' `_id`s.
     package let id: Identity
 
-    /// Where the new documents' `_id`s come from.
+    /// The source of the new documents' `_id`s.
     package enum Identity: Hashable {
         /// Derived from the job, the document and the object: `objectId` or `uuid`.
         case generated(SchemaType)
@@ -74,7 +76,7 @@ extension ExtractStep {
 }
 
 extension YAMLNode {
-    /// The type of an id that is generated.
+    /// Reads the type of a generated ID.
     func generatedType() throws(JobError) -> SchemaType {
         guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
             throw error("\"generate\" must be objectId or uuid")

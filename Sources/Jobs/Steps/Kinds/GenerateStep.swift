@@ -3,11 +3,13 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Fills a field that is not there with an id of its own for every document: `default` with `generate`.
+/// Fills a missing field with a generated ID, a different one in every document: `default` with `generate`.
 package struct GenerateStep: StepKind {
     package static let key = "default"
 
+    /// The field to fill.
     package let field: FieldPath
+    /// The type of the IDs, `objectId` or `uuid`.
     package let type: SchemaType
     /// Whether a null is filled too.
     let nullsToo: Bool

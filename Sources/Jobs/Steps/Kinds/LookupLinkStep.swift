@@ -2,15 +2,16 @@ package import BSON
 package import LocatedYAML
 import ServerSchema
 
-/// Gives links new values, which another collection knows: `remap-link` with `lookup`.
+/// Replaces links by new values from another collection: `remap-link` with `lookup`.
 package struct LookupLinkStep: StepKind {
     package static let key = "remap-link"
+    /// The field that holds the link, or a list of links.
     package let field: FieldPath
-    /// The collection that knows the values.
+    /// The collection that holds the old and new values.
     package let lookup: Namespace
-    /// Its field with the old value.
+    /// The field of that collection with the old value.
     package let old: String
-    /// Its field with the new value.
+    /// The field of that collection with the new value.
     package let new: String
 
     package var namespaces: [Namespace] { [lookup] }
@@ -18,7 +19,7 @@ package struct LookupLinkStep: StepKind {
         Self(field: field, lookup: lookup.moved(from: own, to: database), old: old, new: new, once: once)
     }
     package var changesInPlace: Bool { true }
-    /// The field that says that the step is done; `nil` where the new values themselves do.
+    /// The field that marks a document as done; `nil` where the new values themselves show it.
     package let once: FieldPath?
 
     package var marker: FieldPath? { once }
@@ -60,7 +61,8 @@ extension LookupLinkStep {
 }
 
 extension FieldPath {
-    /// The name of a field of another collection's documents, `_id` among them.
+    /// Reads the name of a field of another collection's documents, which may be `_id`.
+    /// - Throws: ``JobError`` for a path or an operator.
     fileprivate static func read(_ node: YAMLNode, _ key: String) throws(JobError) -> String {
         let name = try node.text(of: "\"\(key)\"")
         guard !name.contains("."), !name.hasPrefix("$") else {

@@ -1,22 +1,22 @@
 package import BSON
 package import LocatedYAML
 
-/// Gives links other targets, by a map that the job file holds.
+/// Replaces the targets of links by means of a map in the job file.
 package struct RemapLinkStep: StepKind {
     package static let key = "remap-link"
 
-    /// What becomes of a link that the map says nothing about.
+    /// The handling of a link that the map has no entry for.
     enum Unmapped: String, CaseIterable {
-        /// It stays, and the document is reported.
+        /// The link stays, and the document is reported.
         case report
-        /// It stays.
+        /// The link stays.
         case keep
     }
 
     let field: FieldPath
     let map: LinkMap
     var unmapped = Unmapped.report
-    /// The field that says that the step is done; `nil` where the new links themselves do.
+    /// The field that marks a document as done; `nil` where the new links themselves show it.
     package let once: FieldPath?
 
     package var target: FieldPath { field }
@@ -50,7 +50,7 @@ package struct RemapLinkStep: StepKind {
 }
 
 extension RemapLinkStep {
-    /// The keys of all ways to remap links.
+    /// The keys of all forms of `remap-link`.
     static let members = ["field", "map", "unmapped", "lookup", "key", "value", "once"]
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {

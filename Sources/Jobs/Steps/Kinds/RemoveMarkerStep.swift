@@ -1,14 +1,14 @@
 package import BSON
 package import LocatedYAML
 
-/// Takes the field away that says that a step is done, where it holds what the step wrote: part of a clean-up, which no
-/// job names.
+/// Removes the field that marks a document as done, where it holds what the step wrote: a part of `cleanup` that no
+/// job file names.
 package struct RemoveMarkerStep: StepKind {
     package static let key = "removeMarker"
 
     let field: FieldPath
 
-    /// Names the field.
+    /// Creates the step for a marker.
     package init(field: FieldPath) { self.field = field }
 
     package var target: FieldPath { field }
@@ -17,7 +17,7 @@ package struct RemoveMarkerStep: StepKind {
 
     package var description: String { "remove the marker \(field)" }
 
-    /// Whether a document carries the marker.
+    /// Whether a document has the marker.
     package var isMarked: Expression {
         .all([Expression.field(field).hasType("bool"), .field(field) == .constant(true)])
     }

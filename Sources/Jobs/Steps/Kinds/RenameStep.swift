@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Moves a field's value to another field: a copy, and the removal of the first where the second holds its value then.
+/// Moves a field's value to another field: a copy, and the removal of the first field once the second holds its value.
 package struct RenameStep: TargetRuled {
     package static let key = "rename"
 
@@ -26,7 +26,7 @@ package struct RenameStep: TargetRuled {
 
     package var loss: String? { copy.loss }
 
-    /// The pairs that differ are told once, by the removal.
+    /// The copy and the removal; only the removal reports a pair that differs.
     package var parts: [any StepKind] {
         [copy, RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo)]
     }
@@ -50,15 +50,15 @@ extension RenameStep {
     }
 }
 
-/// Takes a field away whose value a second field holds: the second half of ``RenameStep``, which no job names.
+/// Removes a field whose value a second field holds: the second half of ``RenameStep``, which no job file names.
 package struct RemoveCopiedStep: StepKind {
     package static let key = "removeCopied"
 
     let from: FieldPath
     let to: FieldPath
-    /// Whether a pair that differs is trouble.
+    /// Whether a pair that differs is reported.
     let reports: Bool
-    /// Whether a null goes, too, whatever the second field holds.
+    /// Whether a null is removed too, whatever the second field holds.
     var nullsToo = false
 
     package var target: FieldPath { from }
@@ -78,7 +78,7 @@ package struct RemoveCopiedStep: StepKind {
         let isIdentical = nullsToo ? isNothing || .identical(second, first) : .identical(second, first)
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
-            // What has no second field was told by the copy.
+            // The copy has already reported a field that cannot be reached.
             isConcerned: .constant(false),
             conflicts: [
                 (

@@ -3,23 +3,23 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Makes several fields of the parts of one text, which stays.
+/// Fills several fields with the parts of one text, which stays.
 package struct SplitStep: TargetRuled {
     package static let key = "split"
 
-    /// Where the parts end.
+    /// The rule by which the text is split.
     enum Way: Hashable, Sendable {
-        /// Between them stands this text, and nowhere else.
+        /// This text separates the parts and occurs nowhere else.
         case separator(String)
-        /// A regular expression has a named group for each; the template says how they make the text again.
+        /// A regular expression has a named group for each part; the template makes the text of the parts again.
         case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
     }
 
     let field: FieldPath
     let way: Way
-    /// The fields that take the parts, in the parts' order.
+    /// The fields that take the parts, in the order of the parts.
     package let into: [FieldPath]
-    /// Whether the parts are written too where they do not make the text again.
+    /// Whether the parts are written even if they do not make the text again.
     let allowsLoss: Bool
     var rule: TargetRule
 
@@ -60,7 +60,8 @@ package struct SplitStep: TargetRuled {
             ] + (others.isEmpty ? [] : [(.targetDiffers, .all([isReady, .any(others)]))]))
     }
 
-    /// The parts of a text, one for each field; `null` where there are more or fewer, or they do not make it again.
+    /// Returns the parts of a text, one for each field; `null` if their number differs or they do not make the text
+    /// again.
     private func parts(of text: Expression) -> Expression {
         switch way {
         case .separator(let separator):

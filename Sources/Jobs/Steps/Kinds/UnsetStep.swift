@@ -3,15 +3,15 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Takes a field away.
+/// Removes a field.
 package struct UnsetStep: StepKind {
     package static let key = "unset"
 
-    /// Which values are taken away.
+    /// The values that are removed.
     enum When: String, CaseIterable {
-        /// All.
+        /// All values.
         case present
-        /// `null` and `undefined` alone.
+        /// Only `null` and `undefined`.
         case null
     }
 
@@ -35,7 +35,7 @@ package struct UnsetStep: StepKind {
         let value = Expression.field(field)
         return StepBody(
             wanted: when == .null ? value.hasType("null", "undefined") : !value.isMissing, value: .removed,
-            // Below a parent that is missing there is nothing to take away.
+            // Below a missing parent there is nothing to remove.
             isConcerned: .constant(false))
     }
 
@@ -43,8 +43,8 @@ package struct UnsetStep: StepKind {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool { Self.leavesSyncing(without: field, under: schema) }
 
-    /// Whether a document that syncs does so without a field of its own: the field of an object may be one of a geo
-    /// point.
+    /// Whether a document that syncs still syncs without a top-level field; a field of an object might be part of a
+    /// geo point.
     static func leavesSyncing(without field: FieldPath, under schema: SchemaNode) -> Bool {
         !schema.requires(field) && field.components.count == 1
     }

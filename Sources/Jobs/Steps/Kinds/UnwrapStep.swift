@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Takes the value out of a list of one, or out of an object that holds nothing but it.
+/// Takes the value out of a list of one, or out of an object that holds nothing else.
 package struct UnwrapStep: StepKind {
     package static let key = "unwrap"
 
@@ -34,7 +34,7 @@ package struct UnwrapStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isWrapped = value.hasType(from == nil ? "array" : "object")
-        // What is wrapped twice would be unwrapped again by the next run; a list in a list stays a list.
+        // A value wrapped twice is skipped, because the next run would unwrap it again. A list in a list stays a list.
         let isOnce = Expression.let(
             ["inner": inner(of: value)],
             in: from == nil ? !Expression.variable("inner").hasType("array") : !isSingle(.variable("inner")))
@@ -49,7 +49,7 @@ package struct UnwrapStep: StepKind {
         return .let(["entry": entry], in: .variable("entry.v"))
     }
 
-    /// Whether the value is a list of one, or an object of that one name.
+    /// Returns whether the value is a list of one, or an object with that one name.
     private func isSingle(_ value: Expression) -> Expression {
         guard let from else {
             return .all([value.hasType("array"), Expression(["$size": value.bson]) == .constant(1)])

@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Makes a list of one of a value, or an object that holds it under a name.
+/// Turns a value into a list of one, or into an object that holds it under a name.
 package struct WrapStep: StepKind {
     package static let key = "wrap"
 

@@ -46,7 +46,7 @@ struct ConfigCommand: AsyncParsableCommand {
         }
     }
 
-    /// The value; of a connection string without what is secret.
+    /// Returns the value of a setting; in a connection string, secrets are masked.
     private static func shown(_ value: Settings.Value) -> String {
         value.setting.isSecret ? ConnectionStringMask.mask(uri: value.text) : value.text
     }

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The JSON Schema of `shipshape.yml`, made of the table of settings.
+/// The JSON Schema of `shipshape.yml`, generated from the table of settings.
 enum ConfigurationSchema {
     static var text: String {
         let settings = Setting.all.map(\.property)

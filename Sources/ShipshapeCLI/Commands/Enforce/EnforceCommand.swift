@@ -27,7 +27,7 @@ struct EnforceCommand: AsyncParsableCommand {
             tried against a stand-in only.
             """)
 
-    /// How far to go.
+    /// The stage to reach.
     enum Goal: String, ExpressibleByArgument, CaseIterable {
         case warn, error, constraint
 
@@ -118,7 +118,7 @@ struct EnforceCommand: AsyncParsableCommand {
         if (report.notFitting ?? 0) > 0 { throw ExitStatus.findings }
     }
 
-    /// Makes sure that the users may do what is to be done, and gives the deployment as the one sees it that changes.
+    /// Checks the privileges of the users, and returns the pool of the user that changes the collection.
     private func changing(_ pool: ClientPool, _ places: WorkPlaces) async throws -> ClientPool {
         guard !status, !dryRun else {
             try await pool.requirePrivileges(for: "enforce --dry-run", on: places)
@@ -134,7 +134,7 @@ struct EnforceCommand: AsyncParsableCommand {
         return changing
     }
 
-    /// Reads the validator, as documents are checked by it and as the server is given it.
+    /// Reads the validator, as a schema for checking documents and as the document for the server.
     private func read(
         _ argument: SchemaArgument, _ namespace: Namespace
     ) async throws -> (schema: ServerSchema, validator: BSONDocument) {

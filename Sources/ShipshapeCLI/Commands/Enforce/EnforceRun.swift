@@ -9,7 +9,7 @@ internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
-/// One run of `enforce`: looks, reads the documents, and does one step after the other.
+/// One run of `enforce`, which checks the documents and takes one step after the other.
 struct EnforceRun {
     private let command: EnforceCommand
     private let deployment: EnforcedDeployment
@@ -27,7 +27,7 @@ struct EnforceRun {
     private var namespace: Namespace { deployment.namespace }
     private var target: EnforcementStage { command.to.stage }
 
-    /// How far the collection is.
+    /// Returns the stage that the collection has reached.
     func status() async throws -> EnforcementReport {
         let validator = subject?.validator
         let standing = try await deployment.with { try $0.look(for: validator, isStatus: true) }
@@ -36,14 +36,14 @@ struct EnforceRun {
         return found
     }
 
-    /// Goes on from where the collection is, as far as it may.
+    /// Continues from the collection's stage towards the target, as far as the documents allow.
     func go() async throws -> EnforcementReport {
         if target == .constraint { try await deployment.requireConstraint() }
         var standing = try await look(restarts: command.restart)
         var done: [BSONDocument] = []
         var checked: (report: CheckReport, stage: EnforcementStage)?
         while true {
-            // What was written before error was set is only known for certain afterwards.
+            // Documents can be written until `error` is set, so only a check made after that is certain.
             let isStale = checked.map { standing.stage >= .error && $0.stage < .error } ?? true
             if isStale { checked = (try await check(), standing.stage) }
             guard let found = checked?.report else { preconditionFailure("it was just made") }
@@ -60,7 +60,7 @@ struct EnforceRun {
         }
     }
 
-    /// Puts back what was there before.
+    /// Restores the validator, the level and the action from before `enforce`.
     func abort() async throws -> EnforcementReport {
         let (record, commands, _) = try await deployment.with { try $0.lookBack() }
         try confirm(commands)
@@ -77,7 +77,7 @@ struct EnforceRun {
         return try await deployment.with { try $0.look(for: validator, restarts: restarts) }
     }
 
-    /// Does a step; a signal that comes meanwhile stops the run behind it.
+    /// Takes a step; a signal during the step stops the run after it.
     private func advance(from standing: Enforcement.Standing) async throws -> Enforcement.Standing {
         interruption.beginWork()
         try await deployment.with { try $0.advance(from: standing) }
@@ -92,7 +92,7 @@ struct EnforceRun {
         return now
     }
 
-    /// Shows what would be run, and asks.
+    /// Shows the commands to run, and asks for confirmation.
     private func confirm(
         _ steps: [BSONDocument], _ found: CheckReport? = nil, _ standing: Enforcement.Standing? = nil
     ) throws {
@@ -112,7 +112,7 @@ struct EnforceRun {
         try Console.confirm("Run it?", orElse: "nothing was changed", offTerminal: "enforce needs --yes")
     }
 
-    /// Reads every document.
+    /// Checks every document against the validator.
     private func check() async throws -> CheckReport {
         guard let subject else { preconditionFailure("a check has a validator") }
         let flags = ["--threads", "\(command.threads)"] + (command.rate.map { ["--rate", "\($0)"] } ?? [])

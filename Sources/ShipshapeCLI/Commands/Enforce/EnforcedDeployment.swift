@@ -4,7 +4,7 @@ internal import Enforcing
 internal import JobState
 internal import Mongo
 
-/// A collection of a deployment on its road, each look and each step on a thread of its own.
+/// A collection of a deployment whose validator is tightened, with each read and each step on a thread of its own.
 struct EnforcedDeployment {
     let namespace: Namespace
     let reading: ClientPool
@@ -17,7 +17,7 @@ struct EnforcedDeployment {
         host = DeploymentHost(reading: reading, changing: changing)
     }
 
-    /// Works on the collection.
+    /// Runs work on the collection, on a thread of its own.
     func with<R: Sendable>(_ body: @Sendable @escaping (borrowing Enforcement) throws -> R) async throws -> R {
         try await onOwnedThread(name: "enforce") { [namespace, reading, stateDatabase, host, identity] () throws in
             let client = StoreClient(database: stateDatabase, client: try reading.client())

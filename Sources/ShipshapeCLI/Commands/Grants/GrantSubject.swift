@@ -10,10 +10,10 @@ internal import ServerSchema
 internal import Steps
 internal import Watching
 
-/// What a command works on, as its role has to know it: by a file, or by the names of collections.
+/// The places that a command works on, for its role, from files or from the names of collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
-    /// Whether a schema is the validators that the collections carry.
+    /// Whether the schema is `live`: the validators that the collections have.
     private(set) var isLive = false
 
     /// Commands whose file is a schema.
@@ -24,7 +24,7 @@ struct GrantSubject {
     ]
 
     /// Reads the files.
-    /// - Throws: what reading throws; ``UsageError`` when nothing says what the command works on.
+    /// - Throws: errors of reading; ``UsageError`` if nothing says what the command works on.
     init(
         _ files: [String], for command: String, collections: [Namespace], state: String, ledger: LedgerFlags,
         history: HistoryPlace?
@@ -73,7 +73,7 @@ struct GrantSubject {
     private mutating func add(schema file: String, _ collections: [Namespace], ledger: LedgerLocation) throws {
         guard file != LiveSchema.name else {
             isLive = true
-            // Nobody has said which: those that are there are the deployment's to tell.
+            // Without names, only the deployment knows the collections, so the role covers any database.
             if collections.isEmpty { for place in [Place.data, .database] { places.add([.anyDatabase], to: place) } }
             return
         }

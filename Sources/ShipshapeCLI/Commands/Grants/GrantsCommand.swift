@@ -86,7 +86,7 @@ struct GrantsCommand: AsyncParsableCommand {
         Console.error((["with --full the role also grants:"] + lost).joined(separator: "\n"))
     }
 
-    /// The command that the words begin with, and the files behind it.
+    /// Returns the command that the words begin with, and the files after it.
     private func command() throws -> (CommandNeeds, [String]) {
         let typed = (1...2).reversed().compactMap { count -> (CommandNeeds, [String])? in
             guard words.count >= count else { return nil }

@@ -9,17 +9,17 @@ internal import Scanning
 internal import ServerSchema
 
 extension ClientPool {
-    /// Makes sure that the user may do what a command needs, and that somebody wants it done where the environment is
-    /// protected, before it does anything.
+    /// Checks, before a command does anything, that the user has the privileges that the command needs, and asks for
+    /// confirmation if the command writes to a protected environment.
     ///
-    /// Where nobody logged in, or the deployment does not tell, the server itself refuses what it does not allow.
-    /// - Throws: ``MissingPrivileges``; ``MongoError`` when the deployment cannot be reached.
+    /// If no user is logged in, or privileges are not reported, the server itself refuses what it does not allow.
+    /// - Throws: ``MissingPrivileges``; ``MongoError`` without a connection; ``UsageError``; ``ExitStatus/stopped``.
     func requirePrivileges(for command: String, on places: WorkPlaces) async throws {
         guard let needs = CommandNeeds.of(command) else { preconditionFailure("no command \"\(command)\"") }
         try await requirePrivileges(needs, on: places)
     }
 
-    /// The same for needs that are shared between users.
+    /// Does the same for needs that are shared between users.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?
@@ -34,8 +34,8 @@ extension ClientPool {
 }
 
 extension ClientPool {
-    /// Refuses reads of secondaries behind a router before MongoDB 8.2: a secondary may leave out documents without a
-    /// word once a read of it has lasted for a quarter of an hour (SERVER-87673).
+    /// Refuses reads from secondaries of a sharded cluster before MongoDB 8.2, because a secondary may leave out
+    /// documents without an error once a read has lasted for 15 minutes (SERVER-87673).
     /// - Throws: ``UsageError``; ``MongoError``.
     func refuseIncompleteReads() async throws {
         let isIncomplete = try await withClient { client throws(MongoError) in
@@ -52,20 +52,20 @@ extension ClientPool {
 }
 
 extension WorkPlaces {
-    /// The places of a check, or of another look at documents.
+    /// Creates the places of a check, or of another command that reads documents.
     init(reading namespaces: [Namespace], state: String? = nil, ledger: LedgerLocation = .none, apps: [String] = []) {
         self.init(state: state)
         add(namespaces, to: .data)
         add(ledger: ledger, apps: apps)
     }
 
-    /// The places of a job.
+    /// Creates the places of a job.
     init(_ job: JobReach, state: String, ledger: LedgerLocation, apps: [String] = []) {
         self.init(state: state)
         add(job, ledger: ledger, apps: apps)
     }
 
-    /// The places of a partner.
+    /// Creates the places of a partner.
     init(_ partner: Partner, state: String, ledger: LedgerLocation = .none, apps: [String] = []) {
         self.init(state: state)
         add([partner.job.source], to: .data)
@@ -75,7 +75,7 @@ extension WorkPlaces {
         }
     }
 
-    /// Adds the collections of a job, and the ledger where the job may make documents unsyncable.
+    /// Adds the collections of a job, and the ledger if the job may make documents unsyncable.
     mutating func add(_ job: JobReach, ledger: LedgerLocation, apps: [String]) {
         add([job.collection], to: .data)
         add(job.lookedUp, to: .lookedUp)

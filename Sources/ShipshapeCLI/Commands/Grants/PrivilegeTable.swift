@@ -1,6 +1,6 @@
 internal import Privileges
 
-/// The needs of all commands, as the page of the reference shows them.
+/// The privileges that all commands need, as a page of the reference.
 enum PrivilegeTable {
     static var markdown: String {
         let commands = CommandNeeds.all.map { needs in
@@ -33,7 +33,7 @@ enum PrivilegeTable {
 }
 
 extension Place {
-    /// As the reference names it.
+    /// The place in the words of the reference.
     fileprivate var words: String {
         switch self {
         case .data: "each collection of the schema or the job"

@@ -3,7 +3,7 @@ internal import JobState
 internal import Mongo
 internal import Reporting
 
-/// The database that `--history db:NAME` names: in its collection `checks` a small document for each check, of counts alone.
+/// The database of `--history db:NAME`, whose collection `checks` has a small document of counts for each check.
 struct HistoryDatabase: HistoryStore {
     private let name: String
     private let pool: ClientPool

@@ -3,17 +3,17 @@ internal import Foundation
 internal import Reporting
 internal import SystemPackage
 
-/// The folder that `--history` names: a small file for each check, of counts alone.
+/// The folder of `--history`, which has a small file of counts for each check.
 struct HistoryFolder: HistoryStore {
     private let path: FilePath
 
-    /// More than any summary of ours has.
+    /// The largest file that is read, in bytes; every summary is smaller.
     private static let largestFile = 4 << 20
 
     private init(_ path: FilePath) { self.path = path }
 
-    /// The folder, made where it is not there, once a file can be written to it.
-    /// - Parameter inputs: the files and folders that the command reads; it would read what is kept among them, too.
+    /// Returns the folder, created if it does not exist, after checking that files can be written to it.
+    /// - Parameter inputs: the files and folders that the command reads; a history there would be read as well.
     /// - Throws: ``UsageError``; ``OutputError``.
     static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {
         let folder = HistoryFolder(FilePath(name))
@@ -26,7 +26,7 @@ struct HistoryFolder: HistoryStore {
         }
         do {
             if present == nil {
-                // One whose parent is missing, too, is a slip of the fingers.
+                // If the parent is missing as well, the name is probably mistyped.
                 try FileManager.default.createDirectory(
                     atPath: name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             }
@@ -43,7 +43,7 @@ struct HistoryFolder: HistoryStore {
         return folder
     }
 
-    /// The folder, to be looked at.
+    /// Returns the folder, for reading.
     /// - Throws: ``InputError``.
     static func forReading(_ name: String) throws -> HistoryFolder {
         guard (try? FilePath(name).stat().type) == .directory else {
@@ -81,7 +81,7 @@ struct HistoryFolder: HistoryStore {
         return old.count
     }
 
-    /// The files that may be of ours, in the order of their names.
+    /// Returns the files that may be summaries, in the order of their names.
     private func names() throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path.string)

@@ -4,15 +4,15 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 
-/// Where checks are kept: in a folder, or in a database of the deployment.
+/// The place where checks are kept: a folder, or a database of the deployment.
 enum HistoryPlace {
     case folder(String)
     case database(String)
 
-    /// What tells a database from a folder; a folder of such a name is written with `./` before it.
+    /// The prefix of a database; a folder whose name begins with it is written with a leading `./`.
     private static let databasePrefix = "db:"
 
-    /// - Throws: ``ValidationError`` for what cannot be a database's name.
+    /// - Throws: ``ValidationError`` for a name that a database cannot have.
     init(parsing text: String) throws {
         guard text.hasPrefix(Self.databasePrefix) else {
             self = .folder(text)
@@ -25,7 +25,7 @@ enum HistoryPlace {
         self = .database(name)
     }
 
-    /// The database, as a command's role has to know it.
+    /// The database, for the role of a command.
     var resources: WorkPlaces {
         var places = WorkPlaces()
         if case .database(let name) = self { places.add([.database(name)], to: .history) }
@@ -34,7 +34,7 @@ enum HistoryPlace {
 }
 
 extension HistoryPlace: CustomStringConvertible {
-    /// As it is typed.
+    /// The place as it is typed.
     var description: String {
         switch self {
         case .folder(let name): name
@@ -43,21 +43,21 @@ extension HistoryPlace: CustomStringConvertible {
     }
 }
 
-/// Keeps the counts of checks.
+/// A store for the counts of checks.
 protocol HistoryStore: Sendable {
-    /// All checks that are kept; what else is there is named and passed over.
+    /// Returns all checks that are kept, and notes on other entries, which are passed over.
     func read() throws -> CheckHistory
 
-    /// Keeps a check.
+    /// Adds a check.
     func add(_ summary: CheckSummary) throws
 
-    /// Removes all checks but the newest; what others keep there stays.
+    /// Removes all checks except the newest ones; other entries stay.
     /// - Returns: how many were removed.
     func keep(_ count: Int) throws -> Int
 }
 
 extension CheckSummary {
-    /// A name of its own for each check, also for two of one second; by their names they are in the order of time.
+    /// A unique name for each check, even within one second; names sort by time.
     var name: String {
         "\(at.iso8601.replacing(":", with: ""))-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }

@@ -71,7 +71,7 @@ struct InferCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
-    /// A dialect, as the command line spells it.
+    /// A dialect, in the spelling of the command line.
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
         case appservices, jsonschema
     }
@@ -135,7 +135,7 @@ struct InferCommand: AsyncParsableCommand {
             report = try await run.infer(live: pool)
         }
         do { try target.write(report) } catch {
-            // What was read for so long is not lost with the file.
+            // The report took long to make, so it is shown even if the schema cannot be written.
             try? show(report)
             throw error
         }

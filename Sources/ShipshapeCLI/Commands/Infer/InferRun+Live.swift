@@ -33,7 +33,7 @@ extension InferRun {
 
     private typealias Found = (namespace: Namespace, target: LiveTarget)
 
-    /// The collections to read, sorted by name; those of a database without its views and time series.
+    /// Returns the collections to read, sorted by name; those of a database without its views and time series.
     private func collections(on pool: ClientPool) async throws -> [Found] {
         let (named, database) = (namespaces, database)
         let found: [Found] = try await onOwnedThread(name: "look-up") { () throws in

@@ -6,7 +6,7 @@ internal import Mongo
 internal import Scanning
 
 extension InferRun {
-    /// Infers schemas from what is no deployment: a dump, an export, or with a sample standard input.
+    /// Infers schemas from a dump or an export, or with a sample from standard input.
     func infer(source path: String) async throws -> InferReport {
         let started = ContinuousClock.now
         let progress = ProgressLine("infer", total: nil, isShown: showsProgress)
@@ -30,7 +30,7 @@ extension InferRun {
             duration: started.duration(to: .now))
     }
 
-    /// The collections to read, sorted by name.
+    /// Returns the collections to read, sorted by name.
     private func collections(of path: String, _ scan: ScanOptions) throws -> [Namespace] {
         guard namespaces.isEmpty else { return namespaces.sorted() }
         let reader = SourceReader([], source: path, options: scan, purpose: .inference)

@@ -17,10 +17,10 @@ struct InferRun {
     let showsProgress: Bool
     let stop: StopSignal
 
-    /// The most bytes of documents that a sample may hold.
+    /// The maximum size of the documents of a sample, in bytes.
     private static let maximumSampleBytes = 1 << 30
 
-    /// What a reading is told.
+    /// Returns the options for reading a collection.
     func scanOptions(_ progress: ProgressLine) -> ScanOptions {
         var scan = ScanOptions()
         scan.threads = reading.threads
@@ -32,14 +32,14 @@ struct InferRun {
         return scan
     }
 
-    /// The same, for the second reading: documents are judged by the schema of all, and by that of half of them.
+    /// Returns the options for the second reading, which judges documents by the schema of all and by that of one half.
     func checking(_ inference: Inference, _ scan: ScanOptions) -> ScanOptions {
         var scan = scan
         scan.judging.active = .covered(inference.trained)
         return scan
     }
 
-    /// Makes a schema per collection that has documents.
+    /// Returns a schema for each collection that has documents.
     func inferences(_ surveys: [(namespace: Namespace, survey: Survey)]) throws -> [Inference] {
         let titles = TypeTitles.roots(of: surveys.map(\.namespace.collection))
         return try zip(surveys, titles).map { found, title in
@@ -64,13 +64,13 @@ struct InferRun {
         }
     }
 
-    /// Refuses a sample that the memory has no room for.
+    /// Refuses a sample that is too large to keep in memory.
     static func checkSize(ofSample bytes: Int) throws {
         guard bytes > maximumSampleBytes else { return }
         throw UsageError("--sample: so many documents have more than 1 GiB: take fewer, or leave it out to read all")
     }
 
-    /// An inference that was asked to stop has no report.
+    /// Runs a part of the inference; a stop signal ends the command without a report.
     func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
@@ -81,7 +81,7 @@ struct InferRun {
         }
     }
 
-    /// Nothing can be said of documents that are not there.
+    /// Refuses a source without documents.
     static func requireDocuments(_ collections: [InferReport.Collection], of source: String) throws {
         guard collections.isEmpty else { return }
         throw InputError("there is nothing to infer a schema from: \(source) has no documents in what was read")

@@ -5,19 +5,19 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// Where inferred schemas go.
+/// The destination of inferred schemas.
 struct SchemaTarget {
     /// A file or a folder, as the operator named it; `nil` for standard output.
     let path: String?
-    /// Whether files that are there may be replaced.
+    /// Whether existing files may be replaced.
     let mayReplace: Bool
     let dialect: Dialect
-    /// Whether the report on standard output has the schemas inside.
+    /// Whether the report on standard output contains the schemas.
     let isInReport: Bool
     /// The files and folders that are read.
     let inputs: [String]
 
-    /// Makes sure that the schemas can be written: better before a long run than after it.
+    /// Checks that the schemas can be written, before a long run instead of after it.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
     func prepare(for namespaces: [Namespace]) throws {
         guard let path else {
@@ -44,7 +44,7 @@ struct SchemaTarget {
         }
     }
 
-    /// The first place above a file that is there has to be a folder.
+    /// Refuses a file whose nearest existing parent is not a folder.
     private func checkFolder(of file: String) throws {
         var place = FilePath(file).removingLastComponent()
         while !place.isEmpty {
@@ -52,7 +52,7 @@ struct SchemaTarget {
                 guard try place.stat().type != .directory else { return }
                 throw OutputError(description: "cannot write the schema \(file): \(place) is no folder")
             } catch let error as Errno {
-                // Below a file nothing is found either: what stands further up tells.
+                // `notDirectory` means that a parent is a file, which is reported once the loop reaches it.
                 guard error == .noSuchFileOrDirectory || error == .notDirectory else {
                     throw OutputError(description: "cannot write the schema \(file): \(place): \(error)")
                 }
@@ -67,7 +67,7 @@ struct SchemaTarget {
         return (try? FilePath(path).stat().type) != .directory
     }
 
-    /// The file of a collection's schema.
+    /// Returns the file for a collection's schema.
     private func file(of namespace: Namespace) throws -> String {
         guard let path, !isFile else { return path ?? "-" }
         let name = namespace.collection
@@ -76,7 +76,7 @@ struct SchemaTarget {
         }
         let folder = FilePath(path)
         switch dialect {
-        // As in an app's export; the data source has the name that App Services gives it.
+        // The path is that of an app's export, with the name that App Services gives to the data source.
         case .appServices:
             return folder.appending("data_sources").appending("mongodb-atlas").appending(namespace.database)
                 .appending(name).appending("schema.json").string
@@ -84,7 +84,7 @@ struct SchemaTarget {
         }
     }
 
-    /// Writes the schemas, each whole or not at all.
+    /// Writes the schemas, each one whole or not at all.
     /// - Throws: ``OutputError``.
     func write(_ report: InferReport) throws {
         guard path != nil else { return }

@@ -6,7 +6,7 @@ internal import Reporting
 internal import Running
 internal import Steps
 
-/// One run of `migrate`: its jobs one after the other, until one stops.
+/// One run of `migrate`, which runs its jobs one after the other until one stops.
 struct MigrateRun {
     let pending: [JobFolder.Entry]
     let pool: ClientPool
@@ -15,7 +15,7 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The jobs that were applied before, and run once more.
+    /// The names of the jobs that were applied before, and are run again.
     private let again: Set<String>
     private(set) var report: MigrationReport
 
@@ -36,7 +36,7 @@ struct MigrateRun {
     }
 
     /// Runs the jobs.
-    /// - Returns: what ended it early; ``report`` holds what was done before.
+    /// - Returns: the error that ended the run early; ``report`` has the work done before it.
     mutating func run() async -> (any Error)? {
         let started = ContinuousClock.now
         let interruption = Interruption()
@@ -46,7 +46,7 @@ struct MigrateRun {
         for (index, entry) in pending.enumerated() {
             do {
                 var options = options
-                // The other jobs may be for the time before the deploy: their active schema judges them.
+                // The other jobs may be for the time before the deploy, so their active schema applies to them.
                 options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }

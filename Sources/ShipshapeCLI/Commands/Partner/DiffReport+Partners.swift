@@ -5,9 +5,9 @@ internal import Partners
 internal import SchemaChange
 
 extension DiffReport {
-    /// The partners of the collections of which something would break, and those among the collections that are added,
-    /// as a state database knows them.
-    /// - Parameter place: where the documents of a collection of the schemas are.
+    /// Returns the partners in a state database whose original has versioned or breaking changes, or whose own
+    /// collection is added by the changes.
+    /// - Parameter place: returns the collection that has the documents of a collection of the schemas.
     func partners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace = { $0 }
     ) async throws -> [PartnerCollection] {

@@ -27,7 +27,7 @@ struct PartnerCommand: AsyncParsableCommand {
         ])
 }
 
-/// What every command about a partner takes.
+/// The arguments of every command about a partner.
 struct PartnerArguments: ParsableArguments {
     @Argument(help: "The partner job file.", completion: .file())
     var job: String
@@ -37,7 +37,7 @@ struct PartnerArguments: ParsableArguments {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     /// Reads the job and the schemas that it names.
-    /// - Throws: what reading throws; ``RunError`` for a side that no command writes.
+    /// - Throws: errors of reading; ``RunError`` for a side that no command writes.
     func read() throws -> Partner {
         let partner = try Self.read(job, assuming: app.assumptions)
         try partner.job.checkNamespaces(stateDatabase: state.stateDatabase)
@@ -58,14 +58,14 @@ struct PartnerArguments: ParsableArguments {
             assuming: assumptions)
     }
 
-    /// What a command about a partner works on.
+    /// Returns the places that a command about a partner works on.
     func places(of partner: Partner) -> WorkPlaces { WorkPlaces(partner, state: state.stateDatabase) }
 
-    /// The files that it reads.
+    /// The files that the command reads.
     var files: [String?] { [job] + connection.files }
 }
 
-/// How long a lease lasts, and how long is waited for one.
+/// The duration of a lease, and how long to wait for one.
 struct LeaseFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp("How long the partner stays this runner's after each sign of life.", valueName: "duration"))
@@ -82,7 +82,7 @@ struct LeaseFlags: ParsableArguments {
         }
     }
 
-    /// The options that the flags make.
+    /// Returns the options from the flags.
     func options(_ state: StateFlags) -> RunOptions {
         var options = RunOptions()
         options.stateDatabase = state.stateDatabase
@@ -233,7 +233,7 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
         if comparison.count > 0 { throw ExitStatus.findings }
     }
 
-    /// Who may only read still learns what differs.
+    /// Stores the comparison; a user without the right to write the state database only gets a note.
     private func keep(_ comparison: PartnerComparison, _ partner: Partner) async throws {
         let pool = try arguments.connection.pool(readsFromPrimary: true)
         let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Files that are written for people to review and to keep.
 enum PartnerFiles {
-    /// Writes a file below a folder, which is made where there is none; one that stands there stays.
+    /// Writes a file below a folder, which is created if it does not exist; an existing file is not replaced.
     static func write(_ text: String, to path: String, in folder: String) throws {
         let place = FilePath(folder).pushing(FilePath(path))
         guard !FileManager.default.fileExists(atPath: place.string) else {

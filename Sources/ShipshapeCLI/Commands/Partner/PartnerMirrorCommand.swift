@@ -68,7 +68,7 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
     }
 }
 
-/// Tells the operator what a mirror says.
+/// Shows the events of a mirror to the operator.
 final class MirrorShowing: Sendable {
     private let name: String
     private let metrics: String?
@@ -103,7 +103,7 @@ final class MirrorShowing: Sendable {
         do {
             try AtomicFile.write(MirrorReport.metrics(counts, of: name).utf8, to: metrics)
         } catch {
-            // A disk that is full for a while does not end the mirror; said once.
+            // A temporarily full disk does not end the mirror, and is reported once.
             let isNew = hasFailed.withLock { failed in
                 defer { failed = true }
                 return !failed

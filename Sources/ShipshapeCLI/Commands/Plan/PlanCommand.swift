@@ -29,7 +29,7 @@ struct PlanCommand: AsyncParsableCommand {
             --rename end with 64, a file that stands in the way with 73.
             """)
 
-    /// What ends the program with 1.
+    /// The results that make the command exit with code 1.
     enum FailOn: String, ExpressibleByArgument, CaseIterable {
         case unplanned, review, none
     }
@@ -110,7 +110,7 @@ struct PlanCommand: AsyncParsableCommand {
         var plan: SchemaPlan
         do {
             plan = try planner.plan(only: schemas.only)
-            // What no job can be made of is told before the data is asked.
+            // A job that does not fit the schemas is reported before the documents are read.
             for job in plan.jobs { try planner.check(job) }
         } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
@@ -153,7 +153,7 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    /// Without a folder the jobs themselves are the result, and what is said of them goes to standard error.
+    /// Shows the plan; without a folder the jobs are the result, and the text about them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
         let result = PlanResult(
@@ -161,7 +161,7 @@ struct PlanCommand: AsyncParsableCommand {
         guard out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text else {
             return try output.show(result)
         }
-        // What is to be kept in a file is not broken at a terminal's width.
+        // The jobs may be saved to a file, so they are not wrapped to the terminal's width.
         try output.show(result.text(TextLayout())) { ResultFlags.text(of: result, as: $0, .file) }
         if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners).text) }
     }

@@ -12,17 +12,17 @@ internal import SystemPackage
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
-    /// The schemas of git revisions, which jobs name as files.
+    /// The copies of schemas from git revisions, which jobs name as files.
     let copies: [SchemaCopy]
     private let plan: SchemaPlan
     private let folder: String?
 
-    /// The folder, below that of the others, for jobs that have to wait: `migrate` does not look into it.
+    /// The subfolder for jobs that have to wait for the deploy; `migrate` does not look into it.
     static let lateFolder = "after-deploy"
-    /// The folder for partner jobs, which other commands run.
+    /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
 
-    /// - Parameter folder: where the files go; `nil` for standard output.
+    /// - Parameter folder: the folder for the files; `nil` for standard output.
     init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
         (self.plan, self.folder) = (plan, folder)
         let base = folder.map { FilePath($0) }
@@ -36,7 +36,7 @@ struct PlanFiles {
                 }
         }
         func place(_ job: PlannedJob) -> FilePath {
-            // No collection's own file has such a name.
+            // The `+` distinguishes the name of a part from any collection's own file.
             let name = PlannedJob.fileName(of: job.namespace) + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
             return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
@@ -63,9 +63,10 @@ struct PlanFiles {
         }
     }
 
-    /// The jobs' texts, each read back as the job that was planned, and fitted to its schemas as a run would; so is each
-    /// partner job of which the schemas leave nothing open.
-    /// - Throws: ``PlanDefect`` when a text is no such job.
+    /// Returns the jobs' texts, after checking that each one can be read back as the planned job and fits its schemas.
+    ///
+    /// Partner jobs that the schemas decide completely are checked in the same way.
+    /// - Throws: ``PlanDefect`` if a text fails the check.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         for partner in partners where partner.draft.open.isEmpty {
             do throws(JobError) {
@@ -97,9 +98,9 @@ struct PlanFiles {
         }
     }
 
-    /// Files of an earlier plan for some of the collections, which this plan has no job for.
+    /// Returns the files that an earlier plan wrote for some of the collections, and for which this plan has no job.
     ///
-    /// A file that no plan wrote is none.
+    /// A file that no plan wrote is left out.
     private func leftovers(of collections: Set<Namespace>) -> [FilePath] {
         guard let folder = folder.map({ FilePath($0) }) else { return [] }
         let planned = Set(files.compactMap(\.path) + partners.compactMap(\.path))
@@ -125,8 +126,8 @@ struct PlanFiles {
         }
     }
 
-    /// Writes the files, all or, when one of them stands there already, none; what an earlier plan left goes.
-    /// - Parameter collections: the collections that are planned for.
+    /// Writes all files, or none if one of them exists and is not to be replaced; removes the files of an earlier plan.
+    /// - Parameter collections: the collections of the plan.
     /// - Returns: the files that were removed.
     /// - Throws: ``OutputError``.
     func write(_ texts: [String], replacing: Bool, for collections: Set<Namespace>) throws -> [String] {
@@ -156,22 +157,22 @@ struct PlanFiles {
     }
 }
 
-/// A schema, and what the operator named it.
+/// A schema with the operator's name for it.
 struct NamedSchema {
     let argument: SchemaArgument
     let schema: ServerSchema
 }
 
-/// The files of a schema of a git revision beside the jobs that name it: a run has to read it, wherever it is.
+/// Copies of a git revision's schema files next to the jobs that name it, so that a run can read them anywhere.
 struct SchemaCopy {
     /// The operator's name for the schema.
     let name: String
     /// The folder, or the only file, that a job names.
     let place: FilePath
-    /// The paths and the texts.
+    /// The paths and the texts of the files.
     let files: [(String, String)]
 
-    /// `nil` for a schema that is no git revision.
+    /// Creates the copy; `nil` for a schema that is not from a git revision.
     init?(of named: NamedSchema, in base: FilePath) {
         let sources = named.schema.sources
         guard GitRevision(named.argument.name) != nil, !sources.isEmpty else { return nil }
@@ -187,7 +188,7 @@ struct SchemaCopy {
 }
 
 extension Job {
-    /// Whether another text comes to the same job.
+    /// Whether another text describes the same job.
     fileprivate func saysTheSame(as other: Job) -> Bool {
         (name, namespace, activeSchema, nextSchema) == (
             other.name, other.namespace, other.activeSchema, other.nextSchema
@@ -197,7 +198,7 @@ extension Job {
     }
 }
 
-/// A plan that is not what it should be: a bug.
+/// An error for a plan that is wrong because of a bug.
 struct PlanDefect: Error, CustomStringConvertible {
     let description: String
 }

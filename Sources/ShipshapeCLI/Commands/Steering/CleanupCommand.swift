@@ -35,7 +35,7 @@ struct CleanupCommand: AsyncParsableCommand {
         let registry = try await state.registry(connection, for: "cleanup")
         let reach = try await onOwnedThread(name: "state") { () throws in try registry.reach(of: name) }
         if let reach, reach.marks {
-            // The marks are taken out of the documents.
+            // The cleanup also removes the job's marks from the documents.
             try await connection.pool(readsFromPrimary: true).requirePrivileges(
                 for: "cleanup", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
         }

@@ -96,12 +96,12 @@ extension StatusCommand {
     }
 }
 
-/// Where `--watch` draws: over what it drew before on a terminal, below it elsewhere.
+/// The output of `--watch`, which on a terminal replaces the previous one, and elsewhere follows it.
 struct WatchScreen {
     let isTerminal: Bool
 
     func draw(_ text: String) throws {
-        // Home, then each line to its end, then the rest of the screen: without a flicker between.
+        // Moves to the top, and clears the rest of each line and then of the screen, which avoids flicker.
         let body = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
         try Console.result(isTerminal ? "\u{1B}[H\(body)\u{1B}[J" : text)
     }

@@ -48,7 +48,7 @@ struct TuneCommand: AsyncParsableCommand {
             let shown = entries.filter { asked.isEmpty || asked.contains($0.name) }
             try Console.show(shown.map(Self.line).joined(separator: "\n"))
         } catch let error as LocatedError {
-            // What the job file's parser says of a value; the place is the command line.
+            // The message of the job file's parser, without its place, because the value is on the command line.
             throw UsageError("nothing was changed: \(error.message)")
         }
     }
@@ -57,7 +57,7 @@ struct TuneCommand: AsyncParsableCommand {
         "\(limit.name)=\(limit.value)" + (limit.isOverridden ? " (set by tune)" : "")
     }
 
-    /// `limit=value`, or `limit=?`.
+    /// An argument: `limit=value`, or `limit=?`.
     struct Assignment: ExpressibleByArgument {
         let name: String
         let value: String

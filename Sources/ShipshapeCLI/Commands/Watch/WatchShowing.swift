@@ -4,7 +4,7 @@ internal import Reporting
 internal import Synchronization
 internal import Watching
 
-/// Tells the operator, and the operator's other programs, what a watch says.
+/// Shows the events of a watch to the operator, and to other programs through the metrics and the hook.
 final class WatchShowing: Sendable {
     private struct State {
         var failure: OutputError?
@@ -21,7 +21,7 @@ final class WatchShowing: Sendable {
         (self.metrics, self.hook, self.isQuiet) = (metrics, hook, isQuiet)
     }
 
-    /// Why the metrics could not be written the last time.
+    /// The error of the last write of the metrics; `nil` if it succeeded.
     var failure: OutputError? { state.withLock { $0.failure } }
 
     func show(_ event: WatchEvent) {
@@ -40,7 +40,7 @@ final class WatchShowing: Sendable {
         }
     }
 
-    /// Waits until the hooks are over.
+    /// Waits until all hooks have ended.
     func finish() async { await hooks.finish() }
 
     private func say(_ line: String, level: Logger.Level = .info) {
@@ -54,7 +54,7 @@ final class WatchShowing: Sendable {
         }
         if isNew, !isQuiet { say(WatchReport.line(counts)) }
         guard let metrics else { return }
-        // A disk that is full for a while does not end the watch.
+        // A temporarily full disk does not end the watch.
         do {
             try AtomicFile.write(WatchReport.metrics(counts).utf8, to: metrics)
             state.withLock { $0.failure = nil }

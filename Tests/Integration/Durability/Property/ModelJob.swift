@@ -1,26 +1,26 @@
 import BSON
 import Conformance
 
-/// A random job, and what it has to make of any document.
+/// A random job, and its expected result for any document.
 struct ModelJob: Sendable {
     let steps: [ModelStep]
     let limits: String
-    /// Whether the job names an active schema, so that the gate judges what it writes.
+    /// Whether the job names an active schema, so that the unsync budget judges its writes.
     let isGated: Bool
 
-    /// What the job makes of a document, and why each step leaves it alone that does.
+    /// The document after the job, and for each step the reason why it skips the document, if it does.
     struct Outcome: Sendable {
         var document: BSONDocument
         var leftAlone: [String?]
     }
 
-    /// Whether the model knows what every step does.
+    /// Whether the model knows the effect of every step.
     var isKnown: Bool { steps.allSatisfy { $0.find != nil } }
 
     /// The outermost fields that the job writes.
     var topLevelTargets: [String] { Array(Set(steps.flatMap { [$0.target] + $0.others }.map { $0.components[0] })) }
 
-    /// Runs all steps over a document, each on what the one before it made; `nil` where the model does not know.
+    /// Runs all steps over a document, each on the result of the one before; `nil` if the model does not know it.
     func outcome(of document: BSONDocument) throws -> Outcome? {
         guard isKnown else { return nil }
         var outcome = Outcome(document: document, leftAlone: [])
@@ -41,7 +41,7 @@ struct ModelJob: Sendable {
         return outcome
     }
 
-    /// Whether a name stands twice in the document, or in a parent of what the job writes or reads.
+    /// Whether a name occurs twice in the document, or in a parent of a field that the job writes or reads.
     private func isAmbiguous(_ document: BSONDocument) -> Bool {
         let paths = steps.flatMap(\.paths)
         let objects = paths.flatMap { path in
@@ -53,7 +53,7 @@ struct ModelJob: Sendable {
         }
     }
 
-    /// A job of one to four steps that do not undo each other: none writes what an earlier one reads or writes.
+    /// Returns a job of one to four steps of which none writes a field that an earlier one reads or writes.
     static func random(using random: inout Randomness) -> ModelJob {
         var steps: [ModelStep] = []
         let count = random.pick([1, 1, 2, 3, 4])
@@ -67,7 +67,7 @@ struct ModelJob: Sendable {
             isGated: steps.allSatisfy { $0.find != nil } && random.percent(25))
     }
 
-    /// A schema under which many of the random documents sync, and fewer after many of the random steps.
+    /// A schema that many of the random documents fit, and fewer of them after many of the random steps.
     static let activeSchema = """
         {"title": "C", "bsonType": "object", "required": ["_id"], "properties": {
           "_id": {"bsonType": "int"}, "a": {"bsonType": "string"}, "b": {"bsonType": "int"}, "d": {"bsonType": "bool"},

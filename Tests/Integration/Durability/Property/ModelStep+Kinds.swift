@@ -5,7 +5,7 @@ import ServerSchema
 @testable import JobState
 @testable import Jobs
 
-/// A random step of each kind.
+/// Random steps of each kind.
 extension ModelStep {
     static func random(using random: inout Randomness) -> ModelStep {
         let old = [makeDefault, makeCopy, makeConvert, makeConvertInto]
@@ -13,7 +13,7 @@ extension ModelStep {
         return random.pick(kinds)(&random)
     }
 
-    /// Paths that lead somewhere in most of the random documents, and some that never do.
+    /// Paths that exist in most of the random documents, and some that never do.
     private static let paths = [
         "a", "b", "c", "d", "n", "é", "e.x", "e.y.z", "e.n", "q.r", "m.k", "l", "e.y",
     ].compactMap { try? FieldPath($0) }

@@ -1,7 +1,7 @@
 import BSON
 import Conformance
 
-/// Steps that take fields away, or move them.
+/// Steps that remove or move fields.
 extension ModelStep {
     static func unset(_ field: FieldPath, nullsAlone: Bool) -> ModelStep {
         let yaml = "unset: {field: \(field), when: \(nullsAlone ? "null" : "present")}"
@@ -12,7 +12,7 @@ extension ModelStep {
         }
     }
 
-    /// A copy that keeps, or replaces, what is there.
+    /// Returns a copy that keeps or replaces an existing value.
     static func copy(_ from: FieldPath, to: FieldPath, replaces: Bool) -> ModelStep {
         let yaml = "copy: {from: \(from), to: \(to), whenPresent: \(replaces ? "replace" : "keep")}"
         return ModelStep(yaml: yaml, target: to, source: from) { document in
@@ -33,7 +33,7 @@ extension ModelStep {
 }
 
 extension BSONDocument {
-    /// The document without the field at a path through objects.
+    /// Returns the document without the field at a path through objects.
     func removing(_ path: some Collection<String>) throws -> BSONDocument {
         guard let name = path.first else { return self }
         guard path.count > 1 else { return try removing(name) }

@@ -1,11 +1,11 @@
 import BSON
 import Conformance
 
-/// Steps of which the model knows no more than their text: what they do is asked of the server.
+/// Steps of which the model knows only the text: the server computes their effect.
 extension ModelStep {
     private static let fields = ["a", "b", "c", "d", "e.x", "m.k", "l", "e.y"]
 
-    /// A step over elements, several fields, or an expression.
+    /// Returns a step over elements, several fields, or an expression.
     static func unmodelled(using random: inout Randomness) -> ModelStep {
         let field = random.pick(fields)
         let free = random.pick(["f1", "f2", "e.f3"])

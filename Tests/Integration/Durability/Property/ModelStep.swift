@@ -1,30 +1,31 @@
 import BSON
 
-/// What a step has to make of a document, computed without the server and without the engine's own code.
+/// The expected effect of a step on a document, computed without the server and without the engine's own code.
 struct ModelStep: Sendable {
-    /// What the step finds in a document.
+    /// The effect of the step on a document.
     enum Finding: Sendable {
-        /// The document fits, or the step is not about it.
+        /// The document fits, or the step does not apply to it.
         case nothing
-        /// The step makes this of it.
+        /// The step turns the document into this one.
         case becomes(BSONDocument)
-        /// It is reported for this reason and left alone.
+        /// The document is reported for this reason, and skipped.
         case leftAlone(String)
     }
 
     /// The step as an entry of the job file.
     let yaml: String
-    /// What it writes.
+    /// The field that the step writes.
     let target: FieldPath
-    /// What it reads besides.
+    /// The field that the step reads as well, if any.
     let source: FieldPath?
-    /// The finding in a document in which no name stands twice; `nil` where the model does not know, and the server's own
-    /// dry run is asked.
+    /// Returns the effect on a document in which no name occurs twice.
+    ///
+    /// `nil` if the model does not know the effect, so that the server computes it.
     let find: (@Sendable (BSONDocument) throws -> Finding)?
-    /// Further fields that it writes.
+    /// Further fields that the step writes.
     var others: [FieldPath] = []
 
-    /// The texts of the report.
+    /// The reasons in the report.
     enum Reason {
         static let notConvertible = "not convertible without loss"
         static let targetDiffers = "target holds another value"
@@ -33,17 +34,17 @@ struct ModelStep: Sendable {
         static let repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
     }
 
-    /// Whether two steps touch fields of which one lies in the other.
+    /// Whether two steps touch fields of which one contains the other.
     func overlaps(_ other: ModelStep) -> Bool {
         paths.contains { path in other.paths.contains { path.meets($0) } }
     }
 
-    /// All fields that it reads and writes.
+    /// All fields that the step reads and writes.
     var paths: [FieldPath] { [target] + [source].compactMap(\.self) + others }
 }
 
 extension ModelStep {
-    /// A step that writes its target where it is missing, and else compares.
+    /// Returns a step that writes its target where it is missing, and else compares.
     static func fills(
         _ target: FieldPath, from source: FieldPath, yaml: String, value: @escaping @Sendable (BSONValue) -> BSONValue?,
         concerns: @escaping @Sendable (BSONValue) -> Bool
@@ -64,7 +65,7 @@ extension ModelStep {
         }
     }
 
-    /// A step that changes its target where it stands.
+    /// Returns a step that changes its target in place.
     static func changes(
         _ target: FieldPath, yaml: String, _ find: @escaping @Sendable (BSONValue?) -> ModelChange
     ) -> ModelStep {
@@ -79,7 +80,7 @@ extension ModelStep {
     }
 }
 
-/// What becomes of one value.
+/// The effect of a step on one value.
 enum ModelChange {
     case nothing
     case to(BSONValue)
@@ -90,7 +91,7 @@ enum ModelChange {
 enum ModelWay {
     case open, missing, blocked
 
-    /// Why a path that is no open way cannot be written.
+    /// The reason why a path that is not open cannot be written.
     var obstacle: String? {
         switch self {
         case .open: nil
@@ -101,7 +102,7 @@ enum ModelWay {
 }
 
 extension BSONDocument {
-    /// Walks the parents of a path from the outermost one.
+    /// Checks the parents of a path from the outermost one.
     func way(to path: FieldPath) -> ModelWay {
         var document = self
         for name in path.components.dropLast() {

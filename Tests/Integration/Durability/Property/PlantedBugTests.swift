@@ -6,9 +6,9 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The property test is worth what it catches: three mistakes that a debug build makes on purpose.
+/// The property test catches three bugs that a debug build has on purpose.
 @Suite struct PlantedBugTests {
-    /// What each mistake breaks.
+    /// Returns the kind of violation that a bug causes.
     private static func violation(by bug: FaultInjection.Bug) -> PropertyViolation.Kind {
         switch bug {
         case .noFence: .lateWrite
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// What brings each mistake to light, besides a random job over random documents.
+    /// Returns the disturbances that reveal a bug, in addition to a random job over random documents.
     private static func disturbances(showing bug: FaultInjection.Bug) -> [PropertyDisturbance] {
         switch bug {
         case .noFence: [.staleRunner]
@@ -26,9 +26,9 @@ import Testing
         }
     }
 
-    /// A job that has shown each mistake, tried before all others: the first of them that shows it may come late.
+    /// Returns the seed of a job that revealed the bug, which is tried first, because another such job may come late.
     ///
-    /// What the test prints is the seed to write here when this one shows it no more.
+    /// If the job does not reveal the bug any more, the test prints the seed to write here.
     private static func seed(showing bug: FaultInjection.Bug) -> UInt64 {
         switch bug {
         case .noFence: 3_080_617_052
@@ -41,7 +41,7 @@ import Testing
         try await expectCaught(bug, by: Self.disturbances(showing: bug), first: [Self.seed(showing: bug)])
     }
 
-    /// The same with whatever may happen, as the property test itself runs; some take more than a hundred jobs.
+    /// The same with all disturbances, as the property test itself runs; some bugs take more than a hundred jobs.
     @Test(.enabled(if: TestScale.current == .torture), arguments: FaultInjection.Bug.allCases)
     func aPlantedBugIsCaughtWithoutAHint(_ bug: FaultInjection.Bug) async throws {
         try await expectCaught(bug, by: nil, first: [])

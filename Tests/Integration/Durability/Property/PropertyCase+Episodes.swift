@@ -3,12 +3,12 @@ import Conformance
 import Glibc
 import TestSupport
 
-/// What happens to a job before its last run.
+/// A disturbance of a job before its last run.
 enum PropertyDisturbance: CaseIterable, Sendable {
     case onlyTheUser, besideTheUser, killedAtAFaultPoint, killedByTheUser, stoppedByTheUser, overtaken, staleRunner
     case twoRunners
 
-    /// What happens often stands here more often.
+    /// The disturbances to choose from, with frequent ones repeated.
     static let mix = allCases + [.killedAtAFaultPoint, .killedAtAFaultPoint, .killedByTheUser, .overtaken, .overtaken]
 }
 
@@ -66,7 +66,7 @@ extension PropertyCase {
         try await checkAcknowledged()
     }
 
-    /// The user changes what the runner has looked at and is about to write.
+    /// The user changes documents that the runner has read and is about to write.
     private mutating func overtakenBetweenLookAndWrite() async throws {
         let visit = 1 + random.below(4)
         trail.append("the user overtakes write \(visit)")
@@ -81,7 +81,8 @@ extension PropertyCase {
         }
     }
 
-    /// A runner sleeps past its lease, another finishes, the user writes: the first changes nothing any more.
+    /// A runner sleeps past its lease, another one finishes, and the user writes: the first one changes nothing any
+    /// more.
     private mutating func staleRunner() async throws {
         let visit = 1 + random.below(4)
         trail.append("a runner sleeps before write \(visit) until another is done")
@@ -123,7 +124,7 @@ extension PropertyCase {
         }
     }
 
-    /// The first documents that still need the job, in the order in which a run reads them.
+    /// Returns the first documents that still need the job, in the order in which a run reads them.
     private func nextIDs() async throws -> [BSONValue] {
         let made = try await expected(of: test.database.keyed())
         let open = try await test.database.inOrderOfRecords("c").filter { document in
@@ -140,7 +141,7 @@ extension PropertyCase {
         }
     }
 
-    /// Waits until the program is stopped; `false` when it has ended before it came there.
+    /// Waits until the program is stopped; returns `false` if it ended before.
     private func waitForStop(_ program: LiveProgram) async throws -> Bool {
         var isStopped = false
         try await waitUntil("the program sleeps or has ended") {

@@ -4,16 +4,16 @@ import TestSupport
 
 @testable import JobState
 
-/// What holds whatever happened.
+/// The conditions that hold whatever happened.
 extension PropertyCase {
-    /// What a document was when a user last wrote it, or at the start, for every document that is to be there.
+    /// Returns each document that must exist, as a user last wrote it or as it was at the start.
     private func lastSeen() async -> [PropertyKey: BSONDocument] {
         var documents = original
         for (key, document) in await user.left { documents[key] = document }
         return documents
     }
 
-    /// No user write is lost, every document fits or is listed, and a second run changes nothing.
+    /// Checks that no user write is lost, every document fits or is listed, and a second run changes nothing.
     func checkEnd(_ last: ProgramRun) async throws {
         let found = try await test.database.keyed()
         let seen = await lastSeen()
@@ -39,7 +39,7 @@ extension PropertyCase {
         }
     }
 
-    /// Nothing is needed any more, and the report's counts are those of the documents that do not fit.
+    /// Checks that no document needs the job any more, and that the report counts the documents that do not fit.
     private func checkListed(_ seen: [PropertyKey: BSONDocument], in run: ProgramRun) throws {
         var listed = job.steps.map { _ in [String: Int]() }
         for document in seen.values {
@@ -68,7 +68,7 @@ extension PropertyCase {
         }
     }
 
-    /// What the journal says was written needs the job no more, but where a user has touched it.
+    /// Checks that documents whose writes the journal acknowledges need the job no more, except those that users have touched.
     func checkAcknowledged() async throws {
         try await test.mongod.waitForNoCommand(of: test.appName)
         guard try compiled().hasOnePhase else { return }
@@ -81,7 +81,7 @@ extension PropertyCase {
         }
     }
 
-    /// The documents that an attempt is known to have written.
+    /// Returns the documents that the journal acknowledges as written.
     private func acknowledged() async throws -> Set<PropertyKey> {
         var written: [BSONValue: BSONDocument] = [:]
         for record in try await test.state.documents("journal", ["_id.range": "acknowledged"]) {
@@ -102,9 +102,9 @@ extension PropertyCase {
 extension BSONDocument {
     var json: String { (try? extendedJSON()) ?? "\(bytes)" }
 
-    /// Whether the other one has the same fields, in any order.
+    /// Whether the other document has the same fields, in any order.
     ///
-    /// A user who changes the source of one of two steps between journal and write makes the job do the second step first.
+    /// If a user changes the source of one of two steps between journal and write, the job does the second step first.
     fileprivate func isMerely(_ other: BSONDocument?) -> Bool {
         other.map { $0.inOrderOfNames == inOrderOfNames } ?? false
     }

@@ -6,9 +6,12 @@ import TestSupport
 @testable import Jobs
 @testable import Steps
 
-/// What the job has to make of documents.
+/// The expected result of the job.
 extension PropertyCase {
-    /// By the model where it knows every step, else by the server, which runs the job's own pipelines as an aggregation.
+    /// Returns the documents after the job.
+    ///
+    /// The model computes them if it knows every step. Otherwise the server runs the job's own pipelines as an
+    /// aggregation.
     func expected(of documents: [PropertyKey: BSONDocument]) async throws -> [PropertyKey: BSONDocument] {
         guard job.isKnown else { return try await asked(of: documents) }
         var expected: [PropertyKey: BSONDocument] = [:]
@@ -16,7 +19,7 @@ extension PropertyCase {
         return expected
     }
 
-    /// The documents that still need the job.
+    /// Describes the documents that still need the job.
     func open() async throws -> String {
         let found = try await test.database.keyed()
         let made = try await expected(of: found)
@@ -29,7 +32,7 @@ extension PropertyCase {
         do { try await database.create("oracle", collation: collation) } catch let error as MongoError
             where !error.isTransient
         {
-            // It is there from the last time.
+            // The collection exists from the last time.
             try await database.run(["delete": "oracle", "deletes": [["q": [:], "limit": 0]]])
         }
         let all = documents.values.map { BSONValue.object($0) }
@@ -44,14 +47,14 @@ extension PropertyCase {
         return Dictionary(uniqueKeysWithValues: found.map { (PropertyKey($0["_id"] ?? .null), $0) })
     }
 
-    /// The job as the program reads it.
+    /// Returns the job as the program reads it.
     func compiled() throws -> CompiledJob {
         try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
     }
 }
 
 extension CompiledJob {
-    /// Whether one walk over the collection does it.
+    /// Whether one pass over the collection does the job.
     var hasOnePhase: Bool { phases.count == 1 }
 }
 

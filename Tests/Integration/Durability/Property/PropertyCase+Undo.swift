@@ -2,10 +2,12 @@ import BSON
 import Conformance
 import TestSupport
 
-/// Taking the job back.
+/// The undo of the job.
 extension PropertyCase {
-    /// Undoes the job, now and then in two attempts: what no user touched is as it was, byte for byte, and in what users
-    /// touched no value stands that neither they nor the job wrote.
+    /// Undoes the job, now and then in two attempts.
+    ///
+    /// Documents that no user touched must be as they were, byte for byte. In the others, each value must come from a
+    /// user or from the job.
     mutating func checkUndo() async throws {
         try await user.write(times: random.below(20))
         if random.percent(30) {
@@ -34,10 +36,10 @@ extension PropertyCase {
         }
     }
 
-    /// Each field is what it was after a write of a user, or before anybody wrote, or has been left alone.
+    /// Checks that each field is as it was after a user's write or before the first write, or is skipped.
     ///
-    /// Of an object each field by itself: a user who changes a source between journal and write makes the job write a part
-    /// of what it journaled, and the rest later; undo takes back what it knows to be the job's.
+    /// In an object, each field is checked by itself. If a user changes a source between journal and write, the job
+    /// writes a part of what it journaled, and the rest later; undo restores what it knows to be the job's.
     private func check(
         _ key: PropertyKey, _ document: BSONDocument, from before: BSONDocument, written: [String: [BSONValue?]]
     ) throws {
@@ -55,7 +57,8 @@ extension PropertyCase {
     }
 
     private func undo(fault: String?) async throws -> ProgramRun {
-        // What dead runners may have written is taken back too: that the others' is not is seen in the change events.
+        // Undo also restores what killed runners may have written; the test of change events checks that it takes
+        // nothing from users.
         let flags = [
             "--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000",
             "--include-uncertain",

@@ -3,15 +3,15 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// One random job over one random collection, with a user who writes at the same time and runners that die.
+/// One random job over one random collection, with a user who writes at the same time and runners that are killed.
 struct PropertyCase {
     let seed: UInt64
     let test: BackfillCase
     let job: ModelJob
     let user: PropertyUser
-    /// The documents as they were before anybody wrote.
+    /// The documents before the first write.
     let original: [PropertyKey: BSONDocument]
-    /// What a debug build does wrong on purpose.
+    /// The bug that a debug build has on purpose.
     let plant: String?
     /// The collection's collation.
     let collation: BSONDocument?
@@ -54,8 +54,8 @@ struct PropertyCase {
         self.random = random
     }
 
-    /// Runs the job with all that comes between, and looks at what is left.
-    /// - Parameter disturbances: what happens before the last run; `nil` leaves it to the seed.
+    /// Runs the job with its disturbances, and checks the result.
+    /// - Parameter disturbances: the disturbances before the last run; `nil` leaves them to the seed.
     mutating func run(_ disturbances: [PropertyDisturbance]?) async throws {
         var some: [PropertyDisturbance] = []
         for _ in 0..<random.pick([0, 1, 1, 2, 3]) { some.append(random.pick(PropertyDisturbance.mix)) }
@@ -77,7 +77,7 @@ struct PropertyCase {
         )
     }
 
-    /// Runs the program; dead runners' leases are short.
+    /// Runs the program, with a short lease in case it is killed.
     func backfill(
         flags: [String] = [], fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
@@ -92,7 +92,7 @@ struct PropertyCase {
 }
 
 extension TestDatabase {
-    /// The documents of `c`, by `_id`.
+    /// Returns the documents of `c`, by `_id`.
     func keyed() async throws -> [PropertyKey: BSONDocument] {
         let documents = try await documents("c")
         return Dictionary(uniqueKeysWithValues: documents.map { (PropertyKey($0["_id"] ?? .null), $0) })

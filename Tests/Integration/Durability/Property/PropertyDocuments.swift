@@ -1,24 +1,24 @@
 import BSON
 import Conformance
 
-/// Random documents with every odd value at the places that jobs reach for.
+/// Random documents with every odd value in the fields that jobs use.
 struct PropertyDocuments: Sendable {
-    /// What a case's documents have in common.
+    /// The kind of the `_id`s in a case's documents.
     enum IDs: CaseIterable, Sendable {
         case mixed, numbers, names
     }
 
     var random: Randomness
     let ids: IDs
-    /// Whether a name stands twice in some of them; an aggregation does not give such a document back truly.
+    /// Whether a name occurs twice in some of them; an aggregation does not return such a document unchanged.
     var repeatsNames = true
-    /// How many different numbers there are as `_id`s.
+    /// The number of different numbers that are used as `_id`s.
     var spread = 600
 
-    /// A new document; two may have the same `_id`.
+    /// Returns a new document; two may have the same `_id`.
     mutating func document() -> BSONDocument { fields(behind: [("_id", id())]) }
 
-    /// The fields of a document, in any order.
+    /// Returns the fields of a document, in any order.
     mutating func fields(behind first: [(String, BSONValue)] = []) -> BSONDocument {
         var fields: [(String, BSONValue)] = []
         for name in ["a", "b", "c", "d", "é"] where random.percent(70) { fields.append((name, value())) }
@@ -44,7 +44,7 @@ struct PropertyDocuments: Sendable {
         .timestamp(0),
     ]
 
-    /// A value of any kind; a top-level empty timestamp is none, as the server fills it in.
+    /// Returns a value of any kind but an empty timestamp, which the server would fill in at the top level.
     mutating func value() -> BSONValue {
         random.percent(30) ? random.pick(Self.plain) : random.pick(Self.odd)
     }

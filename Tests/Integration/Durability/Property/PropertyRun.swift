@@ -1,22 +1,22 @@
 import JobState
 import TestSupport
 
-/// Many cases, a few at once.
+/// Many cases, a few of them at once.
 struct PropertyRun: Sendable {
     let mongod: Mongod
-    /// What the program does wrong on purpose.
+    /// The bug that the program has on purpose.
     let plant: String?
-    /// What happens before the last run of each case; `nil` leaves it to the seed.
+    /// The disturbances before the last run of each case; `nil` leaves them to the seed.
     let disturbances: [PropertyDisturbance]?
 
     /// A case that failed.
     struct Failure: Sendable, CustomStringConvertible {
         let kind: PropertyViolation.Kind
-        /// What was wrong, with the seed that shows it again.
+        /// The violation, with the seed that reproduces it.
         let description: String
     }
 
-    /// Runs the cases of these seeds until so many have failed, and says what was wrong with the seed that shows it again.
+    /// Runs the cases of these seeds until this many have failed, and returns the failures.
     func failures(of seeds: [UInt64], atMost limit: Int) async -> [Failure] {
         await withTaskGroup(of: Failure?.self) { group in
             var failures: [Failure] = []

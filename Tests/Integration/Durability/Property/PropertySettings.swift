@@ -1,27 +1,28 @@
 import Glibc
 import TestSupport
 
-/// How much of the property test runs, and which case of it is to be repeated.
+/// The extent of the property test, and the case to repeat.
 enum PropertySettings {
-    /// `SHIPSHAPE_SEED`: the one case to repeat, as a failure prints it.
+    /// The one case to repeat, as a failure prints it, from `SHIPSHAPE_SEED`.
     static let repeated: UInt64? = number("SHIPSHAPE_SEED")
 
-    /// `SHIPSHAPE_CASES`: so many instead of the usual number.
+    /// The number of cases, which `SHIPSHAPE_CASES` may set.
     static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(8, full: 100, torture: 1_000)
 
-    /// The same for jobs whose every event is judged: some 2,500 events each.
+    /// The same for jobs whose every event is judged, each with some 2,500 events.
     static let eventCases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(2, full: 8, torture: 40)
 
-    /// The first of the seeds, which follow each other: always the same, so that a change is blamed for what it breaks alone.
+    /// The first of the seeds, which are always the same ones, so that a change is blamed only for what it breaks.
     ///
-    /// `SHIPSHAPE_FIRST_SEED` looks for what no run has found yet.
+    /// `SHIPSHAPE_FIRST_SEED` sets another one, to find failures that no run has found yet.
     static let first = repeated ?? number("SHIPSHAPE_FIRST_SEED") ?? 3_080_617_000
 
-    /// `SHIPSHAPE_SPREAD`: so many documents in each of the jobs whose every event is judged; the fewer, the more often the
-    /// writers meet the job.
+    /// The number of documents in each job whose every event is judged, from `SHIPSHAPE_SPREAD`.
+    ///
+    /// With fewer documents, the writers meet the job more often.
     static let spread = number("SHIPSHAPE_SPREAD").map(Int.init)
 
-    /// So many at once: most of the time a case waits for the lease of a runner that was killed.
+    /// The number of cases at once: most of the time a case waits for the lease of a killed runner.
     static let atOnce = TestScale.pick(3, full: 6, torture: 6)
 
     private static func number(_ name: String) -> UInt64? {
@@ -30,23 +31,23 @@ enum PropertySettings {
     }
 }
 
-/// What a case found to be wrong.
+/// A violation that a case found.
 struct PropertyViolation: Error, CustomStringConvertible {
-    /// What does not hold.
+    /// The condition that does not hold.
     enum Kind {
-        /// The program ended as it should not have.
+        /// The program ended in an unexpected way.
         case ending
-        /// A document is not what the last write of a user and the job make of it.
+        /// A document is not the result of a user's last write and the job.
         case document
-        /// A runner wrote after its lease.
+        /// A runner wrote after the end of its lease.
         case lateWrite
-        /// The journal says that a document was written, and it still needs the job.
+        /// The journal acknowledges the write of a document that still needs the job.
         case acknowledged
-        /// The report does not list what does not fit.
+        /// The report does not list the documents that do not fit.
         case listing
-        /// A second run changes something.
+        /// A second run changes a document.
         case secondRun
-        /// What was taken back is not what it was.
+        /// A restored document is not as it was.
         case undo
     }
 

@@ -3,7 +3,7 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// A user of the collection, who writes whatever they like, and remembers what each document was after their last write.
+/// A user of the collection who writes at random, and remembers each document after their last write.
 actor PropertyUser {
     private let database: TestDatabase
     private var random: Randomness
@@ -11,14 +11,14 @@ actor PropertyUser {
     private let paths: [String]
     private var ids: [BSONValue]
     private var favorites: [BSONValue] = []
-    /// By `_id`, what the user's last write left; `nil` after a deletion.
+    /// The documents as the user's last write left them, by `_id`; `nil` after a deletion.
     private(set) var left: [PropertyKey: BSONDocument?] = [:]
-    /// By `_id` and top-level field, what the user's writes to the field left; `nil` where there was none then.
+    /// The values that the user's writes left, by `_id` and top-level field; `nil` if the field was missing then.
     private(set) var values: [PropertyKey: [String: [BSONValue?]]] = [:]
     /// The top-level fields that the job writes.
     private let targets: [String]
 
-    /// A user of a collection of these documents, who likes to write the fields that a job is about.
+    /// Makes a user of a collection of these documents, who prefers to write the fields that a job uses.
     init(
         _ database: TestDatabase, random: Randomness, documents: PropertyDocuments, ids: [BSONValue], job: ModelJob
     ) {
@@ -31,7 +31,7 @@ actor PropertyUser {
         paths = own + own + ["a", "e.x", "free", "e.free", "l", "m.k2"]
     }
 
-    /// Writes so many times, resting for up to so many milliseconds in between.
+    /// Writes this many times, with rests of up to `resting` milliseconds in between.
     /// - Parameter favorites: documents that are written more often than others.
     func write(times: Int, resting: Int = 0, among favorites: [BSONValue] = []) async throws {
         self.favorites = favorites
@@ -60,20 +60,20 @@ actor PropertyUser {
         do { try await database.run(["insert": "c", "documents": [.object(document)]]) } catch let error as MongoError
             where !error.isTransient
         {
-            return  // there is one of that _id already, or the server takes none such
+            return  // another document has that `_id`, or the server does not accept it
         }
         ids.append(id)
         remember(document, id, names: nil)
     }
 
-    /// Remembers what a write left in these fields; `nil` means all.
+    /// Remembers the values that a write left in these fields; `nil` means all.
     private func remember(_ document: BSONDocument, _ id: BSONValue, names: [String]?) {
         let key = PropertyKey(id)
         left[key] = document
         for name in names ?? targets { values[key, default: [:]][name, default: []].append(document[name]) }
     }
 
-    /// Changes one document, and remembers what the server says it is then.
+    /// Changes one document, and remembers it as the server returns it.
     private func change(_ change: BSONDocument) async throws {
         let id = !favorites.isEmpty && random.percent(60) ? random.pick(favorites) : random.pick(ids)
         let filter: BSONDocument = ["$expr": ["$eq": ["$_id", ["$literal": id]]]]
@@ -91,7 +91,7 @@ actor PropertyUser {
         }
     }
 
-    /// The top-level fields that an update writes; `nil` for a replacement.
+    /// Returns the top-level fields that an update writes, or `nil` for a replacement.
     private static func names(of update: BSONValue?) throws -> [String]? {
         guard let (name, body) = try update?.document?.elements().first, name.hasPrefix("$") else { return nil }
         let written = try body.document?.elements() ?? []
@@ -100,7 +100,7 @@ actor PropertyUser {
     }
 }
 
-/// An `_id` by its bytes, as 1 and 1.0 are two that replace each other.
+/// An `_id` by its bytes, because a document with `_id` 1 may be replaced by one with `_id` 1.0.
 struct PropertyKey: Hashable, Sendable, CustomStringConvertible {
     private let document: BSONDocument
 

@@ -4,24 +4,26 @@ import Foundation
 import Mongo
 import TestSupport
 
-/// One random job beside four writers, killed and resumed, then undone beside them: each change event is judged by its
-/// images.
+/// One random job during the writes of four users, killed and resumed, and then undone during their writes.
+///
+/// Each change event is judged by its images.
 struct UndoEventsCase {
-    /// What the events of a case came to.
+    /// The result of judging the events of a case.
     struct Result: Sendable {
         var events = 0
-        /// Events of runs and of undos.
+        /// The number of events of runs, and below it of undos.
         var written = 0
         var restored = 0
-        /// Changes of undo where users had changed a field of the job's and then left it as the job had: nobody can know.
+        /// Changes by undo to fields that users had changed and then set back to the job's value, which undo cannot
+        /// notice.
         var chances = 0
-        /// Documents that the undo named.
+        /// The number of documents that the undo listed.
         var named = 0
-        /// What a run or an undo took from a user, or what undo left of the job without naming it.
+        /// Changes of users that a run or an undo removed, and changes of the job that undo left and did not list.
         var violations: [String] = []
     }
 
-    /// Every write of a user leaves a number here that no other one does; the job never writes it.
+    /// The field in which each write of a user leaves a number of its own; the job never writes it.
     static let mark = "w"
     static let collection = "c"
 
@@ -33,7 +35,7 @@ struct UndoEventsCase {
     private let targets: Set<String>
     private let start: BSONValue
     private var trail: [String] = []
-    /// What the last undo said.
+    /// The output of the last undo.
     private var told = ""
 
     init(seed: UInt64, in test: BackfillCase, documents count: Int) async throws {
@@ -74,7 +76,7 @@ struct UndoEventsCase {
         return ModelStep(yaml: yaml, target: try FieldPath(target), source: nil, find: nil)
     }
 
-    // MARK: What happens
+    // MARK: Running
 
     mutating func run() async throws -> Result {
         let writers = UndoEventsWriters(test.database, targets: targets.sorted() + ["a", "e", "l", "free"])
@@ -88,7 +90,7 @@ struct UndoEventsCase {
         let last = try await beside(writers, times: 60) { case_, during in
             try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "20s"], nil, during)
         }
-        // A list of steps may not fit the documents, or be refused as such.
+        // Random steps might not fit the documents, or might be refused.
         guard let code = last.exitCode, [0, 1, 75].contains(code) else {
             throw violation("the run ended with \(last.status): \(last.errors)")
         }
@@ -174,7 +176,7 @@ struct UndoEventsCase {
     }
 }
 
-/// Users who write whatever they like, and sometimes just what a job would.
+/// Users who write at random, and sometimes exactly what a job would write.
 actor UndoEventsWriters {
     private let database: TestDatabase
     private let targets: [String]
@@ -206,7 +208,7 @@ actor UndoEventsWriters {
             switch random.below(10) {
             case 0: command = ["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]]
             case 1, 2:
-                // In the place of one that goes, or anew.
+                // The document replaces the deleted one, or is a new one.
                 _ = try? await database.run(["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]])
                 let body = documents.fields(behind: [("_id", id), ("w", mark)])
                 command = ["insert": "c", "documents": [.object(body)]]
@@ -225,24 +227,26 @@ actor UndoEventsWriters {
     }
 }
 
-/// Who wrote each field last, from the events in their order.
+/// The last writer of each field, found from the events in order.
 struct UndoEventsJudge: Sendable {
     let targets: Set<String>
     var result = UndoEventsCase.Result()
-    /// What does not hold, and of which document.
+    /// The violations, each with the `_id` of its document.
     private(set) var found: [(text: String, id: BSONValue)] = []
-    /// By document and field, what the job found there each time, as long as no user has written the field since; `nil` for
-    /// a field that was not there.
+    /// The values that the job found each time, by document and field, as long as no user has written the field since.
+    ///
+    /// `nil` for a field that was missing.
     private var open: [BSONDocument: [String: [BSONDocument?]]] = [:]
-    /// The same with what the job left, also once users have written the field, as long as the document stands.
+    /// The same with the value that the job left, also after users have written the field, as long as the document
+    /// exists.
     private var made: [BSONDocument: [String: (left: BSONDocument?, found: [BSONDocument?])]] = [:]
-    /// Each document as its last event left it.
+    /// Each document after its last event.
     private var last: [BSONDocument: BSONDocument] = [:]
     private var isUndoing = false
 
     init(targets: Set<String>) { self.targets = targets }
 
-    /// Takes the next event; true at the last.
+    /// Judges the next event, and returns whether it was the last one.
     mutating func take(_ event: BSONDocument) throws -> Bool {
         guard let key = event["documentKey"]?.document, let id = key["_id"], let kind = event["operationType"]?.text
         else {
@@ -293,7 +297,7 @@ struct UndoEventsJudge: Sendable {
         return false
     }
 
-    /// What the job has changed still has to be named; the documents are what the events made of them.
+    /// Checks that each remaining change of the job is listed, and that the events lead to the documents.
     mutating func end(naming named: Set<BSONDocument>, _ documents: [BSONDocument]) {
         result.named = named.count
         for document in documents where document["_id"] != "end" {
@@ -326,10 +330,9 @@ enum UndoEventsError: Error {
 }
 
 extension BSONDocument {
-    /// The document without what mongod 6.0 leaves behind in an image where an update moved a field: a name that stands twice
-    /// is the later one.
+    /// The document without the old field that mongod 6.0 leaves in an image if an update moved the field.
     ///
-    /// No document of these tests has one.
+    /// Of a name that occurs twice, the later one counts. No document of these tests has such a name itself.
     fileprivate var withoutStaleFields: BSONDocument {
         let all = (try? elements()) ?? []
         let names = Set(all.map(\.name))

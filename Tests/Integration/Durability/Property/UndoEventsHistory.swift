@@ -3,8 +3,10 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// All that is known of a document of which something does not hold: its events, its entries of the journal with what tells
-/// that they were written, and what the undo said of it.
+/// All that is known of a document with a violation.
+///
+/// These are its events, its entries in the journal with the evidence that they were written, and what the undo
+/// reported.
 struct UndoEventsHistory {
     private let id: BSONValue
     private let test: BackfillCase
@@ -40,7 +42,7 @@ struct UndoEventsHistory {
         }
     }
 
-    /// The entries, each with what its attempt is known to have written.
+    /// Returns the entries, each with what its attempt is known to have written.
     private func journal() async throws -> [String] {
         let all = try await test.state.documents("journal")
         var lines: [String] = []

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Random jobs beside writers who delete, replace and insert anew, killed and then undone: neither a run nor an undo takes
-/// anything from a user, and what undo does not give back it names.
+/// Random jobs, killed and then undone while users delete, replace and insert documents.
 ///
-/// Judged by the change events.
+/// The change events show that neither a run nor an undo takes anything from a user, and that undo lists what it does
+/// not restore.
 @Suite struct UndoEventsTests {
     @Test(
         .timeLimit(.minutes(TestScale.pick(60, full: 60, torture: 600))),

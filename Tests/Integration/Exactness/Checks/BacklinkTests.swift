@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The two errors of objects that become embedded ones, judged over all links of the app.
+/// The two errors of objects that become embedded, judged over all links of the app.
 @Suite struct BacklinkTests {
     private typealias Case = CheckVerdictCase
     private static let address = Case.schema("Address", ["city": "string"])
@@ -10,7 +10,8 @@ import Testing
         #"{ "title": "Address", "bsonType": "object", "properties": { "city": { "bsonType": "string" } } }"#
     private static let list = #"{ "bsonType": "array", "items": { "bsonType": "int" } }"#
 
-    /// Addresses 1 to 6, which people link to as home and work, and companies as their seat and in a list.
+    /// Runs a test with addresses, of which people link to some as home and work, and companies as their seat and in a
+    /// list.
     private func withAddresses(_ body: (CheckVerdictCase) async throws -> Void) async throws {
         try await Case.with { test in
             try await test.database.fill("Address", (1...7).map { ["_id": .integer($0), "city": "x"] })
@@ -41,10 +42,9 @@ import Testing
         }
     }
 
-    /// Address 3 is home and work of one person, 4 the home of one and the seat of a company: several.
+    /// Address 3 is home and work of one person, 4 the home of one and the seat of a company: each has several links.
     ///
-    /// 2 is linked as work
-    /// alone, 5 from a list, 6 as a long: one. Nothing links to 7.
+    /// Address 2 is linked only as work, 5 from a list, and 6 as a long: each has one link. Nothing links to 7.
     @Test func everyLinkOfTheAppCounts() async throws {
         try await withAddresses { test in
             let run = try await test.check()
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// What is embedded already has no link any more; that is said.
+    /// An object that is embedded already does not count as a link, and the report says so.
     @Test func linksThatAreEmbeddedAlreadyAreTold() async throws {
         try await withAddresses { test in
             try await test.database.run([
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// `plan --uri` counts the same, in its text, its job files and for machines.
+    /// `plan --uri` has the same counts in its text, its job files and its JSON.
     @Test func aPlanCountsTheParents() async throws {
         try await withAddresses { test in
             let plan = ["plan", "v1", "v2", "--uri", test.mongod.uri, "--out", "jobs"]
@@ -99,8 +99,8 @@ import Testing
         }
     }
 
-    /// A job counts every link that its schema tells of: an address that only `work` links to is no orphan of `home`, and
-    /// one that is a company's seat too has two parents.
+    /// A job counts every link in its schema: an address with only a `work` link is no orphan of `home`, and one that
+    /// is also a company's seat has two parents.
     @Test func aJobThatEmbedsCountsThemToo() async throws {
         try await withAddresses { test in
             let step = { (more: String) in
@@ -121,7 +121,7 @@ import Testing
             #expect(refused.output.contains("multiple backlinks. 2 documents of"), "\(refused.output)")
             let left = try await run(", orphans: leave, shared: leave", ["--dry-run", "--output", "json"])
             let report = try BSONDocument(extendedJSON: left.output)
-            // Of the homes 1, 3, 4 and 99 the first alone has one parent and is there.
+            // Of the homes 1, 3, 4 and 99, only the first has one parent and exists.
             #expect(report.leftAlone("At least one object does have multiple backlinks.") == 2, "\(left.output)")
             #expect(report.leftAlone("the linked document is not there") == 1)
         }

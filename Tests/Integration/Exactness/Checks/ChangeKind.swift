@@ -38,12 +38,12 @@ enum ChangeKind: CaseIterable, Sendable {
     }
 }
 
-/// Writes beside a scan, of which it is known what they made at which moment.
+/// Writes during a scan, with the document after each write and the time of the write.
 final class ChangeHistory: Sendable {
     private struct Entry {
         var time: UInt64
         var id: Int
-        /// `nil` for a document that was deleted.
+        /// The document after the write, or `nil` after a deletion.
         var document: BSONDocument?
     }
 
@@ -53,7 +53,7 @@ final class ChangeHistory: Sendable {
 
     init(_ people: ChangingPeople) { self.people = people }
 
-    /// Scans; writes begin before and end after it.
+    /// Scans the collection; writes begin before the scan and end after it.
     func scanWhileWriting(_ options: ScanOptions) async throws -> ScanResult {
         async let writing: Void = people.database.pool.run { client in try self.write(client) }
         try await waitUntil("writes are under way") { self.entries.withLock { $0.count > 20 } }
@@ -86,7 +86,7 @@ final class ChangeHistory: Sendable {
         }
     }
 
-    /// What there was at a moment, and how many writes came before and after it.
+    /// Returns the tally of the documents at a time, and the numbers of writes before and after it.
     func tally(at time: ClusterTime, _ options: ScanOptions) throws -> (Tally, passed: Int, later: Int) {
         var documents: [Int: BSONDocument] = [:]
         for id in 0..<25_000 { documents[id] = ChangingPeople.person(id, kind: id % 7) }

@@ -2,13 +2,13 @@ import BSON
 import TestSupport
 import Testing
 
-/// `check --active`: what newly fails, fails already, and is healed, and what of it ends the program with 1.
+/// `check --active`: documents that newly fail, that already fail and that are fixed, and which of them end it with 1.
 @Suite struct CheckActiveTests {
     private static let old = #"""
         { "bsonType": "object", "required": ["name"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" } } }
         """#
-    /// As the old one, but that names may be absent, and ages may not.
+    /// The old schema, except that names may be absent and ages must not be.
     private static let new = #"""
         { "bsonType": "object", "required": ["age"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" }, "age": { "bsonType": "int" } } }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// One file says nothing of its collection: it is the only one of the new schema.
+    /// A schema in one file does not name its collection: it is the only collection of the new schema.
     @Test func theActiveSchemaMayBeOneFile() async throws {
         try await withPeople([["_id": 1, "name": "Ada"]]) { database, folder, check in
             try folder.write(Self.old, to: "old.json")

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A collection of people of whom some fail, each in one of several ways.
+/// A collection of people, some of whom fail, in one of several ways.
 struct ChangingPeople: Sendable {
     let database: TestDatabase
     let namespace: Namespace
@@ -21,7 +21,7 @@ struct ChangingPeople: Sendable {
             }
         }
         """
-    /// Under which other documents fail.
+    /// A schema under which other documents fail.
     static let active = """
         { "bsonType": "object", "properties": { "_id": { "bsonType": "int" }, "age": { "bsonType": "string" } } }
         """
@@ -32,7 +32,7 @@ struct ChangingPeople: Sendable {
         try await database.fill("person", count: count) { Self.person($0, kind: $0 % 7) }
     }
 
-    /// A person that fits where the kind is 0 to 2, and fails otherwise.
+    /// Returns a person that fits if the kind is 0 to 2, and fails otherwise.
     static func person(_ id: Int, kind: Int) -> BSONDocument {
         let id = BSONValue.integer(id)
         return switch kind {
@@ -61,7 +61,7 @@ struct ChangingPeople: Sendable {
         try await CollectionScan(try CompiledSchema(namespace, Self.schema), on: database.pool, options: options).run()
     }
 
-    /// Scans; `change` runs once, when the first thousand documents were read.
+    /// Scans the collection; `change` runs once, after the first thousand documents have been read.
     func scan(_ options: ScanOptions, changing change: @escaping @Sendable (MongoCollection) throws -> Void)
         async throws
         -> ScanResult
@@ -91,7 +91,7 @@ private final class Holder: Sendable {
     let failure = Mutex<String?>(nil)
 }
 
-/// What of a tally must be the same whatever the order of reading.
+/// The parts of a tally that do not depend on the order of reading.
 struct TallyDigest: Equatable {
     let counts: DocumentCounts
     let groups: [String: [Int]]
@@ -104,7 +104,7 @@ struct TallyDigest: Equatable {
 }
 
 extension ScanResult {
-    /// Expects that the result is of one moment; of a server that cannot read so (before 5.0), that it says just that.
+    /// Expects that the result is of one moment, or that a server before 5.0 reports that it cannot read so.
     func expectOneMoment(sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
         let isPossible = try await Mongod.build.isAtLeast(5)
         #expect((clusterTime != nil) == isPossible, sourceLocation: sourceLocation)

@@ -5,11 +5,11 @@ import Scanning
 import TestSupport
 import Testing
 
-/// Documents that change while they are read are judged again: the counts are those of one moment.
+/// Documents that change while they are read are judged again, so that the counts are those of one moment.
 @Suite struct CheckChangesTests {
     private static let changes: [ChangeKind] = ChangeKind.allCases
 
-    /// Of the documents that are read, those in the batch that was sent, and those that are not sent yet.
+    /// Places among the documents that have been read, in the batch that was sent, and among those not sent yet.
     private static let places = [100, 5_000, 15_000, 24_000]
 
     @Test(arguments: [(1, 1 << 20), (1, 1_000), (3, 1 << 20), (4, 500)])
@@ -20,7 +20,7 @@ import Testing
             options.seenInMemory = seenInMemory
             let result = try await people.scan(options) { collection in
                 for (number, change) in Self.changes.enumerated() {
-                    // From every kind of document to every other.
+                    // Documents change from every kind to every other kind.
                     for place in Self.places {
                         for offset in 0..<49 { try change.apply(to: place + number * 49 + offset, collection) }
                     }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// What a reader of the failures file keeps: a failure holds until its document is retracted.
+    /// A failure in the failures file holds until its document is retracted.
     @Test(arguments: [1, 3]) func whatIsToldOfSingleDocumentsHoldsInTheEnd(_ threads: Int) async throws {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)
@@ -107,7 +107,7 @@ import Testing
 
     @Test func withoutSnapshotsTheMomentIsNotStated() async throws {
         try await Mongod.shared.withDatabase { database in
-            // A capped collection has no snapshots in 6.0; what is found in it is the same.
+            // A capped collection has no snapshots in 6.0, but the same documents are found in it.
             try await database.run(["create": "person", "capped": true, "size": 4_000_000])
             let people = try await ChangingPeople(database, count: 5_000)
             let result = try await people.scan(try people.options()) { collection in

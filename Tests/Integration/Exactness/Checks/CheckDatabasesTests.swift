@@ -4,7 +4,7 @@ import Testing
 
 /// `check --databases`: one schema over many databases of one shape.
 @Suite struct CheckDatabasesTests {
-    /// Runs `body` with three tenants, the second with a document that does not fit, and the third without the collection.
+    /// Runs `body` with three tenants: the second has a document that does not fit, and the third lacks the collection.
     private func withTenants(
         _ body: (_ pattern: String, (@escaping ([String]) async throws -> ProgramRun)) async throws -> Void
     ) async throws {

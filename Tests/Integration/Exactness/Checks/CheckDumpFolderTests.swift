@@ -5,11 +5,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What mongodump leaves beside the documents of a collection is understood, or said to be passed over.
+/// The files that mongodump writes next to a collection's documents are understood, or reported as ignored.
 @Suite struct CheckDumpFolderTests {
     private static let good = BSONDocument([("_id", 1), ("name", "Ada")]).bytes
 
-    /// Checks a folder as one collection, and gives standard output and error.
+    /// Checks a folder as one collection, and returns the exit code and the text of standard output and error.
     private func check(
         _ files: [String: [UInt8]], as collection: String = "app.person", source: String = "dump", pipe: String? = nil
     ) async throws -> (status: Int32?, text: String) {
@@ -49,7 +49,7 @@ import Testing
         #expect(run.text.contains(": 1 document read"))
     }
 
-    /// A few kilobytes of gzip stand for any size.
+    /// A few kilobytes of gzip can expand to any size.
     @Test func metadataThatAreTooLargeAreRefused() async throws {
         let run = try await check([
             "dump/app/person.bson": Self.good,
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Who opens a pipe waits until somebody writes to it.
+    /// Opening a pipe would block until a process writes to it.
     @Test func aPipeIsNoFileOfADump() async throws {
         let run = try await check(["dump/app/dog.bson": Self.good], pipe: "dump/app/person.bson")
         #expect(run.status == 65)

@@ -4,9 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A check of a dump says what a check of the live collection says, and names what is wrong with a file.
+/// A check of a dump finds the same as a check of the live collection, and names what is wrong with a file.
 @Suite struct CheckDumpTests {
-    /// Documents of which every third fails and every fifth may.
+    /// Documents of which every third fails and every fifth might fail.
     private static let people: [BSONDocument] = (0..<500).map { number in
         var builder = BSONBuilder()
         builder.append("_id", .integer(number))
@@ -28,7 +28,7 @@ import Testing
         try await Program.run(["check", schema, "--collection", "app.person", "--source", source] + more)
     }
 
-    /// Expects the one line of exit code 65.
+    /// Expects a refusal of one line with exit code 65, and returns the line.
     private func refusal(_ source: String, _ schema: String) async throws -> String {
         let run = try await check(source, schema)
         #expect(run.exitCode == 65)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// The JSON report without what is not about the documents.
+    /// Returns the part of the JSON report that is about the documents.
     private func findings(_ report: String) throws -> String {
         let document = try BSONDocument(extendedJSON: report)
         let collection = try #require(document["collections"]?.document?.values.first?.document)
@@ -106,7 +106,7 @@ import Testing
         try await withFolder { folder, schema in
             var bytes = Self.bytes(Self.people)
             let start = Self.bytes(Self.people.prefix(300)).count
-            // The type of `_id`; its value begins behind its name.
+            // This byte is the type of `_id`; the value begins after the name.
             bytes[start + 4] = 0x77
             let file = try folder.write(bytes, to: "person.bson")
             let line = try await refusal(file, schema)

@@ -2,12 +2,12 @@ import BSON
 import TestSupport
 import Testing
 
-/// What newly fails is judged against what was live: a job may have converted documents ahead of the deploy.
+/// Whether a document newly fails is judged by its state before a job converted it ahead of the deploy.
 @Suite struct CheckJobsTests {
     private typealias Case = CheckVerdictCase
     private static let steps = ["convert: {field: a, to: int}", "convert: {field: b, to: int}"]
 
-    /// v1 has texts, v2 numbers; of one document a text is none, and one failed before.
+    /// Runs a test with texts that v2 wants as numbers: one text is not a number, and one document failed before.
     private func withTasks(_ body: (CheckVerdictCase) async throws -> Void) async throws {
         try await Case.with { test in
             try await test.database.fill(
@@ -44,7 +44,7 @@ import Testing
             sourceLocation: sourceLocation)
     }
 
-    /// `{a: "1", b: "x"}` became `{a: 1, b: "x"}`, which neither schema takes.
+    /// `{a: "1", b: "x"}` became `{a: 1, b: "x"}`, which fits neither schema.
     @Test(arguments: ["v1", "v2"])
     func whatAJobConvertedAheadOfTheDeployIsNewlyFailing(active: String) async throws {
         try await withTasks { test in
@@ -52,7 +52,7 @@ import Testing
             let job = try await test.backfill("convert", on: "Task", steps: Self.steps, active: active)
             #expect(job.exitCode == 1, "\(job.errors)")
             try await expectOneNewlyFailing(test)
-            // Until it fits.
+            // The document counts until it fits.
             try await test.database.run(["update": "Task", "updates": [["q": ["_id": 1], "u": ["$set": ["b": 5]]]]])
             let repaired = try await test.check("--fail-on", "new")
             #expect(repaired.exitCode == 0, "\(repaired.output)")
@@ -68,10 +68,10 @@ import Testing
         }
     }
 
-    /// The record of what was made unsyncable on purpose tells it where no journal does.
+    /// Without a journal, the reservations show which documents the job made unsyncable on purpose.
     @Test func theRecordOfHarmTellsItWithoutAJournal() async throws {
         try await withTasks { test in
-            // What failed before is reserved, too: without a journal it counts.
+            // Documents that failed before are reserved, too, and would count without a journal.
             try await test.database.run(["delete": "Task", "deletes": [["q": ["_id": 3], "limit": 1]]])
             try await test.backfill("convert", on: "Task", steps: Self.steps, active: "v1", "--no-journal")
             try await expectOneNewlyFailing(test, already: 0)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// A job that is not done leaves documents behind.
+    /// A job that is not done leaves documents that it has not reached.
     @Test func aJobThatIsNotDoneIsNamed() async throws {
         try await withTasks { test in
             try await test.database.fill("Task", count: 200) { ["_id": .integer($0 + 10), "a": "7", "b": "8"] }

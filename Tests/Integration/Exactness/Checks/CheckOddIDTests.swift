@@ -5,9 +5,9 @@ import Scanning
 import TestSupport
 import Testing
 
-/// `_id`s that the driver, a collation or a range query would lose.
+/// `_id`s that the driver, a collation or a range query could lose.
 @Suite struct CheckOddIDTests {
-    /// Many of a kind, so that a batch ends, and a range begins, among them.
+    /// There are many of a kind, so that batches end and ranges begin among them.
     private static let nameless: [BSONValue] =
         (0..<300).map { number in ["": .integer(number)] } + (0..<300).map { number in ["a": ["": .integer(number)]] }
 
@@ -30,7 +30,7 @@ import Testing
     @Test func afterOneACursorIsReopened() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // A batch ends at 16 MiB: after the first one without a name, and again later.
+            // A batch ends at 16 MiB: after the first `_id` without a name, and again later.
             let large = BSONValue.string(String(repeating: "x", count: 5_000_000))
             let ids: [BSONValue] = [
                 1, 2, "a", ["": 1], ["": 2], ["b": 1], ["": ["": 3]], .objectID(ObjectID(high: 1, low: 2)), .maxKey,
@@ -60,7 +60,8 @@ import Testing
         }
     }
 
-    /// To the server 1 and 1.0 are one `_id`: a replacement may change the bytes, and the stream tells of the old ones.
+    /// For the server, 1 and 1.0 are one `_id`: a replacement may change its bytes, and the change event has the old
+    /// ones.
     @Test(arguments: [false, true]) func oneWhoseTypeChangesIsJudgedAgain(_ beginsAsDouble: Bool) async throws {
         func number(_ value: Int, isDouble: Bool) -> BSONValue { isDouble ? .double(Double(value)) : .integer(value) }
         func id(_ value: Int, isDouble: Bool) -> [BSONValue] {

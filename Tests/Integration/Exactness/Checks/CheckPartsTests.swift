@@ -3,7 +3,7 @@ import Checking
 import TestSupport
 import Testing
 
-/// `check --part` and `merge`: the parts hold every document once, and joined they say what the whole check says.
+/// `check --part` and `merge`: the parts contain every document once, and merged they equal the whole check.
 @Suite struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// The report without what two runs cannot have in common.
+    /// Returns the report without the members that differ between any two runs.
     private func essence(_ text: String) throws -> JSONValue {
         func reduced(_ value: JSONValue) -> JSONValue {
             switch value {
@@ -100,7 +100,7 @@ import Testing
             }
             try await test.database.run(["profile": 0])
             #expect(read == 4_000)
-            // A look at the changes examines the oplog, which has the writes of all tests.
+            // Reads of the change stream examine the oplog, which has the writes of all tests, so they are left out.
             let looks = try await test.database.documents(
                 "system.profile",
                 [
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// The parts of a collection that has grown far are cut again, and those of two cuts are not joined.
+    /// The parts of a collection that has grown much are cut again, and the reports of two cuts cannot be merged.
     @Test func partsOfTwoCutsAreNotJoined() async throws {
         try await withPets((0..<300).map { ["_id": .integer($0), "name": "a"] }) { test in
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// The `_id`s in the file of failing documents.
+    /// Returns the `_id`s in the file of failing documents.
     private func failing(_ test: CheckVerdictCase) throws -> [JSONValue] {
         let lines = try #require(test.folder.text(of: "failing.jsonl")).split(separator: "\n")
         return try lines.compactMap { try JSONValue(String($0))["_id"] }
@@ -165,7 +165,7 @@ import Testing
 }
 
 extension Sequence {
-    /// The results, one after the other.
+    /// Returns the results, computed one after the other.
     fileprivate func asyncMap<T>(_ body: (Element) async throws -> T) async rethrows -> [T] {
         var result: [T] = []
         for element in self { result.append(try await body(element)) }

@@ -3,7 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A collection that goes while it is read: its cursors just end, which must not look like the end of the documents.
+/// A collection that disappears while it is read: its cursors just end, which must not look like the end of its
+/// documents.
 @Suite struct CheckReplacedTests {
     enum Change: CaseIterable { case drop, dropAndCreate, rename, dropDatabase }
 

@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A cursor lost in the middle of a check is reopened after the last `_id`: every document is read once.
+/// A cursor that is lost during a check is reopened after the last `_id`, so that every document is read once.
 @Suite struct CheckScanFailureTests {
-    /// More than a batch, with `_id`s that index bounds or a comparison might lose.
+    /// More `_id`s than a batch holds, some of which index bounds or a comparison might lose.
     private static let ids: [BSONValue] =
         [.minKey, .null, .double(.nan), .maxKey] + (0..<25_000).map { .integer($0) } + ["a", .bool(true)]
 
@@ -42,7 +42,7 @@ import Testing
     @Test func afterNaNItGoesOnAfterNaN() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // A batch ends at 16 MiB: the first one with NaN.
+            // A batch ends at 16 MiB, and the first one ends with NaN.
             let large = BSONValue.string(String(repeating: "x", count: 8_380_000))
             let ids: [(BSONValue, BSONValue)] = [
                 (.minKey, large), (.null, large), (.double(.nan), 1), (1, large), (2, 1),
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// When the member that reads its records is gone for good, all is read anew.
+    /// If the member whose records are read is gone for good, everything is read again.
     @Test func whatOneMemberCannotEndIsReadAnew() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -92,7 +92,7 @@ import Testing
                     count += 1
                     if count == 5_000 {
                         started.continuation.yield()
-                        // Long enough for the old cursor's connection to go.
+                        // This is long enough for the connection of the old cursor to close.
                         sleep(2)
                     }
                     return true
@@ -141,7 +141,7 @@ import Testing
     }
 }
 
-/// What several threads add to.
+/// A counter that several threads add to.
 private final class Count: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -7,12 +7,12 @@ import Synchronization
 import TestSupport
 
 extension CompiledSchema {
-    /// A schema of one collection, given as the text of its file.
+    /// Makes a schema of one collection from the text of its file.
     init(_ namespace: Namespace, _ text: String) throws {
         self.init(try ServerSchema.read(text: text, namespace: namespace).collections[0])
     }
 
-    /// A schema that every document fails, whatever its `_id`: each is counted under one rule.
+    /// Returns a schema that every document fails, whatever its `_id`, so that one rule counts each document.
     static func failing(_ namespace: Namespace) throws -> CompiledSchema {
         try CompiledSchema(
             namespace,
@@ -22,7 +22,7 @@ extension CompiledSchema {
 }
 
 extension TestDatabase {
-    /// Checks a collection with so many threads.
+    /// Checks a collection with this many threads.
     func scan(_ schema: CompiledSchema, threads: Int = 1, isView: Bool = false) async throws -> Tally {
         var options = ScanOptions()
         options.threads = threads
@@ -31,14 +31,14 @@ extension TestDatabase {
         return try await CollectionScan(schema, on: pool, options: options).run().tally
     }
 
-    /// The `_id`s that a scan of a collection reads, in no order.
+    /// Returns the `_id`s that a scan of a collection reads, in no particular order.
     func scannedIDs(_ collection: String, threads: Int = 1, isView: Bool = false) async throws -> [BSONValue] {
         let tally = try await scan(try .failing(namespace(collection)), threads: threads, isView: isView)
         return tally.violationGroups.flatMap(\.sampleIDs)
     }
 }
 
-/// An `_id` in its bytes: NaN is the same as NaN, and 1 is not 1.0.
+/// An `_id` that is compared by its bytes: NaN equals NaN, and 1 does not equal 1.0.
 struct IDBytes: Hashable {
     private let document: BSONDocument
 

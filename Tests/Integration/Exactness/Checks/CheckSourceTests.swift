@@ -7,11 +7,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A check of a copy in files says what a check of the live collections says, whatever the form of the copy.
+/// A check of a copy in files finds the same as a check of the live collections, whatever the form of the copy.
 @Suite struct CheckSourceTests {
     private static let collections = DemoData.collections(documents: 2_000)
 
-    /// Loads a small copy of the demo, and reads it back by the driver.
+    /// Runs a test with a small copy of the demo on the server, and its documents as the driver reads them back.
     private func withDemo(
         _ body: (Mongod, CommandLineFolder, TestDatabase, [(Namespace, [BSONDocument])]) async throws -> Void
     ) async throws {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The demo's app, for the test's database.
+    /// Writes the demo's app, with the name of the test's database.
     private func writeApp(to folder: CommandLineFolder, for database: TestDatabase) throws {
         let app = DemoApp.folder.appending("v2").string
         for file in FileManager.default.enumerator(atPath: app)?.compactMap({ $0 as? String }) ?? [] {
@@ -47,7 +47,7 @@ import Testing
         try await Program.run(["check", folder.path.appending("v2").string, "-o", "json"] + more)
     }
 
-    /// The JSON report's collections without what only a server knows.
+    /// Returns the collections of the JSON report without the values that only a server knows.
     private func findings(_ run: ProgramRun) throws -> [String] {
         #expect(run.exitCode == 1)
         #expect(run.errors == "")
@@ -114,7 +114,7 @@ import Testing
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")
         let documents: [BSONDocument] = (0..<20_000).map { ["_id": .integer($0), "name": "Ada"] }
         let file = try folder.write(documents.flatMap(\.bytes), to: "person.bson")
-        // The shell holds the pipe open itself. All that it writes is more than a pipe holds, so it was read by then.
+        // The shell holds the pipe open itself. It writes more than a pipe holds, so the program was reading by then.
         let script = #"""
             mkfifo "$2"; exec 3<>"$2"
             "$0" check "$1" --collection app.person --source - <"$2" & program=$!

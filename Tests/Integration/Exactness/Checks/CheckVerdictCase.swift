@@ -8,7 +8,7 @@ struct CheckVerdictCase {
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// A schema of properties by name and type; those with an exclamation mark are required.
+    /// Returns a schema with these properties and types; an exclamation mark after a name makes the property required.
     static func schema(_ title: String, id: String = "int", _ properties: KeyValuePairs<String, String>) -> String {
         let types = [("_id!", id)] + properties.map { ($0.key, $0.value) }
         let required = types.map(\.0).filter { $0.hasSuffix("!") }.map { #""\#($0.dropLast())""# }
@@ -34,7 +34,7 @@ struct CheckVerdictCase {
     }
 
     /// Writes one version of the app.
-    /// - Parameter links: where each collection's links lead, by collection: `home` → `Address`, lists with `[]`.
+    /// - Parameter links: the targets of each collection's links, such as `home` → `Address`; lists end in `[]`.
     func write(
         _ version: String, _ schemas: KeyValuePairs<String, String>, links: [String: [String: String]] = [:],
         sync: String? = nil
@@ -57,12 +57,12 @@ struct CheckVerdictCase {
         }
     }
 
-    /// Checks v2 beside v1.
+    /// Checks v2, with v1 as the active schema unless `active` is false.
     func check(_ more: String..., active: Bool = true) async throws -> ProgramRun {
         try await check(more, active: active)
     }
 
-    /// Checks v2 beside v1.
+    /// Checks v2, with v1 as the active schema unless `active` is false.
     func check(_ more: [String], active: Bool = true) async throws -> ProgramRun {
         try await Program.run(
             ["check", "v2"] + (active ? ["--active", "v1"] : [])
@@ -70,7 +70,7 @@ struct CheckVerdictCase {
                 + (more.contains("--ledger") ? [] : ["--ledger", "none"]) + more, in: folder.path)
     }
 
-    /// The verdict of the same, for machines.
+    /// Returns the verdict of the same check in JSON.
     func verdict(_ more: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             [
@@ -85,7 +85,7 @@ struct CheckVerdictCase {
         try await Program.run(["diff", "v1", "v2"] + more, in: folder.path)
     }
 
-    /// Runs a job over a collection, whose schemas are both versions.
+    /// Runs a job over a collection, with both versions as its schemas.
     @discardableResult
     func backfill(
         _ name: String, on collection: String, steps: [String], active: String = "v1", _ more: String...

@@ -2,11 +2,11 @@ import BSON
 import TestSupport
 import Testing
 
-/// The verdict joins the documents, the limit and the change: none of them is safe alone.
+/// The verdict combines the documents, the limit and the change: none of them alone makes a deploy safe.
 @Suite struct CheckVerdictTests {
     private typealias Case = CheckVerdictCase
 
-    /// v1 requires a and b; v2 drops b and lets a be absent: every document fits, and every client resets.
+    /// v1 requires a and b; v2 drops b and makes a optional: every document fits, and every client resets.
     @Test func aBreakingChangeIsNotSafeThoughEveryDocumentFits() async throws {
         try await Case.with { test in
             try await test.database.fill("Person", [["_id": 1, "a": "x", "b": "y"], ["_id": 2, "a": "x", "b": "z"]])
@@ -36,7 +36,7 @@ import Testing
             for (policy, status) in [("new", Int32(0)), ("any", 0), ("possible", 0), ("breaking", 1)] {
                 #expect(try await test.check("--fail-on", policy).exitCode == status, "\(policy)")
             }
-            // What is not asked is not called safe.
+            // A part that was not judged is not called safe.
             let alone = try await test.check(active: false)
             #expect(alone.exitCode == 0)
             #expect(alone.output.hasPrefix("0 documents would stop syncing.\n"))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Only where all three are safe the words are said.
+    /// The deploy is called safe only if all three parts are safe.
     @Test func anAdditiveChangeIsSafeWhereTheDocumentsAre() async throws {
         try await Case.with { test in
             try await test.database.fill("Dog", [["_id": 1, "name": "Rex"], ["_id": 2, "name": "Lassie"]])
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// A ledger at the limit has stopped sync: nothing of the deploy will.
+    /// If the ledger is at the limit, sync has already stopped, whatever the deploy does.
     @Test func aFullLedgerHasStoppedSync() async throws {
         try await Case.with { test in
             try await test.database.fill("Dog", [["_id": 1, "name": "Rex"], ["_id": 2]])
@@ -88,7 +88,7 @@ import Testing
                 stopped.output.hasPrefix("Sync itself has stopped: the limit of 5 is reached.\n"), "\(stopped.output)")
             let will = try await test.check("--ledger", ledger, "--limit", "6")
             #expect(will.output.hasPrefix("Sync itself will stop: the limit of 6 is reached.\n"), "\(will.output)")
-            // What was terminated begins with an empty ledger.
+            // Terminated sync begins with an empty ledger.
             let sync = #"{ "type": "flexible", "state": "", "service_name": "atlas" }"#
             try test.write("v1", ["Dog": Case.schema("Dog", ["name!": "string"])], sync: sync)
             let fresh = try await test.check("--ledger", ledger, "--limit", "5")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// What harm means, and how the change can be deployed, is read from the export.
+    /// The state of sync in the export decides what an unsafe verdict means, and how the change can be deployed.
     @Test(
         arguments: [
             ("enabled", false, "1 document would stop syncing\n", nil),
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// A partner that nobody has made yet: clients of TaskV2 would find nothing.
+    /// The partner collection does not exist yet, so that clients of TaskV2 would find no documents.
     @Test func aCollectionThatDoesNotExistIsPartOfTheVerdict() async throws {
         try await Case.with { test in
             try await test.database.fill("Task", [["_id": 1, "priority": "7"]])
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    /// Of validators the change part is the diff of the validators.
+    /// For validators, the change part is the difference of the validators.
     @Test func aTighterValidatorIsNotSafe() async throws {
         try await Case.with { test in
             try await test.database.fill("Person", [["_id": 1, "name": "Ada"]])

@@ -28,7 +28,7 @@ struct ConformanceTests {
             #expect(counts.disagreements == [])
             // A server before 5.0 does not store every document.
             #expect(counts.agreed + counts.differing >= (build.isAtLeast(5) ? 6_000 : 5_800))
-            // Cases that all end alike would prove little.
+            // Cases that all have the same result would prove little.
             #expect(counts.fitting > 1_000 && counts.fitting < counts.agreed - 1_000)
         }
     }
@@ -85,7 +85,7 @@ struct ConformanceTests {
 }
 
 extension BuildInfo {
-    /// Whether this server judges by the schema otherwise than 6.0.5, as the page of servers says.
+    /// Whether this server is known to judge by the schema differently from 6.0.5, as the page on servers says.
     fileprivate func isKnownToDiffer(on group: CaseGroup) -> Bool {
         let text = (try? group.schema.extendedJSON()) ?? ""
         // A property without a name is that field, and no longer the object around it.

@@ -31,7 +31,7 @@ import Testing
         try await compare(groups, of: collection, against: version, app)
     }
 
-    /// Scans with several threads, and compares the numbers.
+    /// Scans with several threads, and compares the counts with the generator's.
     private func scan(
         _ compiled: CompiledSchema, of collection: DemoCollection, against version: DemoVersion, _ app: DemoApp
     ) async throws -> [ViolationGroup] {
@@ -50,7 +50,7 @@ import Testing
         return tally.violationGroups
     }
 
-    /// Each group counts the documents that the generator gave its flaw, and its filter finds them on the server.
+    /// Expects that each group counts the documents with its flaw, and that its filter finds them on the server.
     private func compare(
         _ groups: [ViolationGroup], with expected: Set<Finding>, of collection: DemoCollection, _ app: DemoApp
     ) async throws {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Each rule's documents are those of a query that was written by hand.
+    /// Expects that the documents of each rule are those of a handwritten query.
     private func compare(
         _ groups: [ViolationGroup], of collection: DemoCollection, against version: DemoVersion, _ app: DemoApp
     ) async throws {
@@ -89,7 +89,7 @@ private struct Finding: Hashable {
     var id: BSONValue
     var flaw: DemoFlaw
 
-    /// What the generator says that it made.
+    /// Returns the flaws that the generator reports to have made.
     static func made(by collection: DemoCollection, against version: DemoVersion) -> Set<Finding> {
         var made: Set<Finding> = []
         for index in 0..<collection.count {
@@ -100,7 +100,7 @@ private struct Finding: Hashable {
         return made
     }
 
-    /// What the schema finds in the documents as they come back from the server.
+    /// Returns the flaws that the schema finds in the documents as the server returns them.
     static func found(by schema: CompiledSchema, on pool: ClientPool) async throws -> Set<Finding> {
         try await pool.run { client in
             var found: Set<Finding> = []

@@ -1,7 +1,7 @@
 import BSON
 import DemoData
 
-/// What a rule finds in the demo's collections, as a query that was written by hand for the server.
+/// A handwritten query for the documents that a rule finds in the demo's collections.
 struct DemoQuery {
     let rule: String
     let path: String
@@ -13,7 +13,7 @@ struct DemoQuery {
         self.filter = filter
     }
 
-    /// One query for each rule and path that has findings in a collection, and none else.
+    /// Returns one query for each rule and path that has findings in a collection.
     static func all(of collection: String, against version: DemoVersion) -> [DemoQuery] {
         switch (collection, version) {
         case ("Person", .v1): person

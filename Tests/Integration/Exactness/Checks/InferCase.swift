@@ -26,7 +26,7 @@ struct InferCase {
         try await Program.run(arguments, environment: ["SHIPSHAPE_URI": uri], in: folder.path)
     }
 
-    /// Infers the schema of a collection into `schema.json`, and gives what the report says of it.
+    /// Infers the schema of a collection into `schema.json`, and returns the report about it.
     func infer(_ collection: String, _ arguments: String..., status: Int32 = 0) async throws -> BSONDocument {
         let named = ["infer", "--collection", "\(database.name).\(collection)", "--output", "json"]
         let run = try await run(named + ["--out", "schema.json", "--force"] + arguments)
@@ -34,7 +34,7 @@ struct InferCase {
         return try #require(try BSONDocument(extendedJSON: run.output)["collections"]?.document?.values.first?.document)
     }
 
-    /// How many documents of a collection `check` reads, and how many it says to fail by `schema.json`.
+    /// Returns how many documents of a collection `check` reads, and how many fail `schema.json`.
     func check(_ collection: String) async throws -> (read: Int, failing: Int) {
         let run = try await run(
             "check", "schema.json", "--collection", "\(database.name).\(collection)", "--ledger", "none", "--output",
@@ -48,24 +48,24 @@ struct InferCase {
         )
     }
 
-    /// The validator that was written.
+    /// The validator in the file that was written.
     var validator: BSONDocument {
         get throws { try BSONDocument(extendedJSON: try #require(folder.text(of: "schema.json"))) }
     }
 
-    /// How many documents the server refuses by the validator.
+    /// Returns how many documents of a collection do not match the validator on the server.
     func refused(_ collection: String) async throws -> Int {
         try await database.count(collection, ["$nor": [.object(try validator)]])
     }
 
-    /// Lets the server judge the validator as one.
+    /// Creates a collection with the validator, so that the server checks the validator.
     func use(as collection: String) async throws {
         try await database.run(["create": .string(collection), "validator": .object(try validator)])
     }
 }
 
 extension BSONDocument {
-    /// A share of a report, which has no point where it is whole.
+    /// Returns a share from a report, which is an integer if it is whole.
     func share(_ name: String) throws -> Double {
         switch try #require(self[name]) {
         case .double(let number): number

@@ -3,7 +3,7 @@ import DemoData
 import TestSupport
 import Testing
 
-/// What `infer` says of documents holds for those that it read, and for others like them.
+/// The statements of `infer` about documents hold for those that it read, and for others like them.
 @Suite struct InferTests {
     /// Loads a collection of the demo in two random halves, `a` and `b`.
     private func load(_ collection: DemoCollection, into database: TestDatabase) async throws {
@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: collections.indices, ["appservices", "jsonschema"])
     func theOtherHalfOfTheDemoFitsAsStated(_ index: Int, _ dialect: String) async throws {
         let collection = Self.collections[index]
-        // The notes have keys of three types, which App Services has no schema for.
+        // The notes have keys of three types, for which App Services has no schema.
         let isHopeless = collection.namespace.collection == "Note" && dialect == "appservices"
         try await InferCase.with { test in
             try await load(collection, into: test.database)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Scanning
 
-/// A collection is read in the order of its records: every document once, whatever is removed or comes meanwhile.
+/// A collection is read in the order of its records: every document once, whatever is removed or inserted during it.
 @Suite struct RecordReaderTests {
     private static let count = 30_000
 
@@ -18,7 +18,7 @@ import Testing
         return try #require(plan)
     }
 
-    /// Reads a part after the other; `each` is told of every document.
+    /// Reads one part after another, and calls `each` for every document.
     private func ids(
         of database: TestDatabase, parts: Int = 4, by given: RecordPlan? = nil,
         each: @escaping @Sendable (Int, MongoCollection, RecordPlan) throws -> Void = { _, _, _ in }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Not all are there that the plan was made with: then the numbers of the records tell what belongs to a part.
+    /// Documents that the plan was made with are gone, so the records' numbers decide what belongs to a part.
     @Test func partsWhoseBoundsAreGone() async throws {
         try await withNumbers { database in
             let gone = Seen()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// What is inserted anew has a new place, behind all others.
+    /// A document that is inserted again gets a new place, after all others.
     @Test func aBoundThatMoves() async throws {
         try await withNumbers { database in
             let read = try await ids(of: database, parts: 2) { count, collection, plan in
@@ -94,7 +94,7 @@ import Testing
             let read = try await mongod.failing(point) {
                 try await ids(of: database, parts: 1) { count, collection, _ in
                     guard count == 1_000 else { return }
-                    // The batch is read: what the next one would go on behind goes.
+                    // The batch has been read; the records after which the next batch would start are removed.
                     let read: BSONDocument = ["_id": ["$gte": isAllGone ? 0 : 990, "$lt": 1_000]]
                     _ = try collection.delete([DeleteStatement(read, isMulti: true)])
                 }
@@ -103,7 +103,8 @@ import Testing
         }
     }
 
-    /// The server puts the number where the document's own field stands: such a document cannot be told from its number.
+    /// The server returns the record's number in the field of the document that has this name, so the number is
+    /// unknown.
     @Test(.server(from: 5, for: "field names with a leading $"), arguments: [false, true])
     func aFieldOfTheNameOfARecordsNumber(_ isLast: Bool) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -116,7 +117,7 @@ import Testing
                     guard count == 1, let bound = plan.ranges[0].through else { return }
                     _ = try collection.delete([DeleteStatement(["_id": bound.id])])
                 }
-                // It may have been lent before it was removed.
+                // The document may have been read before it was removed.
                 #expect(isLast && read.count >= 2_999 && Set(read).count == read.count)
             } catch is MemberLost {
                 #expect(!isLast)
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    /// What looks at the documents has errors of its own, such as of looking up a link: nothing is lent once more.
+    /// Code that uses the documents has errors of its own, such as a failed look-up of a link: nothing is read twice.
     @Test func anErrorOfWhoLooksIsNoLostCursor() async throws {
         let mongod = try await Mongod.shared
         try await withNumbers(3_000) { database in
@@ -165,7 +166,7 @@ import Testing
         }
     }
 
-    /// A server that was killed numbers what it had inserted last anew: it is not gone on with.
+    /// A killed server gives its last records new numbers when it restarts, so the scan does not continue there.
     @Test func aMemberThatIsAnotherProcessIsNotGoneOnWith() async throws {
         let other = try await Mongod.start()
         let process = try await other.withDatabase { database in
@@ -199,7 +200,7 @@ import Testing
     }
 }
 
-/// What the one thread that reads has seen.
+/// The documents that the one reading thread has seen.
 private final class Seen: @unchecked Sendable {
     var ids: [BSONValue] = []
     var count = 0

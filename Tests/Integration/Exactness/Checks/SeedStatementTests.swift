@@ -2,26 +2,28 @@ import BSON
 import TestSupport
 import Testing
 
-/// What the documents that the project was created from say of each kind of change, with their own types and names: the
-/// quick reference of 000, the framework of 001, and the examples of 002 to 004.
+/// The statements of the documents that the project was created from about each kind of change, with their types and
+/// names.
+///
+/// They are the quick reference of 000, the framework of 001, and the examples of 002 to 004.
 @Suite struct SeedStatementTests {
     private typealias Case = CheckVerdictCase
 
     struct Statement: Sendable, CustomTestStringConvertible {
         let text: String
-        /// Each version's collections, and their properties.
+        /// The collections of each version, with their properties.
         let v1: [String: [String: String]]
         let v2: [String: [String: String]]
-        /// What the change is for the server's schema and for the clients' models.
+        /// The verdicts on the change for the server's schema and for the clients' models.
         let server: String
         let clients: String
-        /// How many of the documents would stop syncing with v2 alone.
+        /// The number of documents that would stop syncing with v2 alone.
         let stop: Int
-        /// A rename, which nothing but its statement tells from a removal and an addition.
+        /// A rename, which has to be stated because it looks like a removal and an addition.
         var rename = ""
-        /// What v2 calls the type of Person.
+        /// The title of the type Person in v2.
         var title = "Person"
-        /// The job that makes them fit; without one none can, or none has to.
+        /// The steps of a job that makes the documents fit; empty if no job can, or none has to.
         var steps: [String] = []
 
         var testDescription: String { text }

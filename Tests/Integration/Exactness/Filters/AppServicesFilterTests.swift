@@ -5,7 +5,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Random App Services schemas and documents: what the two passes and the filters say of them is the same.
+/// Random App Services schemas and documents, on which the two passes and the filters agree.
 @Suite struct AppServicesFilterTests {
     @Test(.server(from: 5, for: "field names with a leading $"), arguments: [21, 22, 23] as [UInt64])
     func generated(seed: UInt64) async throws {

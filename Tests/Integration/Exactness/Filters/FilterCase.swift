@@ -2,7 +2,7 @@ import BSON
 import Checking
 import Testing
 
-/// A rule, the schema of one field `f` that it judges, and the values that meet it in one way.
+/// A rule, the schema of one field `f` that may break it, and values of the field.
 struct FilterCase: Sendable, CustomTestStringConvertible {
     let rule: RuleCode
     /// The schema of `f`, as extended JSON.
@@ -11,7 +11,7 @@ struct FilterCase: Sendable, CustomTestStringConvertible {
     var isRequired = false
     /// Values of `f` that fail; `nil` for a document without the field.
     let failing: [BSONValue?]
-    /// Values of `f` that fit, or fail otherwise.
+    /// Values of `f` that fit, or fail for another reason.
     let others: [BSONValue?]
     /// Whether the filter is expected to find no others.
     var isExact = true
@@ -35,7 +35,7 @@ struct FilterCase: Sendable, CustomTestStringConvertible {
 }
 
 extension FilterCase {
-    /// Every rule that a field can meet.
+    /// The cases of every rule that a field can break.
     static let all =
         required + types + numbers + arrays + dictionaries + mixed + binaries + points + extras + constraints
 
@@ -43,7 +43,7 @@ extension FilterCase {
     private static let embedded =
         #"{ "bsonType": "object", "required": ["n"], "properties": { "n": { "bsonType": "int" } } }"#
 
-    /// One value of each type that no int, string, array or object is.
+    /// One value of each type but int, string, array and object.
     private static let strangers: [BSONValue] = [
         .bool(true), .date(milliseconds: 5), .objectID(ObjectID(high: 1, low: 2)), .timestamp(7),
         .regex(pattern: "a", options: "i"), .minKey, .maxKey, .javascript("x"), .binary(subtype: 0, bytes: [1]),

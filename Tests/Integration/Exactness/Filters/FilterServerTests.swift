@@ -5,7 +5,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// A group's filter, run on the server, finds the documents of the group: those and no others where it says so.
+/// A group's filter, run on the server, finds the documents of the group, and no others if it claims to be exact.
 @Suite struct FilterServerTests {
     @Test(arguments: FilterCase.all) func theFilterFindsTheGroup(_ sample: FilterCase) async throws {
         let values = sample.failing + sample.others

@@ -5,13 +5,13 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// A group, and the `_id`s of the documents that the checker itself puts there.
+/// A group, and the `_id`s of the documents that the checker itself counts in it.
 struct FilteredGroup {
     let group: ViolationGroup
     let ids: Set<BSONValue>
 
-    /// Checks the documents one by one, and each group's filter against them on the server.
-    /// - Parameter change: Makes the one schema part of an app.
+    /// Checks the documents one by one, and compares them with each group's filter on the server.
+    /// - Parameter change: makes the one schema part of an app.
     static func compare(
         _ documents: [BSONDocument], _ schema: String, _ options: CheckOptions = CheckOptions(),
         change: (inout ServerSchema) -> Void = { _ in }
@@ -24,7 +24,7 @@ struct FilteredGroup {
             let (groups, members) = try tally(documents, compiled)
             var found: [FilteredGroup] = []
             for group in groups {
-                // Two schemas of one place may say the same in words.
+                // Two schemas of one place may have the same description.
                 guard groups.count(where: { $0.violation == group.violation }) == 1 else { continue }
                 let ids = members[group.violation] ?? []
                 #expect(group.count == ids.count)
@@ -55,7 +55,7 @@ struct FilteredGroup {
 }
 
 extension [FilteredGroup] {
-    /// The documents of the groups of one rule.
+    /// Returns the documents of the groups of one rule.
     func ids(_ rule: RuleCode) -> Set<BSONValue> {
         Set<BSONValue>(filter { $0.group.violation.rule == rule }.flatMap(\.ids))
     }

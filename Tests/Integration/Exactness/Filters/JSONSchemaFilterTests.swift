@@ -4,7 +4,7 @@ import Conformance
 import TestSupport
 import Testing
 
-/// The filter of each group is copied into a shell, and so has to find what the group counts.
+/// The filter of each group is copied into a shell, and therefore must find the documents that the group counts.
 @Suite("Filters of the jsonschema dialect find their groups")
 struct JSONSchemaFilterTests {
     @Test(

@@ -7,7 +7,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Of MongoDB's own dialect the validator itself proves documents good.
+/// In MongoDB's own dialect, the validator itself proves documents good.
 @Suite("A validator as a prefilter")
 struct JSONSchemaPrefilterTests {
     @Test(

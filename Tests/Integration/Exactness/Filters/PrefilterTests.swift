@@ -8,7 +8,8 @@ import Testing
 
 /// The server holds back only documents in which the checker finds nothing.
 @Suite struct PrefilterTests {
-    /// Every schema of one field that the filters are tried with, and both with it required.
+    /// Tests each schema of one field with which the filters are tested, with the field required where the case says
+    /// so.
     @Test func everyRulesDocumentsAreStillFound() async throws {
         try await Mongod.shared.withDatabase { database in
             for (number, sample) in FilterCase.all.enumerated() {
@@ -54,7 +55,7 @@ import Testing
             let schema = try CompiledSchema(people.namespace, ChangingPeople.schema)
             options.prefilter = Prefilter(proof: try #require(schema.proof))
             let result = try await people.scan(options)
-            // Of seven kinds three fit.
+            // Three of the seven kinds fit.
             #expect(result.tally.counts.read == 4_000)
             let whole = try await people.scan(ScanOptions())
             #expect(TallyDigest(result.tally).groups == TallyDigest(whole.tally).groups)
@@ -81,8 +82,8 @@ import Testing
 }
 
 extension PrefilterTests {
-    /// Compares the checker's verdicts with what the server would hold back.
-    /// - Returns: How many it would hold back.
+    /// Compares the checker's verdicts with the documents that the server would hold back.
+    /// - Returns: the number of documents that it would hold back.
     @discardableResult
     private func expectSame(
         _ documents: [BSONDocument], _ schema: String, _ options: CheckOptions, in database: TestDatabase,

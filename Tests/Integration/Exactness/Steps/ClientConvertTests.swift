@@ -11,7 +11,7 @@ import Testing
     private static let text = "00112233-4455-6677-8899-aabbccddeeff"
     private static let uuid = BSONValue.binary(subtype: 4, bytes: bytes)
 
-    /// Runs a step over one document per value; gives what the field holds then.
+    /// Runs a step over one document for each value, and returns the values of the field afterwards.
     private func run(
         _ step: String, over values: [BSONValue?], changed: Int, exitCode: Int32 = 0,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -39,7 +39,7 @@ import Testing
         #expect(after == [Self.uuid] + others)
     }
 
-    /// Beside what an earlier step makes of it such a document has no room in one answer of the server.
+    /// Together with the result of an earlier step, such a document does not fit into one reply of the server.
     @Test func aLargeDocumentIsConvertedBehindAStepOfTheServer() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Steps of the server before and behind see each other's values through the client's.
+    /// Steps of the server before and after the client's see each other's values through it.
     @Test func stepsOfBothSidesWorkTogether() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 1_200) { number in

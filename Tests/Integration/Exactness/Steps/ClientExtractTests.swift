@@ -12,7 +12,7 @@ import Testing
             steps: ["extract: {field: home, to: \(test.database.name).homes, \(id)}"], limits: limits)
     }
 
-    /// What each document links to, as the objects that were there.
+    /// Returns the objects that each document links to, as they were before.
     private func joined(_ test: BackfillCase) async throws -> [BSONValue?] {
         let homes = Dictionary(
             uniqueKeysWithValues: try await test.database.documents("homes").map { ($0["_id"] ?? .null, $0) })
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Writes an app export whose collections stand in the test's database: title and further property of each.
+    /// Writes an app export whose collections are in the test's database, with a title and one further property each.
     private func app(
         _ folder: String, in test: BackfillCase, _ collections: KeyValuePairs<String, (title: String, property: String)>
     ) throws {
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// An `_id` would be lost, and what does not fit its collection is never made.
+    /// An `_id` of an object would be lost, and a document that does not fit its collection is never made.
     @Test func whatWouldBeLostOrNotFitIsLeftAlone() async throws {
         try await Mongod.shared.withBackfill { test in
             let name = test.database.name
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Killed when the documents are there and nothing links to them yet.
+    /// The run is killed when the documents exist and nothing links to them yet.
     @Test func aRunThatDiesBetweenTheTwoIsEndedWithoutATrace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 90) { number in
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// A runner that slept past its lease makes no document either.
+    /// A runner that slept past its lease does not make a document either.
     @Test func aFencedOffRunnerMakesNothing() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "home": ["city": .integer($0)]] }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Ids that the client derives from job and `_id`.
+/// Ids that the client derives from the job and the `_id`.
 @Suite struct ClientGenerateTests {
     private static let documents = 120
 
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// What a run that died had filled in, the next one would have filled in too.
+    /// The ids that a killed run has filled in are those that the next run would have filled in.
     @Test func anInterruptedRunEndsLikeOneThatWasNot() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 25}}")
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// A user fills the field between the reading and the writing: the user's value stays.
+    /// A user fills in the field between the read and the write, and the user's value stays.
     @Test func aFieldThatAUserFillsMeanwhileKeepsTheUsersValue() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"])
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// What the server refuses alone is skipped, and the others are written.
+    /// A document that the server refuses is skipped, and the others are written.
     @Test func aDocumentThatIsRefusedIsSetAside() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 40}}")

@@ -3,9 +3,10 @@ import TestSupport
 import Testing
 
 extension BackfillCase {
-    /// Runs a job dry, in earnest and once more: the first two count the same and the first writes nothing, and the third
-    /// finds nothing to do.
-    /// - Returns: the report of the run in earnest.
+    /// Runs a job dry, then for real, and then again.
+    ///
+    /// The dry run writes nothing and has the same counts as the real run; the third run finds nothing to do.
+    /// - Returns: the report of the real run.
     @discardableResult
     func runThreeTimes(
         _ job: String = "job", exitCode: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
@@ -30,7 +31,7 @@ extension BackfillCase {
 }
 
 extension BSONDocument {
-    /// How many documents the report's first step leaves alone for this reason.
+    /// Returns how many documents the report's first step skips for this reason.
     func leftAlone(_ reason: String) -> Int {
         let step = self["steps"]?.document?.values.first?.document
         let left = step?["left_alone"]?.document?.values.compactMap(\.document) ?? []

@@ -9,9 +9,9 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// What is done side by side is what would be done one after the other.
+/// Work that is done concurrently has the same result as work that is done in sequence.
 @Suite struct ConcurrencyTests {
-    /// Bounds of one type, of several, and such as the match language compares in no simple way.
+    /// Bounds of one type, of several types, and of types that the match language does not compare simply.
     static let bounds: [[BSONValue]] = [
         [], [0], [-5, 3, .double(7.5)], ["text 1", "text 15", "text 3"],
         [.objectID(ObjectID(high: 90, low: 7)), .objectID(ObjectID(high: 105, low: 7))],
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// One part of the chunk fails, and the other one is done: what is left is found by halves.
+    /// One part of the chunk fails, and another one is written; the documents that are left are found by halving.
     @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneLaneStopsNoOther(_ flag: String) async throws
     {
         try await Mongod.shared.withBackfill { test in
@@ -87,14 +87,14 @@ import Testing
         }
     }
 
-    /// The parts of a chunk are one attempt in the journal: an undo that meets it twice tells each document once.
+    /// The parts of a chunk are one attempt in the journal, so an undo that reads it twice reports each document once.
     @Test func aChunkThatIsJournaledTwiceIsTakenBackOnce() async throws {
         try await Mongod.shared.withBackfill { test in
             let people = (0..<400).map(KillDocuments.document)
             try await test.database.fill("people", people)
             try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 200}, lanes: 4}")
             #expect(try await test.backfill(fault: "after-journal:2").wasKilled)
-            // A lease that lasts: nothing of a write that takes too long is known.
+            // The lease is long, because the result of a write that takes too long would be unknown.
             #expect(try await test.backfill("job", "--lease-wait", "30s", "--lease-ttl", "60s").wasKilled == false)
             let written = try await test.database.documents("people")
             let original = Set(people)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// Each lane holds a client, and the run several more.
+    /// Each concurrent command holds a client, and the run several more.
     @Test func aSmallPoolInTheConnectionStringStopsNoRun() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 500)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Jobs
 
-/// A condition that is written as a filter holds of the documents that a query with it finds: the server is asked both.
+/// A condition in the form of a filter holds for the documents that a query with it finds; the server evaluates both.
 @Suite struct ConditionFilterTests {
     static let filters: [(yaml: String, query: BSONDocument)] = [
         ("{a: 3}", ["a": 3]), ("{a: null}", ["a": nil]), ("{a: {$eq: text}}", ["a": "text"]),
@@ -39,7 +39,8 @@ import Testing
         .timestamp(1 << 32 | 1), .binary(subtype: 0, bytes: [3]),
     ]
 
-    /// Every value alone, in a list, in lists of lists, as a field of an object, of objects in a list, and of both deeper.
+    /// Every value alone, in a list, in lists of lists, in a field of an object, of objects in a list, and deeper in
+    /// both.
     private static let documents: [BSONDocument] = {
         var values = scalars + [[], [[]], [:], [[:]], [1, 2], [1, [1, 2]], ["b": []], ["b": [[:]]], [["b": [[]]]]]
         for value in scalars {

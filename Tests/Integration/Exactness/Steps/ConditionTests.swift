@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Steps and jobs that are for some of the documents: the seeds' chain `if oldSchemaVersion < 3`.
+/// Steps and jobs that apply to some of the documents, like the seed documents' chain `if oldSchemaVersion < 3`.
 @Suite struct ConditionTests {
     private func people(_ test: BackfillCase) async throws -> [BSONDocument] {
         try await test.database.documents("people").sorted { ($0["_id"]?.integer ?? 0) < ($1["_id"]?.integer ?? 0) }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// What a condition leaves out is no business of the step: not even to be told of.
+    /// A document that the condition excludes does not concern the step, and is not even reported.
     @Test func whatTheConditionLeavesOutIsNotReported() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "v": "x", "old": true], ["_id": 2, "v": "x"]])
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// A condition that comes to hold by a later step would be met again with every run.
+    /// A condition that becomes true by a later step would hold again in every run.
     @Test func aConditionThatALaterStepMakesTrueIsRefused() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "schemaVersion": 5]])
@@ -95,8 +95,9 @@ import Testing
         }
     }
 
-    /// The seeds' Person over four versions of its schema: 1 has an age, 2 an email, 3 the name as one, 4 yearsSinceBirth in
-    /// the age's place.
+    /// The seed documents' Person in four versions of its schema.
+    ///
+    /// Version 1 has an age, 2 an email, 3 a single name, and 4 has yearsSinceBirth instead of the age.
     @Test func fourMixedVersionsArriveAtTheNewestWhileOldClientsWriteOn() async throws {
         try await Mongod.shared.withBackfill { test in
             try test.write(
@@ -134,7 +135,7 @@ import Testing
                     step("expression: {field: schemaVersion, value: 4}", where: "{$lt: [$schemaVersion, 4]}"),
                 ], more: "schema: {next: v4.json}")
             #expect(try await test.backfill().exitCode == 0)
-            // Old clients go on: one has a birthday, one changes a name, and one makes a person of version 1.
+            // Old clients continue: one changes an age, one changes a name, and one makes a person of version 1.
             try await test.database.set("people", 2, ["age": 37])
             try await test.database.set("people", 1, ["lastName": "Lovelace"])
             try await test.database.fill(

@@ -2,13 +2,13 @@ import BSON
 import Foundation
 import ServerSchema
 
-/// What `convert` has to make of a value, computed without the server.
+/// The expected result of `convert` for a value, computed without the server.
 enum ConversionOutcome: Hashable {
-    /// There is nothing to convert, or it has the type already.
+    /// There is nothing to convert, or the value already has the type.
     case untouched
-    /// It becomes this value.
+    /// The value becomes this one.
     case becomes(BSONValue)
-    /// It is reported and left alone.
+    /// The value is reported and skipped.
     case reported
 
     init(of value: BSONValue?, to type: SchemaType) {
@@ -46,12 +46,12 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// The whole number, or up to 15 digits where they read back as the same double.
+    /// Returns the whole number as text, or up to 15 digits if they read back as the same double.
     private static func text(_ number: Double) -> String? {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
-        guard !number.isSubnormal else { return nil }  // the server does not read its own text of one
+        guard !number.isSubnormal else { return nil }  // the server does not read back its own text of such a number
         let short = String(format: "%g", number)
         if Double(short) == number { return short }
         guard abs(number) >= 1e-6 else { return nil }
@@ -59,7 +59,7 @@ enum ConversionOutcome: Hashable {
         return Double(long) == number && !long.contains("e") ? long : nil
     }
 
-    /// The whole number that a value is; neither has -0 a counterpart, nor a text that is written otherwise.
+    /// Returns the whole number that a value is; -0 has none, and neither has a text in another spelling.
     private static func whole(_ value: BSONValue) -> Int64? {
         switch value {
         case .int(let number): Int64(number)
@@ -91,7 +91,7 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// The double nearest to a decimal; `nil` where that is beyond the doubles, or 0 for what is not 0.
+    /// Returns the double nearest to a decimal; `nil` if it is out of range, or is 0 for a decimal that is not 0.
     private static func nearest(_ number: Decimal128) -> Double? {
         if number.isNaN { return .nan }
         if number.isInfinite { return number.isNegative ? -.infinity : .infinity }
@@ -108,7 +108,7 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// The server's decimal of a double, where it is that double.
+    /// Returns the server's decimal of a double, if it reads back as that double.
     private static func fifteenDigits(_ number: Double) -> Decimal128? {
         guard number != 0 else { return Decimal128("-0") }
         guard !number.isSubnormal else { return nil }
@@ -140,7 +140,7 @@ enum ConversionOutcome: Hashable {
 }
 
 extension String {
-    /// Digits with a point among them, without the zeros at the end.
+    /// The digits of a number with a point, without the zeros at the end.
     var withoutFractionZeros: String {
         let parts = (hasPrefix("-") ? dropFirst() : self[...]).split(separator: ".", omittingEmptySubsequences: false)
         let isFraction = parts.count == 2 && !parts[0].isEmpty && parts.allSatisfy { $0.allSatisfy(\.isASCIIDigit) }
@@ -154,10 +154,10 @@ extension Character {
     fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// An instant of the years 0 to 9999, and the three texts for it.
+/// An instant in the years 0 to 9999, which three forms of text can express.
 private struct ISODate {
     let milliseconds: Int64
-    /// With milliseconds and `Z`.
+    /// The text with milliseconds and `Z`.
     let text: String
 
     init?(milliseconds: Int64) {
@@ -178,7 +178,7 @@ private struct ISODate {
         func number(_ start: Int, _ count: Int) -> Int { Int(full.dropFirst(start).prefix(count)) ?? 0 }
         let days = Self.days(number(0, 4), number(5, 2), number(8, 2))
         let seconds = (days * 24 + number(11, 2)) * 3_600 + number(14, 2) * 60 + number(17, 2)
-        // What is no such date is written otherwise on the way back.
+        // A text that is not such a date differs from the text of the date that it gives.
         guard let date = ISODate(milliseconds: Int64(seconds * 1_000 + number(20, 3))), date.text == full else {
             return nil
         }
@@ -190,7 +190,8 @@ private struct ISODate {
         return (Int(quotient), number - quotient * divisor)
     }
 
-    /// Days since 1970 in the Gregorian calendar; see Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+    /// Returns the days since 1970 in the Gregorian calendar; see Howard Hinnant, "chrono-Compatible Low-Level Date
+    /// Algorithms".
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let years = month <= 2 ? year - 1 : year
         let era = (years >= 0 ? years : years - 399) / 400

@@ -4,7 +4,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Every odd value in every target type, against an expectation that is computed without the server.
+/// Every odd value in every target type, compared with an expectation that is computed without the server.
 @Suite struct ConversionMatrixTests {
     @Test(arguments: Conversion.targets) func everyValue(to type: SchemaType) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -24,8 +24,9 @@ import Testing
         }
     }
 
-    /// Whether the server writes a double with all of its digits, as some versions do: what others have to leave alone is
-    /// converted there.
+    /// Whether the server writes a double with all of its digits.
+    ///
+    /// Some versions do, and so convert values that have to be skipped on others.
     private static func writesAllDigits(_ database: TestDatabase) async throws -> Bool {
         try await database.fill("digits", [["_id": 1, "v": 0.30000000000000004]])
         let reply = try await database.run([
@@ -35,11 +36,11 @@ import Testing
             == .string("0.30000000000000004")
     }
 
-    /// The ways that have no way back of their own: "1" is true is "true", "2020-01-01" is an instant, and a date is
-    /// no int.
+    /// The conversions without a way back of their own: "1" and "true" are both true, "2020-01-01" is an instant, and a
+    /// date is not an int.
     static let oneWay: Set<[SchemaType]> = [[.string, .bool], [.string, .date], [.int, .date]]
 
-    /// A value that was converted is converted back to what it was.
+    /// A converted value converts back to the original one.
     @Test(arguments: Conversion.targets, Conversion.targets) func thereAndBack(_ type: SchemaType, via: SchemaType)
         async throws
     {
@@ -54,7 +55,7 @@ import Testing
                 .convert(field: try path("w"), to: type, into: try path("x")),
                 over: values.documents(), in: database)
             for (odd, document) in zip(values, run.after) where document["w"] != nil {
-                // A decimal keeps its value, and may get other digits; so does a text that a number was made of.
+                // A decimal keeps its value but may get other digits, and so does a text from which a number was made.
                 let isNumber = [.int, .long, .double].contains(via)
                 let spelled = odd.value?.text.flatMap { isNumber ? .string($0.withoutFractionZeros) : nil } ?? odd.value
                 #expect(document["x"]?.isSameNumber(as: spelled) == true, "\(odd.name) via \(via.rawValue)")
@@ -64,7 +65,7 @@ import Testing
 }
 
 extension ConversionOutcome {
-    /// Whether it is a double's text, or a text's double, and each reads as the other.
+    /// Whether it is the text of a double, or the double of a text, with all digits.
     fileprivate func hasAllDigits(of value: BSONValue?) -> Bool {
         switch (self, value) {
         case (.becomes(.string(let text)), .double(let number)?), (.becomes(.double(let number)), .string(let text)?):
@@ -73,7 +74,7 @@ extension ConversionOutcome {
         }
     }
 
-    /// NaN is never equal to itself: bits are compared.
+    /// Whether both are the same; the bytes are compared, because NaN never equals itself.
     fileprivate func isSame(as other: ConversionOutcome) -> Bool {
         switch (self, other) {
         case (.becomes(let left), .becomes(let right)): left.bytes == right.bytes

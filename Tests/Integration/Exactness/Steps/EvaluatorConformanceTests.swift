@@ -15,7 +15,8 @@ import Testing
         let isCondition: Bool
     }
 
-    /// What a step asks of each document: whether it needs it, why it is left alone, and what each field becomes.
+    /// Returns the questions of a step about a document: whether it is needed, why it is skipped, and each field's new
+    /// value.
     private static func questions(_ step: CompiledStep) throws -> [Question] {
         var questions = [
             Question(name: "needs", expression: step.needs, isCondition: true),
@@ -30,8 +31,8 @@ import Testing
         return questions
     }
 
-    /// Holds the client's answers against the server's.
-    /// - Returns: how many answers the client gave.
+    /// Compares the client's answers with the server's.
+    /// - Parameter minimum: the least share of the questions that the client has to answer.
     private func compare(
         _ form: String, over documents: [BSONDocument], in database: TestDatabase, minimum: Double
     ) async throws {
@@ -46,7 +47,7 @@ import Testing
         var (told, asked) = (0, 0)
         for question in try Self.questions(step) {
             let compiled = CompiledExpression(question.expression)
-            // Not every condition is a bool.
+            // Not every condition evaluates to a bool.
             let answer: BSONValue =
                 question.isCondition ? ["$cond": [question.expression.bson, true, false]] : question.expression.bson
             for (document, answer) in zip(stored, try await answers(["$project": ["_id": 0, "v": answer]])) {
@@ -61,12 +62,12 @@ import Testing
                 #expect(found?.bytes == answer["v"]?.bytes, "\(form), \(question.name): \(document)")
             }
         }
-        // The whole document as the step's stage makes it.
+        // The whole document is compared with the result of the step's stage.
         let update = try #require(CompiledUpdate([step.stage]))
         let needs = CompiledExpression(step.needs)
         for (document, after) in zip(stored, try await answers(step.stage)) {
             do throws(NotEvaluated) {
-                // What the step does not change the server may show otherwise.
+                // The server may show the unchanged part of a document differently.
                 guard try needs.holds(for: document.view) else { continue }
                 #expect(try update.applied(to: document.view).bytes == after.bytes, "\(form): \(document)")
             } catch {}
@@ -97,7 +98,7 @@ import Testing
 
     private static func document(_ number: Int, _ random: inout Randomness) -> BSONDocument {
         var fields: [(String, BSONValue)] = [("_id", .integer(number))]
-        // An expression of a form makes a text of it, which the server can do of scalars alone.
+        // An expression of one form makes a text of this field, which the server can do only with scalars.
         fields.append(("name", .string("n\(number)")))
         for name in ["v", "w", "o", "x"] where random.percent(70) {
             let value: BSONValue? = name == "o" && random.percent(60) ? object(&random, 2) : value(&random, 3)

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A document whose child cannot be made stands in nobody's way: it is left alone with a reason, and the others are done.
+/// A document whose child cannot be made is skipped with a reason, and does not hold up the others.
 @Suite(.fencedDeletes) struct ExtractBlockedTests {
-    /// What stands in the collection that takes the objects, and an object that has no place there.
+    /// The documents in the collection that takes the objects, and an object that cannot be inserted there.
     struct Block: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var there: [BSONDocument] = []
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Names and keys that a pipeline of the server might read otherwise.
+    /// Names and keys that a pipeline of the server might misread.
     static let odd: [BSONDocument] = [
         ["list": .array(BSONDocument([("5", 1), ("5", 2)]))], BSONDocument([("a", 1), ("a", 2)]), ["$x": 1, "y": "$y"],
         ["a.b": 1, "": 2], ["at": ["t": .timestamp(0)]],
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// The `_id` is free when the run looks, and taken when it writes.
+    /// The `_id` is free when the run reads, and taken when it writes.
     @Test func oneThatSomebodyElseMakesMeanwhileIsLeftAloneToo() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// A child of the run's own, made of what the object was before a user changed it.
+    /// The child is the run's own, made from the object before a user changed it.
     @Test func theOwnChildOfAnObjectThatAUserChangedIsNamed() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A later phase leaves alone what an earlier one still needs.
+/// A later phase skips documents that an earlier one still needs to change.
 @Suite struct PhaseOrderTests {
     private static let people = 60
 
@@ -11,7 +11,8 @@ import Testing
         "00112233-4455-6677-8899-" + String(String(number + 1_000_000_000_000).dropFirst())
     }
 
-    /// People with the text of a UUID, which the client converts before the server renames it.
+    /// Runs a test with people who have the text of a UUID, which the client converts before the server renames the
+    /// field.
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: Self.people) {
@@ -33,7 +34,7 @@ import Testing
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],
             ])
-            // A chunk of 25, without the locked one, is converted; the next write is the first of its renaming.
+            // A chunk of 25, without the locked document, is converted; the next write is the first one of the rename.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    /// More than are compared in one chunk.
+    /// There are more documents than one chunk compares.
     @Test func whatTheClientLeavesAloneGoesOn() async throws {
         try await withPeople { test in
             try await test.database.fill("people", count: 450) { ["_id": .integer(1_000 + $0), "ref": "none"] }

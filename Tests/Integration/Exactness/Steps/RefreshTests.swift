@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Copies that stay fresh: old clients go on writing the source until the deploy.
+/// Copies that stay current while old clients write the source until the deploy.
 @Suite struct RefreshTests {
     private func people(_ test: BackfillCase) async throws -> [BSONDocument] {
         try await test.database.documents("people").sorted { ($0["_id"]?.integer ?? 0) < ($1["_id"]?.integer ?? 0) }
@@ -13,7 +13,7 @@ import Testing
         (report["notes"]?.document?.values ?? []).compactMap(\.text)
     }
 
-    /// Each step with what it reads, an earlier value and a later one of that, and what it makes of both.
+    /// Each step with its source fields, an earlier and a later value of these, and its results for both.
     @Test(
         arguments: [
             (
@@ -47,7 +47,7 @@ import Testing
             let changed = BSONDocument(Array(zip(sources, second)))
             #expect(fields != changed)
             for id in [3, 17] { try await test.database.set("people", .integer(id), changed) }
-            // Somebody else's target stays, whatever the source comes to be.
+            // A target that another client changed stays, whatever the source becomes.
             let target = try #require(targets.keys.sorted().first)
             try await test.database.set("people", 5, changed.appending(target, "mine"))
 
@@ -65,12 +65,12 @@ import Testing
             #expect(after[5][target] == "mine")
             let conflict = try #require(notes(report).first { $0.contains("somebody else changed") })
             #expect(conflict.contains("_id 5 ") && conflict.contains("\(target) is string"), "\(conflict)")
-            // Nothing is left to do, and the conflict is still told.
+            // Nothing is left to do, and the conflict is still reported.
             let again = try await test.backfill("job", "--output", "json")
             #expect(again.exitCode == 1)
             #expect(try test.report(again)["outcome"] == "nothing_to_do")
             #expect(try await people(test) == after)
-            // Both values are taken back, and somebody else's stays.
+            // Undo removes both values of the job, and another client's value stays.
             #expect(try await test.steer("undo", "job", "--yes").exitCode == 1)
             for (id, document) in try await people(test).enumerated() where id != 5 {
                 #expect(targets.keys.allSatisfy { document[$0] == nil }, "\(id)")
@@ -87,7 +87,7 @@ import Testing
                 "default: {field: yearsSinceBirth, value: 0}", "default: {field: email, value: \"\"}",
             ])
             #expect(try await test.backfill().exitCode == 0)
-            // A client gives the other field a value meanwhile.
+            // In the meantime, a client gives the other field a value.
             try await test.database.set("people", 2, ["age": 7, "email": "ada@example.com"])
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await people(test)[1]["yearsSinceBirth"] == 7)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct StaleCopiesTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
-            // The target of 0 is a user's from the start: it differs, and is no copy.
+            // The target of document 0 is a user's from the start: it differs from the source, and is not a copy.
             try await test.database.fill("people", count: 100) {
                 $0 == 0 ? ["_id": 0, "n": 0, "m": 1_000] : ["_id": .integer($0), "n": .integer($0)]
             }

@@ -3,7 +3,7 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A document, what becomes of it (`nil`: it is left as it is), and what is told of it.
+/// A document, the document after a step (`nil` if it does not change), and the reasons that are reported.
 struct StepCase: Sendable {
     let document: BSONDocument
     let after: BSONDocument?
@@ -15,7 +15,7 @@ struct StepCase: Sendable {
         self.reasons = reasons
     }
 
-    /// Runs a step of a job file over all cases, and compares byte by byte.
+    /// Runs a step of a job file over all cases, and compares the results byte by byte.
     static func run(
         _ yaml: String, _ cases: [StepCase], sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws {

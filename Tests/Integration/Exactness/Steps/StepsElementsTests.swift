@@ -69,7 +69,7 @@ import Testing
             [StepCase(["m": [[1, 2], ["a": 3], 4]], ["m": [["1", "2"], ["a": "3"], 4]], .notContainer)])
     }
 
-    /// What a list or a dictionary holds beside is given back as it was, or nothing of it is written.
+    /// The other contents of a list or a dictionary are written back as they were, or none of it is written.
     @Test func aNameThatStandsTwiceInAnElement() async throws {
         try await StepCase.run(
             "default: {field: 'pets.[].toy', value: 1}",

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// What holds for each kind of step, in each of its forms, over every odd value.
+/// Properties of each kind of step, in each of its forms, over every odd value.
 @Suite struct StepsEveryKindTests {
     /// Steps over the field `v`; documents hold `v`, and some of them `w` and `o`.
     static let forms = [
@@ -48,7 +48,7 @@ import Testing
         return plain + beside
     }()
 
-    /// Values that one of the kinds is about.
+    /// Values for particular kinds of steps.
     private static let more: [OddValue] = [
         OddValue("a-b-c", "a-b-c"), OddValue("12-x", "12-x"), OddValue("list of one", [1]),
         OddValue("list of a list", [[1]]), OddValue("repeats", [1, 1.0, .long(1), "a", "A", "a", nil, nil, 0.0, -0.0]),
@@ -63,7 +63,7 @@ import Testing
         try await Mongod.shared.withDatabase { database in
             let run = try await StepsRun(try step(form), over: Self.documents, in: database)
             try run.expectSound()
-            // A form that never does anything is not tested.
+            // A form that changes no document would test nothing.
             #expect(run.modified > 0)
         }
     }

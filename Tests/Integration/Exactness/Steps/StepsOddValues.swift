@@ -1,10 +1,10 @@
 import BSON
 import Testing
 
-/// A value that real collections hold, with a name for reports.
+/// A value that occurs in real collections, with a name for reports.
 struct OddValue: CustomTestStringConvertible, Sendable {
     let name: String
-    /// `nil`: the field is not there.
+    /// The value, or `nil` if the field is missing.
     let value: BSONValue?
     var testDescription: String { name }
 
@@ -83,7 +83,7 @@ enum OddValues {
 }
 
 extension [OddValue] {
-    /// A document per value, which stands between two other fields.
+    /// Returns a document for each value, which is between two other fields.
     func documents(field: String = "v") -> [BSONDocument] {
         enumerated().map { index, odd in
             var document: BSONDocument = ["_id": .integer(index), "name": .string(odd.name)]

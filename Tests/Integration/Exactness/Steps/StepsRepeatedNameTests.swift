@@ -3,8 +3,10 @@ import Jobs
 import TestSupport
 import Testing
 
-/// Documents in which a field name stands twice: drivers read them differently, and mongod 6.0 aborts while it words the
-/// difference that an update of some of them makes.
+/// Documents in which a field name occurs twice.
+///
+/// Drivers read them differently, and mongod 6.0 aborts when it describes the change that an update makes to some of
+/// them.
 @Suite struct StepsRepeatedNameTests {
     private static let padding = BSONValue.string(String(repeating: "p", count: 2_000))
 
@@ -61,7 +63,8 @@ import Testing
 }
 
 extension StepsRepeatedNameTests {
-    /// What stands below the field that a step looks into is written wrongly as soon as any step of the job writes.
+    /// A repeated name below the field that a step reads would be written wrongly as soon as any step of the job
+    /// writes.
     @Test(arguments: [
         "drop-nulls: {field: a}", "unwrap: {field: a, from: x}", "dedupe: {field: a}", "wrap: {field: a, under: x}",
         "copy: {from: a, to: b, whenPresent: replace}", "remap-link: {field: a, map: {1: 2}}",
@@ -79,12 +82,12 @@ extension StepsRepeatedNameTests {
     }
 }
 
-/// Steps run over documents as a chunk is written.
+/// Steps that run over documents as a chunk is written.
 private struct RepeatedRun {
     let before: [BSONDocument]
     let after: [BSONDocument]
     let modified: Int
-    /// By document, why the first step leaves it alone.
+    /// The reason why the first step skips each document.
     let reasons: [CompiledStep.Reason?]
 
     init(_ steps: Step..., over documents: [BSONDocument], in database: TestDatabase) async throws {

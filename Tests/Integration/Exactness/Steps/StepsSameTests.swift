@@ -5,11 +5,11 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Compare-and-set: what counts as the same value in source and target, and texts under a collation.
+/// Compare-and-set: the values that count as the same in source and target, and texts under a collation.
 @Suite struct StepsSameTests {
     private static func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? nil }
 
-    /// Values that `$eq` takes for equal within a group, and that are not the same.
+    /// Values that `$eq` treats as equal within a group, and that are not the same.
     static let lookAlikes: [[BSONValue]] = [
         [1, 1.0, .long(1), decimal("1"), decimal("1.0"), decimal("1.00")],
         [0, 0.0, -0.0, .long(0), decimal("0"), decimal("-0"), decimal("0E+3"), decimal("-0E+3")],
@@ -40,7 +40,8 @@ import Testing
 
     /// Five levels are compared exactly.
     ///
-    /// Below, the size tells `int` from the rest, and no more is seen; the target is not overwritten either way.
+    /// Below them only the size is compared, which distinguishes `int` from the other types; the target is not
+    /// overwritten in either case.
     @Test func exactDownToTheStatedDepth() async throws {
         func nested(_ value: BSONValue, _ levels: Int) -> BSONValue {
             (0..<levels).reduce(value) { inner, level in level % 2 == 0 ? ["a": inner] : [inner] }
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    /// Converted into a field that holds the result already, or what only looks like it.
+    /// The target of the conversion already holds the result, or a value that only looks like it.
     @Test func convertIntoTellsLookAlikesApart() async throws {
         try await Mongod.shared.withDatabase { database in
             let documents: [BSONDocument] = [
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    /// A collection can compare texts without their case; what a text means is a question of its bytes all the same.
+    /// A collection may compare texts without their case, but the meaning of a text depends on its bytes.
     @Test func aCollationChangesNothing() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.run([

@@ -4,9 +4,10 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Steps run over documents exactly as a chunk is written: one filtered pipeline update.
+/// Steps that run over documents exactly as a chunk is written: as one filtered pipeline update.
 struct StepsRun {
-    /// What a step makes of a document before the update: needed, or the reasons for leaving it alone.
+    /// The result of a step for a document before the update: the step is needed, or there are reasons to skip the
+    /// document.
     struct Class: Hashable, CustomStringConvertible {
         var isNeeded: Bool
         var reasons: [CompiledStep.Reason]
@@ -16,10 +17,10 @@ struct StepsRun {
     let steps: [CompiledStep]
     let before: [BSONDocument]
     let after: [BSONDocument]
-    /// By document, what the first step makes of it.
+    /// The result of the first step for each document.
     let classes: [Class]
     let modified: Int
-    /// Documents that still need a step after the update, and those that a second update changes.
+    /// The number of documents that still need a step after the update, and of those that a second update changes.
     let remaining: Int
     let modifiedAgain: Int
 
@@ -32,7 +33,7 @@ struct StepsRun {
         let statement = UpdateStatement(filter, pipeline, isMulti: true, hint: ["_id": 1])
         let namespace = database.namespace(collection)
         self.steps = compiled
-        // The plain command: the driver's own insert refuses names that are empty or hold a dot.
+        // The command is sent directly, because the driver's own insert refuses names that are empty or contain a dot.
         try await database.run([
             "insert": .string(collection), "documents": .array(of: documents.map { .object($0) }),
         ])
@@ -42,7 +43,7 @@ struct StepsRun {
         after = try await database.documents(collection)
         remaining = try await database.count(collection, filter)
         modifiedAgain = try await database.pool.run { client in
-            // Without the filter: no stage changes a document that does not need it.
+            // The second update has no filter, because no stage changes a document that does not need it.
             try client.collection(namespace).update([UpdateStatement([:], pipeline, isMulti: true)]).modified
         }
     }
@@ -64,10 +65,10 @@ struct StepsRun {
         }
     }
 
-    /// What holds for every step and document: it is in one class, done after one update, and else untouched.
+    /// Checks each step and document: the document is in one class, done after one update, and otherwise untouched.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
-        // Where a name stands twice only the filter keeps the stages away.
+        // If a name occurs twice, only the filter keeps the stages away from the document.
         let repeated = classes.count { $0.reasons.contains(.repeatedName) }
         #expect(modifiedAgain <= repeated, "a second run changes nothing", sourceLocation: sourceLocation)
         #expect(modified == classes.count(where: \.isNeeded), sourceLocation: sourceLocation)
@@ -81,7 +82,7 @@ struct StepsRun {
             let step = steps[0].step
             let touched = step.kind.touched.map { $0.components[0] }
             guard step.kind.touched == [step.target], !step.target.leadsIntoElements, step.kind.removed.isEmpty else {
-                // Of several targets, or where one is taken away: what is not touched stays, in its order.
+                // If there are several targets, or one is removed, the untouched fields stay in their order.
                 let (untouched, left) = (try old.without(touched), try new.without(touched))
                 #expect(
                     found.isNeeded ? untouched.bytes == left.bytes : old.bytes == new.bytes,
@@ -98,19 +99,19 @@ struct StepsRun {
 }
 
 extension BSONValue {
-    /// The value's bytes, which tell 0.0 from -0.0, and are equal for one NaN.
+    /// The value's bytes, which distinguish 0.0 from -0.0, and are equal for one NaN.
     var bytes: [UInt8] { BSONDocument([("v", self)]).bytes }
 }
 
 extension BSONDocument {
-    /// The value at a path through objects; `nil` when there is none.
+    /// Returns the value at a path through objects, or `nil` if there is none.
     func value(at path: FieldPath) -> BSONValue? {
         path.components.reduce(.object(self)) { value, name in
             if case .object(let document)? = value { document[name] } else { nil }
         }
     }
 
-    /// The document with another value at the path, in its place or behind the parent's last field.
+    /// Returns the document with another value at the path, in its place or after the parent's last field.
     func setting(_ path: some Collection<String>, to value: BSONValue?) throws -> BSONDocument {
         guard let name = path.first, let value else { return self }
         guard path.count > 1 else { return try replacing(name, with: value) }
@@ -120,7 +121,7 @@ extension BSONDocument {
 }
 
 extension BSONDocument {
-    /// The document without some fields of its own.
+    /// Returns the document without some of its own fields.
     func without(_ names: [String]) throws -> BSONDocument {
         BSONDocument(try elements().filter { !names.contains($0.name) })
     }
@@ -128,7 +129,7 @@ extension BSONDocument {
 
 func path(_ text: String) throws -> FieldPath { try FieldPath(text) }
 
-/// A step as a job file states it.
+/// Returns a step as a job file states it.
 func step(_ yaml: String) throws -> Step {
     let job = try JobFile.parse("job: a\ncollection: b.c\nsteps:\n  - \(yaml)\n", path: "j.yml")
     return try #require(job.steps.first).step

@@ -4,7 +4,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// What holds for each kind of step over every odd value.
+/// Properties of each kind of step over every odd value.
 @Suite struct StepsTests {
     @Test(arguments: [false, true]) func defaultFillsWhatIsNotThere(nullsToo: Bool) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -19,7 +19,7 @@ import Testing
     @Test func copyTakesEveryValueByteByByte() async throws {
         try await Mongod.shared.withDatabase { database in
             let step = Step.copy(from: try path("v"), to: try path("w"))
-            // A copy of what is huge would not fit the largest document.
+            // A copy of the huge value would exceed the size of the largest document.
             let values = OddValues.all.filter { $0.name != "a huge text" }
             let run = try await StepsRun(step, over: values.documents(), in: database)
             try run.expectSound()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Source and target hold every pair of a few values, so that "done" and "another value" are both met.
+    /// Source and target hold every pair of a few values, so that "done" and "another value" both occur.
     @Test func copyBesideATargetThatHoldsAValue() async throws {
         try await Mongod.shared.withDatabase { database in
             let values: [BSONValue] = [

@@ -5,9 +5,9 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// The traps of MongoDB's own operators, each by its name.
+/// The traps of MongoDB's own operators, each one by its name.
 @Suite struct StepsTrapTests {
-    /// A document, what becomes of it (`nil`: it is left as it is), and what is told of it.
+    /// A document, the document after a step (`nil` if it does not change), and the reason that is reported.
     private typealias Case = (document: BSONDocument, after: BSONDocument?, reason: CompiledStep.Reason?)
 
     private func run(
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Match-language `null`, `$exists` and `$type` would take these for present, null or of the type.
+    /// Match-language `null`, `$exists` and `$type` would count these values as present, as null or as of the type.
     @Test func needsDoesNotLookIntoArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
@@ -65,7 +65,7 @@ import Testing
             [(["email": "x"], ["email": "x", "v": wrapped], nil)])
     }
 
-    /// Each parent that is no object, and what is told of it.
+    /// Each kind of parent that is not an object, and the reason that is reported.
     static let blockedParents: [(BSONDocument, CompiledStep.Reason)] = [
         ([:], .parentMissing), (["o": nil], .parentMissing), (["o": .undefined], .parentMissing),
         (["o": 1], .parentNotObject), (["o": "text"], .parentNotObject), (["o": []], .parentNotObject),
@@ -95,7 +95,7 @@ import Testing
         try await run(.copy(from: try path("from"), to: target), withSource)
     }
 
-    /// Without a source there is nothing to put below the parent, whatever that is.
+    /// Without a source there is nothing to write below the parent, whatever the parent is.
     @Test func aBlockedTargetIsToldOnlyWhereThereIsASource() async throws {
         for source in [[:], ["from": nil], ["from": .undefined]] as [BSONDocument] {
             let cases = try Self.blockedParents.map { entry in
