@@ -1,5 +1,6 @@
 internal import CMongoC
 package import Concurrency
+import Synchronization
 
 /// The clients of one deployment, with the threads that monitor its servers.
 ///
@@ -22,6 +23,8 @@ package final class ClientPool {
     /// The replica set that the connection string asks for.
     let replicaSet: String?
     let handles = HandleCount()
+    /// Whether the deployment answers quickly; `nil` until it is measured.
+    let isNear = Mutex<Bool?>(nil)
     /// The waiting of commands while the server sheds load.
     package let overload = Overload()
 

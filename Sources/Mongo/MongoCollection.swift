@@ -22,16 +22,21 @@ extension MongoCollection {
 extension MongoCollection {
     /// Whether the deployment answers the fastest of three pings in less than 5 ms, so that reading documents costs
     /// little more than evaluating them on the server.
+    ///
+    /// The deployment is measured once.
     /// - Throws: ``MongoError``.
     package var isNear: Bool {
         get throws(MongoError) {
+            if let known = lease.pool.isNear.withLock({ $0 }) { return known }
             var shortest = Duration.seconds(1)
             for _ in 0..<3 {
                 let start = ContinuousClock.now
                 _ = try command(["ping": 1])
                 shortest = min(shortest, start.duration(to: .now))
             }
-            return shortest < .milliseconds(5)
+            let isNear = shortest < .milliseconds(5)
+            lease.pool.isNear.withLock { $0 = isNear }
+            return isNear
         }
     }
 

@@ -1,10 +1,12 @@
 package import BSON
-import Jobs
-import Mongo
+import Evaluating
+package import Jobs
+package import Mongo
 
 /// Evaluates a phase without writing: returns each document as it is and as it would be.
 ///
-/// A phase that the server alone runs is one aggregation.
+/// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents that
+/// the client cannot, and all of them if it is far away or the collection has a collation.
 package struct Preview: ~Copyable {
     /// One document.
     package struct Outcome {
@@ -18,70 +20,81 @@ package struct Preview: ~Copyable {
         package var changes: Int
     }
 
-    private static let beforeMark = "__shipshape_before"
-    private static let changesMark = "__shipshape_changes"
-    private static let openMark = "__shipshape_open"
-    private static let alteredMark = "__shipshape_altered"
-
-    /// The size from which on a document is not sent together with its outcome, because both must fit into 16 MiB.
-    private static let large = 8_000_000
-
+    private let phase: Phase
     private let collection: MongoCollection
     private let onlyNeeding: Bool
-    private let parts: [Range<Int>]
-    private var cursor: Cursor?
-    /// Replaces the cursor if a step is client-side.
+    private var evaluator: PhaseEvaluator?
+    /// The whole documents that the client evaluates; `nil` after the last one.
+    private var documents: Cursor?
+    /// The `_id`s of documents that the server has to evaluate.
+    private var unknown: [BSONValue] = []
+    private var asked: ServerPreview?
+    /// Replaces all of these if a step is client-side.
     private var evaluation: Evaluation?
+
+    /// The number of `_id`s that the server is asked about at once.
+    private static let mostUnknown = 1_000
+
+    /// The number of documents that are tried before the client evaluates all.
+    private static let sample = 20
 
     /// Starts to read the documents of a scope.
     /// - Parameter onlyNeeding: whether to leave out documents that do not need the phase.
-    package init(_ scope: ReadScope, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
-        collection = context.collection
-        self.onlyNeeding = onlyNeeding
-        parts = phase.parts
+    /// - Throws: ``MongoError``.
+    package init(
+        _ scope: ReadScope, through phase: Phase, in context: ClientContext, onlyNeeding: Bool
+    ) throws(MongoError) {
+        (self.phase, collection, self.onlyNeeding) = (phase, context.collection, onlyNeeding)
         guard phase.isServerSide else {
             evaluation = Evaluation(
                 scope, through: phase.steps, in: context, onlyNeeding: onlyNeeding, where: phase.isThrough)
             return
         }
-        let needs = phase.needs
-        var pipeline = scope.stages(where: onlyNeeding ? needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
-        let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
-        let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
-        // This is a stage of its own, because a check of the whole document has to come before the first access to a
-        // field.
-        pipeline.append(["$set": [Self.alteredMark: phase.steps.alteredAlthoughNeeded.bson]])
-        let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
-        pipeline.append(["$set": [Self.beforeMark: ["$cond": [known.needs.bson, before, "$$REMOVE"]]]])
-        pipeline += Self.stages(of: known)
-        pipeline.append(["$set": [Self.openMark: ["$cond": [known.needs.bson, true, "$$REMOVE"]]]])
-        cursor = context.collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
-    }
-
-    /// Returns the update of each part, and before it a stage that counts whether the part changes the document.
-    private static func stages(of phase: Phase) -> [BSONDocument] {
-        guard phase.parts.count > 1 else { return phase.pipeline }
-        return phase.parts.flatMap { part in
-            let steps = phase.steps[part]
-            let change: BSONValue = ["$cond": [Array(steps).need.bson, 1, 0]]
-            let sum: BSONValue = ["$add": [["$ifNull": [.string("$\(changesMark)"), 0]], change]]
-            return [["$set": [changesMark: sum]]] + steps.map(\.stage)
+        guard !scope.isList, let evaluator = PhaseEvaluator(phase), try collection.isNear, try !collection.hasCollation
+        else {
+            asked = ServerPreview(scope, through: phase, in: collection, onlyNeeding: onlyNeeding)
+            return
         }
+        let filter = scope.filter(quick: onlyNeeding ? phase.quickNeed : nil)
+        let few = scope.options("preview", ["limit": .integer(Self.sample)])
+        guard try evaluator.evaluatesMost(of: collection.find(filter, options: few)) else {
+            asked = ServerPreview(scope, through: phase, in: collection, onlyNeeding: onlyNeeding)
+            return
+        }
+        self.evaluator = evaluator
+        documents = collection.find(filter, options: scope.options("preview"))
     }
 
     /// Returns the next document; `nil` at the end.
     package mutating func next() throws -> Outcome? {
         if evaluation != nil { return try nextEvaluated() }
-        guard let (found, isLarge) = try nextOutcome() else { return nil }
-        var outcome = found
-        if isLarge, let id = outcome.after["_id"] { outcome.before = try read(id) }
-        return outcome
+        while true {
+            if let outcome = try asked?.next() { return outcome }
+            asked = nil
+            if documents == nil || unknown.count >= Self.mostUnknown {
+                guard let ids = unknown.commandSlices().first else { return nil }
+                unknown.removeFirst(ids.count)
+                asked = ServerPreview(.ids(ids), through: phase, in: collection, onlyNeeding: onlyNeeding)
+            } else if let outcome = try nextRead() {
+                return outcome
+            }
+        }
     }
 
-    /// Reads a single document as it is.
-    private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
-        var cursor = collection.find(["_id": ["$eq": id]], options: ["limit": 1])
-        return try cursor.nextDocument()
+    /// Returns the next outcome that the client finds; `nil` at the end, and when the server has to be asked.
+    private mutating func nextRead() throws -> Outcome? {
+        while let view = try documents?.next() {
+            guard let evaluator else { return nil }
+            do throws(NotEvaluated) {
+                let outcome = try evaluator.outcome(of: view)
+                if outcome.before != nil || !onlyNeeding { return outcome }
+            } catch {
+                if let id = try view.find("_id") { unknown.append(try view.value(id)) }
+                if unknown.count >= Self.mostUnknown { return nil }
+            }
+        }
+        documents = nil
+        return nil
     }
 
     private mutating func nextEvaluated() throws -> Outcome? {
@@ -89,40 +102,9 @@ package struct Preview: ~Copyable {
             guard outcome.isChanged || !onlyNeeding else { continue }
             return Outcome(
                 before: outcome.isChanged ? outcome.before : nil, after: outcome.after, isOpen: outcome.isOpen,
-                changes: parts.count { !outcome.findings.isEmpty && outcome.findings[$0].contains(.needed) })
+                changes: phase.parts.count { !outcome.findings.isEmpty && outcome.findings[$0].contains(.needed) })
         }
         return nil
-    }
-
-    private mutating func nextOutcome() throws -> (Outcome, isLarge: Bool)? {
-        guard let view = try cursor?.next() else { return nil }
-        var builder = BSONBuilder()
-        var before: BSONDocument?
-        var (isOpen, isLarge) = (false, false)
-        var changes: Int?
-        var position = view.firstPosition
-        while let element = try view.next(&position) {
-            let name = view.nameBytes(element)
-            if name.isEqual(to: Self.beforeMark) {
-                if element.type == .object {
-                    before = try BSONDocument(copying: try view.document(element)).removing(Self.alteredMark)
-                } else {
-                    isLarge = true
-                }
-            } else if name.isEqual(to: Self.openMark) {
-                isOpen = true
-            } else if name.isEqual(to: Self.alteredMark) {
-                continue
-            } else if name.isEqual(to: Self.changesMark) {
-                changes = try view.value(element).integer
-            } else {
-                builder.append(element, of: view)
-            }
-        }
-        let outcome = Outcome(
-            before: before, after: builder.finish(), isOpen: isOpen,
-            changes: changes ?? (before == nil && !isLarge ? 0 : 1))
-        return (outcome, isLarge)
     }
 }
 

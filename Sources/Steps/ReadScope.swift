@@ -51,6 +51,9 @@ package enum ReadScope: Sendable {
         }
     }
 
+    /// Whether it lists the `_id`s of its documents.
+    var isList: Bool { if case .ids = self { true } else { false } }
+
     /// Returns the number of documents by the cheapest count: of a whole collection, the metadata's.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {
         if case .collection = self { return try collection.estimatedCount() }

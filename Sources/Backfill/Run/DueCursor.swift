@@ -36,6 +36,12 @@ struct DueCursor: ~Copyable {
         evidence: DocumentEvidence? = nil
     ) throws(MongoError) {
         self.evidence = evidence ?? DocumentEvidence([])
+        if detail != .whole {
+            reading = try DueReading(
+                scope, of: phase, detail, in: context.collection, collectionUUID: collectionUUID,
+                evidence: self.evidence)
+        }
+        guard reading == nil else { return }
         switch detail {
         case .id:
             let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
@@ -43,13 +49,10 @@ struct DueCursor: ~Copyable {
                 scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
                 options: scope.options("find", more))
         case .touched:
-            reading = try DueReading(
-                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
-            guard reading == nil else { return }
             touched = TouchedFields(
                 scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
         case .whole where phase.isServerSide:
-            preview = Preview(scope, through: phase, in: context, onlyNeeding: true)
+            preview = try Preview(scope, through: phase, in: context, onlyNeeding: true)
             placed = phase.removesFields ? phase.touched : nil
         case .whole:
             evaluation = Evaluation(scope, through: phase.steps, in: context, onlyNeeding: true, where: phase.isThrough)

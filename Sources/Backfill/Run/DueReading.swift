@@ -17,26 +17,27 @@ struct DueReading: ~Copyable {
     private var cursor: Cursor
     private var isOver = false
     /// Documents that the server is asked about next.
-    private var untold: [BSONValue] = []
+    private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
     /// How many documents the server is asked about at once.
-    private static let mostUntold = 1_000
+    private static let mostUnknown = 1_000
+    /// The number of documents that are tried before the client evaluates all.
+    private static let sample = 200
 
     /// - Returns: `nil` if the server has to find the documents: only some are wanted, a collation compares strings,
     ///   the server is far away, or the client cannot evaluate the phase for most documents.
     init?(
-        _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
-        evidence: DocumentEvidence
+        _ scope: ReadScope, of phase: Phase, _ detail: DueCursor.Detail, in collection: MongoCollection,
+        collectionUUID: BSONValue?, evidence: DocumentEvidence
     ) throws(MongoError) {
-        guard scope.isWhole, let finder = DueFinder(phase, evidence), try collection.isNear,
-            try !collection.hasCollation
+        guard scope.isWhole, let evaluator = PhaseEvaluator(phase), try collection.isNear, try !collection.hasCollation
         else { return nil }
         let filter = scope.filter(quick: phase.quickNeed)
-        guard try finder.tellsMost(of: collection.find(filter, options: scope.options("find", ["limit": 200]))) else {
-            return nil
-        }
-        (self.finder, self.collection, self.collectionUUID) = (finder, collection, collectionUUID)
+        let few = scope.options("find", ["limit": .integer(Self.sample)])
+        guard try evaluator.evaluatesMost(of: collection.find(filter, options: few)) else { return nil }
+        finder = DueFinder(phase: phase, evaluator: evaluator, detail: detail, evidence: evidence)
+        (self.collection, self.collectionUUID) = (collection, collectionUUID)
         cursor = collection.find(
             filter, options: scope.options("find", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
@@ -47,9 +48,9 @@ struct DueReading: ~Copyable {
         while true {
             if let document = try asked?.next() { return document }
             asked = nil
-            if isOver || untold.count >= Self.mostUntold {
-                guard let ids = untold.commandSlices().first else { return nil }
-                untold.removeFirst(ids.count)
+            if isOver || unknown.count >= Self.mostUnknown {
+                guard let ids = unknown.commandSlices().first else { return nil }
+                unknown.removeFirst(ids.count)
                 asked = TouchedFields(
                     .ids(ids), of: finder.phase, in: collection, collectionUUID: collectionUUID,
                     evidence: finder.evidence)
@@ -62,7 +63,11 @@ struct DueReading: ~Copyable {
             do throws(NotEvaluated) {
                 if let document = try finder.due(view) { return document }
             } catch {
-                if let id = try view.find("_id") { untold.append(try view.value(id)) }
+                guard let element = try view.find("_id") else { continue }
+                let id = try view.value(element)
+                // The write checks whether the document needs the phase.
+                if finder.detail == .id { return DueDocument(id: id) }
+                unknown.append(id)
             }
         }
     }
@@ -71,43 +76,31 @@ struct DueReading: ~Copyable {
 /// Evaluates a phase on whole documents.
 private struct DueFinder {
     let phase: Phase
+    let evaluator: PhaseEvaluator
+    let detail: DueCursor.Detail
     let evidence: DocumentEvidence
-    private let needs: CompiledExpression
-    private let update: CompiledUpdate
 
-    /// - Returns: `nil` if the client cannot evaluate the phase.
-    init?(_ phase: Phase, _ evidence: DocumentEvidence) {
-        guard phase.isServerSide, let update = CompiledUpdate(phase.neededPipeline) else { return nil }
-        (self.phase, self.evidence, self.update) = (phase, evidence, update)
-        needs = CompiledExpression(phase.needs)
-    }
-
-    /// Whether the client can evaluate at least four of five of these documents: to ask the server about each by its
-    /// `_id` costs more than to have it find them.
-    func tellsMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
-        var (told, untold) = (0, 0)
-        while let view = try documents.next() {
-            do throws(NotEvaluated) {
-                _ = try due(view)
-                told += 1
-            } catch { untold += 1 }
-        }
-        return untold * 4 <= told
-    }
-
-    /// Returns the document with the phase's change; `nil` if it does not need the phase.
+    /// Returns a document that needs the phase, with its change if the journal has to hold it; `nil` if it does not need
+    /// the phase.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
-        guard try needs.holds(for: view) else { return nil }
-        let after = try update.applied(to: view)
+        let after: BSONDocument?
+        if detail == .id {
+            guard try evaluator.isNeeded(by: view) else { return nil }
+            after = nil
+        } else {
+            guard let change = try evaluator.change(of: view) else { return nil }
+            after = change.after
+        }
         do throws(BSONError) {
-            guard let id = try view.find("_id") else { return nil }
+            guard let element = try view.find("_id") else { return nil }
+            var document = DueDocument(id: try view.value(element))
+            guard let after else { return document }
             let others = try view.fields(evidence.names)
-            return DueDocument(
-                id: try view.value(id),
-                change: DueDocument.Change(
-                    before: try view.shown(phase.touched), after: try after.view.shown(phase.touched),
-                    positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
-                    evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others)))
+            document.change = DueDocument.Change(
+                before: try view.shown(phase.touched), after: try after.view.shown(phase.touched),
+                positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
+                evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others))
+            return document
         } catch { throw NotEvaluated(.damage) }
     }
 }

@@ -29,7 +29,7 @@ struct PreviewCount: Sendable {
         var documents = 0
         let touched = job.whole.touched
         var journal = ChunkJournal(touched: touched)
-        var preview = Preview(.span(span), through: job.whole, in: job.context(collection), onlyNeeding: false)
+        var preview = try Preview(.span(span), through: job.whole, in: job.context(collection), onlyNeeding: false)
         while let outcome = try preview.next() {
             documents += 1
             try add(outcome, number)

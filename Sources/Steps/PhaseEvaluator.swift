@@ -1,0 +1,73 @@
+package import BSON
+package import Evaluating
+package import Mongo
+
+/// Evaluates a server-side phase on whole documents in the client, as the server's update would.
+package struct PhaseEvaluator: Sendable {
+    /// The steps that one update runs together.
+    private struct Part: Sendable {
+        let needs: CompiledExpression
+        let update: CompiledUpdate
+    }
+
+    private let needs: CompiledExpression
+    private let parts: [Part]
+
+    /// Compiles a phase; `nil` if a step is client-side, or if an update has another form than the steps' own.
+    package init?(_ phase: Phase) {
+        guard phase.isServerSide else { return nil }
+        var parts: [Part] = []
+        for range in phase.parts {
+            let steps = Array(phase.steps[range])
+            guard let update = CompiledUpdate(steps.updateOfNeeding) else { return nil }
+            parts.append(Part(needs: CompiledExpression(steps.need), update: update))
+        }
+        self.parts = parts
+        needs = CompiledExpression(phase.needs)
+    }
+
+    /// Whether a document needs the phase.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
+    package func isNeeded(by document: borrowing BSONView) throws(NotEvaluated) -> Bool {
+        try needs.holds(for: document)
+    }
+
+    /// Returns a document as the phase would leave it, and the number of parts that change it; `nil` if it does not need
+    /// the phase.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
+    package func change(of document: borrowing BSONView) throws(NotEvaluated) -> (after: BSONDocument, parts: Int)? {
+        guard try isNeeded(by: document), let first = parts.first else { return nil }
+        guard parts.count > 1 else { return (try first.update.applied(to: document), 1) }
+        var after = BSONDocument(copying: document)
+        var count = 0
+        for part in parts where try part.needs.holds(for: after.view) {
+            after = try part.update.applied(to: after.view)
+            count += 1
+        }
+        return (after, count)
+    }
+
+    /// Whether most of a few documents can be evaluated here; asking the server about each by its `_id` costs more than
+    /// having it find them.
+    /// - Throws: ``MongoError``.
+    package func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
+        var (known, unknown) = (0, 0)
+        while let view = try documents.next() {
+            do throws(NotEvaluated) {
+                _ = try change(of: view)
+                known += 1
+            } catch { unknown += 1 }
+        }
+        return unknown * 4 <= known
+    }
+
+    /// Returns a document as it is and as it would be.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
+    func outcome(of document: borrowing BSONView) throws(NotEvaluated) -> Preview.Outcome {
+        guard let (after, parts) = try change(of: document) else {
+            return Preview.Outcome(before: nil, after: BSONDocument(copying: document), isOpen: false, changes: 0)
+        }
+        return Preview.Outcome(
+            before: BSONDocument(copying: document), after: after, isOpen: try isNeeded(by: after.view), changes: parts)
+    }
+}

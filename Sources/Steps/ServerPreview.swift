@@ -1,0 +1,91 @@
+import BSON
+import Jobs
+import Mongo
+
+/// Has the server evaluate a server-side phase without writing, in one aggregation.
+struct ServerPreview: ~Copyable {
+    private static let beforeMark = "__shipshape_before"
+    private static let changesMark = "__shipshape_changes"
+    private static let openMark = "__shipshape_open"
+    private static let alteredMark = "__shipshape_altered"
+
+    /// The size from which on a document is not sent together with its outcome, because both must fit into 16 MiB.
+    private static let large = 8_000_000
+
+    private let collection: MongoCollection
+    private var cursor: Cursor
+
+    /// Starts to read the documents of a scope.
+    /// - Parameter onlyNeeding: whether to leave out documents that do not need the phase.
+    init(_ scope: ReadScope, through phase: Phase, in collection: MongoCollection, onlyNeeding: Bool) {
+        self.collection = collection
+        var pipeline = scope.stages(
+            where: onlyNeeding ? phase.needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
+        let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
+        let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
+        // This is a stage of its own, because a check of the whole document has to come before the first access to a
+        // field.
+        pipeline.append(["$set": [Self.alteredMark: phase.steps.alteredAlthoughNeeded.bson]])
+        let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
+        pipeline.append(["$set": [Self.beforeMark: ["$cond": [known.needs.bson, before, "$$REMOVE"]]]])
+        pipeline += Self.stages(of: known)
+        pipeline.append(["$set": [Self.openMark: ["$cond": [known.needs.bson, true, "$$REMOVE"]]]])
+        cursor = collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
+    }
+
+    /// Returns the update of each part, and before it a stage that counts whether the part changes the document.
+    private static func stages(of phase: Phase) -> [BSONDocument] {
+        guard phase.parts.count > 1 else { return phase.pipeline }
+        return phase.parts.flatMap { part in
+            let steps = phase.steps[part]
+            let change: BSONValue = ["$cond": [Array(steps).need.bson, 1, 0]]
+            let sum: BSONValue = ["$add": [["$ifNull": [.string("$\(changesMark)"), 0]], change]]
+            return [["$set": [changesMark: sum]]] + steps.map(\.stage)
+        }
+    }
+
+    /// Returns the next document; `nil` at the end.
+    mutating func next() throws -> Preview.Outcome? {
+        guard let (found, isLarge) = try nextOutcome() else { return nil }
+        var outcome = found
+        if isLarge, let id = outcome.after["_id"] { outcome.before = try read(id) }
+        return outcome
+    }
+
+    /// Reads a single document as it is.
+    private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
+        var cursor = collection.find(["_id": ["$eq": id]], options: ["limit": 1])
+        return try cursor.nextDocument()
+    }
+
+    private mutating func nextOutcome() throws -> (Preview.Outcome, isLarge: Bool)? {
+        guard let view = try cursor.next() else { return nil }
+        var builder = BSONBuilder()
+        var before: BSONDocument?
+        var (isOpen, isLarge) = (false, false)
+        var changes: Int?
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            let name = view.nameBytes(element)
+            if name.isEqual(to: Self.beforeMark) {
+                if element.type == .object {
+                    before = try BSONDocument(copying: try view.document(element)).removing(Self.alteredMark)
+                } else {
+                    isLarge = true
+                }
+            } else if name.isEqual(to: Self.openMark) {
+                isOpen = true
+            } else if name.isEqual(to: Self.alteredMark) {
+                continue
+            } else if name.isEqual(to: Self.changesMark) {
+                changes = try view.value(element).integer
+            } else {
+                builder.append(element, of: view)
+            }
+        }
+        let outcome = Preview.Outcome(
+            before: before, after: builder.finish(), isOpen: isOpen,
+            changes: changes ?? (before == nil && !isLarge ? 0 : 1))
+        return (outcome, isLarge)
+    }
+}
