@@ -64,7 +64,8 @@ struct PartnerCreation {
     /// The fields that the forward steps rename.
     private var renames: [(from: String, to: String)] {
         partner.job.forward.compactMap { located in
-            (located.step.kind as? RenameStep).flatMap { step in step.source.map { ("\($0)", "\(step.target)") } }
+            let step = located.step.kind
+            return step.movedFrom.map { ("\($0)", "\(step.target)") }
         }
     }
 
@@ -80,7 +81,7 @@ struct PartnerCreation {
         let top = path.split(separator: ".").first.map(String.init) ?? path
         if partner.job.own.source.contains(top) { return true }
         return partner.job.forward.contains { located in
-            !(located.step.kind is RenameStep)
+            located.step.kind.movedFrom == nil
                 && located.step.kind.removed.contains { path == "\($0)" || path.hasPrefix("\($0).") }
         }
     }

@@ -68,7 +68,7 @@ package struct CompiledJob: Sendable {
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
         let live = active ?? next
-        let embedded = Set(job.steps.compactMap { ($0.step.kind as? EmbedStep)?.from })
+        let embedded = Set(job.steps.compactMap(\.step.kind.embeddedCollection))
         links = Dictionary(uniqueKeysWithValues: embedded.map { ($0, live?.links(to: $0) ?? []) })
         appIDs = [active?.appID, next?.appID].compactMap(\.self)
         let parts = Self.phases(of: job.steps)
@@ -265,8 +265,7 @@ extension CompiledJob {
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)
-        // The map alone does not show which values the server considers equal to one of its links.
-        guard isServerSide, !kinds.contains(where: { $0.isFreeForm || $0 is RemapLinkStep }) else { return false }
+        guard isServerSide, !kinds.contains(where: \.mayBeNeededAgain) else { return false }
         return kinds.indices.allSatisfy { index in
             let written = Set(kinds[index].touched.map { $0.components[0] })
             return kinds.indices.allSatisfy { other in

@@ -49,7 +49,7 @@ extension CompiledJob {
                 ).located(at: step.location)
             }
             // Without the server's clock in a delete, undo could delete after the fence has ended.
-            if step.step.kind is ExtractStep, wireVersion < ServerHello.wireVersionOf50 {
+            if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
                     "extract needs MongoDB 5.0 or later, and this server is older (wire version \(wireVersion)): undo could not "

@@ -48,12 +48,12 @@ package struct JobSurvey: Sendable {
             count.leftAlone = counts.flatMap(\.leftAlone).filter { $0.count > 0 }
             steps.append(count)
             let isLeft = count.leftAlone.contains { $0.reason == CompiledStep.Reason.notConvertible.rawValue }
-            guard isLeft, let convert = located.step.kind as? ConvertStep else {
+            guard isLeft else {
                 unconverted.append([])
                 continue
             }
             let stages = prepared.steps[..<parts.lowerBound].filter { $0.client == nil }.map(\.stage)
-            unconverted.append(try Self.unconverted(convert, after: stages, in: collection))
+            unconverted.append(try Self.unconverted(located.step.kind, after: stages, in: collection))
         }
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.leftAlone).filter { $0.isTrouble && $0.count > 0 }
@@ -81,15 +81,16 @@ package struct JobSurvey: Sendable {
     }
 
     private static func unconverted(
-        _ step: ConvertStep, after stages: [BSONDocument], in collection: borrowing MongoCollection
+        _ step: any StepKind, after stages: [BSONDocument], in collection: borrowing MongoCollection
     ) throws -> [Unconverted] {
         var found: [Unconverted] = []
         for (kind, when) in step.losses {
             let match = stages + [["$match": .object(when.filter)]]
             var cursor = collection.aggregate(match + [["$count": "n"]], options: Survey.options)
             guard let count = try cursor.nextDocument()?["n"]?.integer, count > 0 else { continue }
+            let field = step.source ?? step.target
             let shown: BSONDocument =
-                step.field.leadsIntoElements ? ["_id": 1] : ["_id": 1, "value": Expression.field(step.field).bson]
+                field.leadsIntoElements ? ["_id": 1] : ["_id": 1, "value": Expression.field(field).bson]
             let documents = try collection.aggregate(
                 match + [["$limit": .integer(Survey.samples)], ["$project": .object(shown)]], options: Survey.options
             ).documents()

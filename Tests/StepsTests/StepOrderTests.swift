@@ -18,7 +18,7 @@ import Testing
             try CompiledJob(job, active: nil, next: nil)
         } throws: { error in
             "\(error)"
-                == "order.yml:5:5: \"age\" is converted in place after another step has copied it: put this step first"
+                == "order.yml:5:5: \"age\" is changed in place after another step has read it: put this step first"
         }
     }
 

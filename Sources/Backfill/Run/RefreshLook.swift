@@ -26,10 +26,9 @@ struct WrittenValues {
         targets = Set((job.refreshing?.steps ?? []).flatMap(\.step.targets).map(\.topLevel))
         fillings = Dictionary(
             job.steps.compactMap { step in
-                guard let fill = step.step.kind as? DefaultStep, fill.target.components.count == 1,
-                    case .constant(let value) = fill.value
-                else { return nil }
-                return (fill.target.topLevel, value)
+                let kind = step.step.kind
+                guard case .constant(let value)? = kind.filling, kind.target.components.count == 1 else { return nil }
+                return (kind.target.topLevel, value)
             }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -65,7 +65,7 @@ extension UndoLoop {
     /// Returns the links in the places of the job's objects, after these are restored; before, all would be the job's.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
-        let fields = (subject.job?.steps ?? []).compactMap { ($0.step.kind as? ExtractStep)?.target }
+        let fields = (subject.job?.steps ?? []).compactMap(\.step.kind.linksToCreated)
         var links: Set<IDKey> = []
         for field in fields {
             links.formUnion(try kernel.retrying { () throws -> Set<IDKey> in try self.links(at: field) })

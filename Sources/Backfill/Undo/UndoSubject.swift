@@ -32,7 +32,7 @@ struct UndoSubject {
     /// The collection's UUID, if the server compares it with every command.
     var collectionUUID: BSONValue? { target.checksUUID ? target.uuid : nil }
     /// Whether the job may have inserted documents in other collections.
-    var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind is ExtractStep } ?? true }
+    var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind.linksToCreated != nil } ?? true }
 
     /// The fields that a step computes from other fields, and may write again over its own values; `nil` if unknown.
     ///
@@ -41,10 +41,7 @@ struct UndoSubject {
     /// other steps it is a user's, because those steps are not needed again after they wrote.
     var rewritten: Set<String>? {
         job.map { job in
-            let steps = job.steps.map(\.step.kind).filter { kind in
-                !kind.sources.isEmpty || !kind.removed.isEmpty || kind.isFreeForm
-                    || (kind is UnwrapStep && kind.tellsWhatWas)
-            }
+            let steps = job.steps.map(\.step.kind).filter(\.mayRewrite)
             return Set(steps.flatMap { step in step.targets.filter { !step.removed.contains($0) } }.map(\.topLevel))
         }
     }

@@ -84,6 +84,28 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var looksAtBeforehand: FieldPath? { get }
     /// Cheap conditions that the server can check before it evaluates whether a document needs the step.
     var quick: QuickCondition { get }
+
+    /// The field whose value the step moves to its target; `nil` for a step that moves no field.
+    var movedFrom: FieldPath? { get }
+    /// The value that the step fills a missing target with; `nil` for a step that computes its value.
+    var filling: DefaultStep.Filling? { get }
+    /// The conversion that the step applies to its target in place, where values that it cannot convert stay; `nil` if it
+    /// applies none.
+    var inPlaceConversion: Conversion? { get }
+    /// The conditions for documents with a value that the step's conversion skips, one for each kind of loss.
+    var losses: [(kind: ConversionLoss, when: Expression)] { get }
+    /// The collection whose documents the step embeds; `nil` if it embeds none.
+    var embeddedCollection: Namespace? { get }
+    /// The field that the step replaces by links to documents that it creates; `nil` if it creates none.
+    var linksToCreated: FieldPath? { get }
+    /// Whether the form of the step does not prove that a document no longer needs it after the step's own write.
+    var mayBeNeededAgain: Bool { get }
+    /// Whether the step may write again over its own values, because it computes them from other fields.
+    var mayRewrite: Bool { get }
+    /// Returns the step with what it has to know of the steps after it.
+    func followed(by later: [any StepKind]) -> any StepKind
+    /// Whether a refresh of the step takes into account that a later step converts its target in place.
+    func isRefreshed(beside conversion: any StepKind) -> Bool
 }
 
 extension StepKind {
@@ -114,4 +136,14 @@ extension StepKind {
     package var looksAtBeforehand: FieldPath? { nil }
     package var quick: QuickCondition { QuickCondition() }
     package var tellsWhatWas: Bool { loss == nil }
+    package var movedFrom: FieldPath? { nil }
+    package var filling: DefaultStep.Filling? { nil }
+    package var inPlaceConversion: Conversion? { nil }
+    package var losses: [(kind: ConversionLoss, when: Expression)] { [] }
+    package var embeddedCollection: Namespace? { nil }
+    package var linksToCreated: FieldPath? { nil }
+    package var mayBeNeededAgain: Bool { isFreeForm }
+    package var mayRewrite: Bool { !sources.isEmpty || !removed.isEmpty || isFreeForm }
+    package func followed(by later: [any StepKind]) -> any StepKind { self }
+    package func isRefreshed(beside conversion: any StepKind) -> Bool { false }
 }

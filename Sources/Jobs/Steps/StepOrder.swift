@@ -17,15 +17,8 @@ package enum StepOrder {
     /// Returns the steps, where each copy knows the conversion that a later step applies to it in place.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
-            guard var copy = steps[index].step.kind as? CopyStep else { return steps[index] }
-            for later in steps[index...] {
-                if let convert = later.step.kind as? ConvertStep, convert.into == nil, convert.reports,
-                    convert.field == copy.to
-                {
-                    copy.conversion = convert.conversion
-                }
-            }
-            return Job.LocatedStep(step: steps[index].step.with(copy), location: steps[index].location)
+            let (step, later) = (steps[index].step, steps[(index + 1)...].map(\.step.kind))
+            return Job.LocatedStep(step: step.with(step.kind.followed(by: later)), location: steps[index].location)
         }
     }
 
@@ -54,22 +47,14 @@ package enum StepOrder {
         let targets = located.step.targets
         for (other, step) in steps.enumerated() where other != index {
             // The refresh treats the value of a default that fills the whole field as written by the job.
-            let fills = step.step.kind is DefaultStep && targets.contains(step.step.target)
-            guard !fills, !leavesAsWritten(step.step, located.step),
+            let fills = step.step.kind.filling != nil && targets.contains(step.step.target)
+            guard !fills, !located.step.kind.isRefreshed(beside: step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
             else { continue }
             throw JobError(
                 "\"refresh\" does not go with the step in line \(step.location.line), which writes \"\(written)\" too: say "
                     + "\"whenPresent: keep\"", at: located.location)
         }
-    }
-
-    /// Whether the step only converts the refreshed target in place, which the refreshing step takes into account.
-    private static func leavesAsWritten(_ step: Step, _ refreshing: Step) -> Bool {
-        guard let convert = step.kind as? ConvertStep, convert.into == nil, convert.reports else { return false }
-        // The copy knows what the conversion makes of it; see ``joined(_:)``.
-        if let copy = refreshing.kind as? CopyStep { return copy.to == convert.field }
-        return (refreshing.kind as? ConvertStep).map { $0.into == convert.field && $0.type == convert.type } ?? false
     }
 
     private static func check(_ located: Job.LocatedStep, after earlier: Job.LocatedStep) throws(JobError) {
@@ -102,12 +87,10 @@ package enum StepOrder {
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {
-            let change = step.kind is ConvertStep ? "converted" : "changed"
-            let copied = before.kind is CopyStep ? "copied it" : "read it"
-            throw refusal("\"\(read)\" is \(change) in place after another step has \(copied): put this step first")
+            throw refusal("\"\(read)\" is changed in place after another step has read it: put this step first")
         }
-        let takesValues = !step.sources.isEmpty || step.kind is RenameStep
-        if before.kind is DefaultStep, takesValues, !step.kind.changesInPlace,
+        let takesValues = !step.sources.isEmpty || step.kind.movedFrom != nil
+        if before.kind.filling != nil, takesValues, !step.kind.changesInPlace,
             let filled = step.targets.first(where: { $0 == before.target && !step.kind.removed.contains($0) })
         {
             throw refusal(

@@ -36,6 +36,7 @@ package struct ConvertStep: TargetRuled {
     package var quick: QuickCondition {
         into == nil ? .present(field, notOf: type) : .present(field, besides: [target])
     }
+    package var inPlaceConversion: Conversion? { into == nil && reports ? conversion : nil }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
 
     package var description: String {
@@ -63,6 +64,10 @@ package struct ConvertStep: TargetRuled {
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         try StepFitting.check(target, convertedTo: type, declared, at: location)
         return self
+    }
+
+    package func isRefreshed(beside conversion: any StepKind) -> Bool {
+        conversion.inPlaceConversion?.target == type && conversion.target == into
     }
 
     package func body() -> StepBody {

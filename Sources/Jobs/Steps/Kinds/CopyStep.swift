@@ -22,6 +22,16 @@ package struct CopyStep: TargetRuled {
         "copy \(from) to \(to)" + rule.words
     }
 
+    package func followed(by later: [any StepKind]) -> any StepKind {
+        var copy = self
+        for step in later where step.target == to { copy.conversion = step.inPlaceConversion ?? copy.conversion }
+        return copy
+    }
+
+    package func isRefreshed(beside conversion: any StepKind) -> Bool {
+        conversion.inPlaceConversion != nil && conversion.target == to
+    }
+
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
         // Where a null counts as no value in the target, it does so in the source too.

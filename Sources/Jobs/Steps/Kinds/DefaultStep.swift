@@ -23,6 +23,7 @@ package struct DefaultStep: StepKind {
     let nullsToo: Bool
 
     package var target: FieldPath { field }
+    package var filling: Filling? { value }
     package var quick: QuickCondition { .missing(field, orNull: nullsToo) }
 
     package var description: String {

@@ -40,6 +40,7 @@ package struct EmbedStep: StepKind {
     }
 
     package var namespaces: [Namespace] { [from] }
+    package var embeddedCollection: Namespace? { from }
     package func moved(from own: String, to database: String) -> Self {
         Self(
             field: field, from: from.moved(from: own, to: database), into: into, keep: keep, omit: omit,

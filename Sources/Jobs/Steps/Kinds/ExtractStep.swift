@@ -29,6 +29,7 @@ package struct ExtractStep: StepKind {
     }
     package var changesInPlace: Bool { true }
     package var target: FieldPath { field }
+    package var linksToCreated: FieldPath? { field }
 
     package var description: String { "extract \(field) to \(to)" }
 

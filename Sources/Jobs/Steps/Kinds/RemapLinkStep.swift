@@ -24,6 +24,8 @@ package struct RemapLinkStep: StepKind {
     package var looksInto: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
+    // The map alone does not show which values the server considers equal to one of its links.
+    package var mayBeNeededAgain: Bool { true }
 
     package var description: String {
         "remap links of \(field) by a map of \(map.entries.count)" + (once.map { ", once by \($0)" } ?? "")

@@ -16,6 +16,7 @@ package struct RenameStep: TargetRuled {
     package var targets: [FieldPath] { [to, from] }
     package var sources: [FieldPath] { [] }
     package var removed: [FieldPath] { [from] }
+    package var movedFrom: FieldPath? { from }
     package var refresh: (any StepKind)? {
         rule.whenPresent == .refresh ? CopyStep(from: from, to: to, rule: rule.replacing) : nil
     }

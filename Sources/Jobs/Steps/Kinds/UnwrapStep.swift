@@ -14,6 +14,7 @@ package struct UnwrapStep: StepKind {
     package var quick: QuickCondition { .present(field) }
     package var looksInto: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
+    package var mayRewrite: Bool { tellsWhatWas }
 
     package var description: String { "unwrap \(field) from \(from.map { "an object under \($0)" } ?? "a list")" }
 
