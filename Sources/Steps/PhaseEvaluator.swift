@@ -32,8 +32,8 @@ package struct PhaseEvaluator: Sendable {
         try needs.holds(for: document)
     }
 
-    /// Returns a document as the phase would leave it, and the number of parts that change it; `nil` if it does not need
-    /// the phase.
+    /// Returns a document as the phase would leave it, and the number of parts that change it; `nil` if it does not
+    /// need the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func change(of document: borrowing BSONView) throws(NotEvaluated) -> (after: BSONDocument, parts: Int)? {
         guard try isNeeded(by: document), let first = parts.first else { return nil }

@@ -5,8 +5,8 @@ package import Mongo
 
 /// Evaluates a phase without writing: returns each document as it is and as it would be.
 ///
-/// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents that
-/// the client cannot, and all of them if it is far away or the collection has a collation.
+/// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents
+/// that the client cannot, and all of them if it is far away or the collection has a collation.
 package struct Preview: ~Copyable {
     /// One document.
     package struct Outcome {

@@ -80,8 +80,8 @@ private struct DueFinder {
     let detail: DueCursor.Detail
     let evidence: DocumentEvidence
 
-    /// Returns a document that needs the phase, with its change if the journal has to hold it; `nil` if it does not need
-    /// the phase.
+    /// Returns a document that needs the phase, with its change if the journal has to hold it; `nil` if it does not
+    /// need the phase.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
         let after: BSONDocument?
         if detail == .id {

@@ -89,8 +89,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var movedFrom: FieldPath? { get }
     /// The value that the step fills a missing target with; `nil` for a step that computes its value.
     var filling: DefaultStep.Filling? { get }
-    /// The conversion that the step applies to its target in place, where values that it cannot convert stay; `nil` if it
-    /// applies none.
+    /// The conversion that the step applies to its target in place, where values that it cannot convert stay; `nil` if
+    /// it applies none.
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the step's conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }

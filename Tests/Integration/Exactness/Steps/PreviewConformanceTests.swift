@@ -1,0 +1,66 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+@testable import Steps
+
+/// A dry run sees in each document what the server would make of it, whoever evaluates the steps.
+@Suite struct PreviewConformanceTests {
+    /// The change of a document; a document that does not need the job has none.
+    private struct Change: Hashable, Sendable {
+        let before: BSONDocument?
+        let after: BSONDocument?
+        let isOpen: Bool
+        let changes: Int
+
+        init(_ outcome: Preview.Outcome) {
+            before = outcome.before
+            // The server may show a document that it does not change in another form.
+            after = outcome.before == nil ? nil : outcome.after
+            (isOpen, changes) = (outcome.isOpen, outcome.changes)
+        }
+    }
+
+    @Test func theClientSeesWhatTheServerSees() async throws {
+        let mongod = try await Mongod.shared
+        var compared = 0
+        for seed in 0..<UInt64(TestScale.pick(12, full: 60, torture: 600)) {
+            try await mongod.withBackfill { test in
+                let random = try await PropertyCase(seed: 770_000 + seed, in: test)
+                let compiled = try random.compiled()
+                guard compiled.isServerSide, random.collation == nil else { return }
+                let namespace = test.database.namespace("c")
+                let (client, server) = try await test.database.pool.run { client in
+                    let job = compiled.compiled(for: try client.hello().maxWireVersion)
+                    let collection = client.collection(namespace)
+                    var seen: [PropertyKey: Change] = [:]
+                    var preview = try Preview(
+                        .collection, through: job.whole, in: job.context(collection), onlyNeeding: false)
+                    while let outcome = try preview.next() {
+                        seen[PropertyKey(outcome.after["_id"] ?? .null)] = Change(outcome)
+                    }
+                    var asked: [PropertyKey: Change] = [:]
+                    var server = ServerPreview(.collection, through: job.whole, in: collection, onlyNeeding: false)
+                    while let outcome = try server.next() {
+                        asked[PropertyKey(outcome.after["_id"] ?? .null)] = Change(outcome)
+                    }
+                    return (seen, asked)
+                }
+                #expect(client.count == server.count)
+                for (key, change) in server where client[key] != change {
+                    Issue.record(
+                        """
+                        seed \(seed), _id \(key), steps \(random.job.steps.map(\.yaml))
+                        server \(change.before?.json ?? "unchanged") -> \(change.after?.json ?? "unchanged"), \
+                        open \(change.isOpen), \(change.changes) changes
+                        client \(client[key]?.before?.json ?? "unchanged") -> \(client[key]?.after?.json ?? "unchanged"), \
+                        open \(client[key]?.isOpen == true), \(client[key]?.changes ?? -1) changes
+                        """)
+                }
+                compared += server.values.count { $0.before != nil }
+            }
+        }
+        #expect(compared > 100)
+    }
+}
