@@ -74,7 +74,7 @@ extension BSONView {
         var index = 0
         while let element = try next(&position) {
             guard !isArray || nameBytes(element).isEqual(to: String(index)) else {
-                throw BSONError(.invalidJSON, at: 0, detail: "\(element.type) inside of an array is not read")
+                throw BSONError(.invalidJSON, at: 0, detail: "\(element.type) in an array is not supported")
             }
             index += 1
             switch element.type {

@@ -52,7 +52,8 @@ extension CheckReport {
         for (name, report) in reports {
             guard let part = report.part, let whole = first.part else {
                 let odd = report.part == nil ? name : firstName
-                throw MergeError(description: "\(odd) is the report of a whole check: nothing is missing from it")
+                throw MergeError(
+                    description: "\(odd) is the report of a whole check: give only reports of check --part")
             }
             guard part.part.count == whole.part.count else {
                 throw MergeError(
@@ -67,10 +68,10 @@ extension CheckReport {
                 throw MergeError(
                     description:
                         "\(name) and \(firstName) were made with different schemas or flags, or the collections were "
-                        + "cut anew between them: run the parts again with the same")
+                        + "cut again in between: run all parts again with the same schemas and flags")
             }
             guard report.source == first.source else {
-                throw MergeError(description: "\(name) is of \(report.source), and \(firstName) of \(first.source)")
+                throw MergeError(description: "\(name) is from \(report.source), and \(firstName) from \(first.source)")
             }
             if let other = names.updateValue(name, forKey: part.part.number) {
                 throw MergeError(description: "\(other) and \(name) are both part \(part.part): give each part once")
@@ -79,9 +80,10 @@ extension CheckReport {
         let count = first.part?.part.count ?? 0
         let missing = (1...max(1, count)).filter { names[$0] == nil }
         guard missing.isEmpty else {
+            let (parts, are) = missing.count == 1 ? ("part", "is") : ("parts", "are")
             throw MergeError(
-                description: "of \(count) parts \(missing.map(String.init).joined(separator: ", ")) "
-                    + "\(missing.count == 1 ? "is" : "are") missing: run check --part \(missing[0])/\(count)")
+                description: "\(parts) \(missing.map(String.init).joined(separator: ", ")) of \(count) \(are) missing: "
+                    + "run check --part \(missing[0])/\(count)")
         }
     }
 }
@@ -128,7 +130,7 @@ extension CheckReport.Collection.Reading {
             if !missing.contains(where: { $0.guarantee == .oneMoment }) {
                 missing.append(
                     MissingGuarantee(
-                        .oneMoment, "each of its \(parts.count) parts is consistent as of a time of its own"))
+                        .oneMoment, "each of its \(parts.count) parts is consistent as of its own time"))
             }
         }
     }

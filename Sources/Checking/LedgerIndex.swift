@@ -99,7 +99,7 @@ public struct LedgerCount: Hashable, Sendable {
     public var warning: String? {
         guard let documents, documents < entries else { return nil }
         return
-            "the ledger has \(entries) entries of \(documents) distinct documents; the entries count against the limit, "
-            + "since nobody documents which of the two the sync engine counts"
+            "the ledger has \(entries) entries for \(documents) documents; the entries count against the limit, "
+            + "because it is not documented which of the two the sync engine counts"
     }
 }

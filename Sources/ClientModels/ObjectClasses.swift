@@ -30,7 +30,7 @@ package struct ObjectClasses: Sendable {
             if collection.root.title?.isEmpty ?? true {
                 note(
                     collection.root, of: collection, at: SchemaPath(),
-                    "the schema has no title: the class has the collection's name")
+                    "the schema has no title: the class is named after the collection")
             }
             let isAsymmetric = schema.sync?.isAsymmetric(collection) ?? false
             var waiting = [Embedded(name: Self.name(of: collection), node: collection.root, path: SchemaPath())]
@@ -47,8 +47,8 @@ package struct ObjectClasses: Sendable {
                 guard isSame else {
                     throw SchemaError(
                         .conflict, at: next.node.location,
-                        "the title \(read.name.quotedAsJSON) names a type of another shape at \(place), and clients "
-                            + "have one class of a name", remedy: "rename one, or name the only --collection")
+                        "the title \(read.name.quotedAsJSON) names a different type at \(place), and clients have "
+                            + "one class per name", remedy: "rename one, or choose one with --collection")
                 }
             }
         }
@@ -118,7 +118,7 @@ extension ObjectClasses {
             }
             note(
                 node, of: collection, at: path,
-                "the link from \(path) goes to \(link.foreignKey) of \(link.target), for which there is no class: the "
+                "the link from \(path) leads to \(link.foreignKey) of \(link.target), which has no class: the "
                     + "property holds the key")
         }
         guard let container else {

@@ -56,13 +56,13 @@ package struct Enforcement {
         let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
         if record.step == EnforcementStore.abort, !isStatus {
             throw RunError(
-                .bindingChanged, "the validator of \(namespace) is being put back: end that with --abort")
+                .bindingChanged, "the earlier validator of \(namespace) is being restored: finish that with --abort")
         }
         if let validator, !isStatus, !validator.hasSameFields(as: record.validator) {
             throw RunError(
                 .bindingChanged,
-                "another validator is on its way to \(namespace), since \(Self.mark(of: record)): end that first, put back "
-                    + "what was there before with --abort, or begin with what is there now with --restart")
+                "another validator is being enforced on \(namespace), since \(Self.mark(of: record)): finish that "
+                    + "first, restore the earlier validator with --abort, or start from the current one with --restart")
         }
         return Standing(
             road: road, stage: try stage(of: seen, on: road, record), seen: seen, record: record, isFresh: false)
@@ -94,7 +94,7 @@ package struct Enforcement {
     package func lookBack() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation) {
         guard let record = try store.record(), record.step != EnforcementStore.abort || !record.isDone else {
             throw RunError(
-                .unknownJob, "nothing of \(namespace) was changed by enforce: there is nothing to put back")
+                .unknownJob, "enforce has not changed \(namespace): there is nothing to restore")
         }
         let seen = try host.read(namespace)
         let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
@@ -102,9 +102,9 @@ package struct Enforcement {
             let command = road.commandBack(from: seen.validation).flatMap { try? $0.extendedJSON(.relaxed) }
             throw RunError(
                 .bindingChanged,
-                "\(namespace) was dropped and created anew since, or moved"
-                    + (command.map { "; if it was moved, put back what was there before: db.runCommand(\($0))" }
-                        ?? ": what was there before is there"))
+                "\(namespace) was dropped and created again since, or moved"
+                    + (command.map { "; if it was moved, restore its earlier validator: db.runCommand(\($0))" }
+                        ?? "; it has its earlier validator"))
         }
         _ = try stage(of: seen, on: road, record)
         var (commands, validation) = ([BSONDocument](), seen.validation)
@@ -134,7 +134,8 @@ package struct Enforcement {
             (_, commands, seen) = try lookBack()
             guard commands.count < left else {
                 throw RunError(
-                    .bindingChanged, "\(namespace) took a command without a change: \(Self.words(of: seen)) is there")
+                    .bindingChanged,
+                    "\(namespace) accepted a command but did not change: it is \(Self.words(of: seen))")
             }
         }
         try store.end(record)
@@ -150,7 +151,8 @@ package struct Enforcement {
         guard begun.duration(to: .now) < time else {
             throw RunError(
                 .leaseLost,
-                "this runner was stopped before it changed \(namespace), which another may do by now: run it again")
+                "this runner paused too long before it changed \(namespace), and another may change it by now: "
+                    + "run it again")
         }
         do {
             try host.change(command, of: namespace)
@@ -180,7 +182,7 @@ extension Enforcement {
         if stage == .before, seen.validation.isPrepared || seen.validation.level == "constraint" {
             throw RunError(
                 .schemaMismatch,
-                "MongoDB lets no rule of \(namespace) be changed while it is \(Self.words(of: seen.validation)): set "
+                "MongoDB refuses to change \(namespace) while it is \(Self.words(of: seen.validation)): set "
                     + (seen.validation.isPrepared
                         ? "prepareConstraintValidationLevel to false" : "validationLevel to \"strict\"")
                     + " first")
@@ -195,7 +197,7 @@ extension Enforcement {
         if let stage = road.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
         // The record was read before the collection, so a runner that holds it may have advanced the collection since.
         guard try store.isCurrent(record) else {
-            throw RunError(.leaseHeld, "another runner is changing \(namespace): look at it with --status")
+            throw RunError(.leaseHeld, "another runner is changing \(namespace): follow it with --status")
         }
         throw Self.foreign(seen, record, namespace)
     }
@@ -222,8 +224,8 @@ extension Enforcement {
     ) -> RunError {
         RunError(
             .bindingChanged,
-            "somebody else changed the validator of \(namespace) since \(mark(of: record)): it is \(words(of: seen.validation)) "
-                + "now; nothing was changed; --restart begins with what is there")
+            "another client changed the validator of \(namespace) since \(mark(of: record)): it is "
+                + "\(words(of: seen.validation)) now; enforce changed nothing; --restart starts from the current one")
     }
 
     private static func refusal(

@@ -28,12 +28,13 @@ extension StateStore {
         let way =
             version > JobStore.version
             ? "use that version, or a later one"
-            : "end or undo the job with the version that began it, or give the job a new name: it then changes only what still "
-                + "needs it, and can undo only that"
+            : "finish or undo the job with the version that started it, or give the job a new name: it then changes "
+                + "only documents that still need it, and can undo only those changes"
         throw RunError(
             .checkpointUnreadable,
-            "the state of job \"\(job)\" in database \"\(client.database)\" was written by \(version > JobStore.version ? "a later" : "an earlier") version "
-                + "of the program: its layout is \(version), and this one reads \(JobStore.oldest) to \(JobStore.version); \(way)"
+            "the state of job \"\(job)\" in database \"\(client.database)\" was written by "
+                + "\(version > JobStore.version ? "a later" : "an earlier") version of the program: its layout is "
+                + "\(version), and this one reads \(JobStore.oldest) to \(JobStore.version); \(way)"
         )
     }
 

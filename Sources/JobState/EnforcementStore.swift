@@ -107,7 +107,7 @@ package struct EnforcementStore {
         guard try letGo(of: record, ["done": true, "revision": ["$add": ["$revision", 1]], "at": "$$NOW"]) else {
             throw RunError(
                 .leaseLost,
-                "another runner took over \(namespace) while this one was stopped: look at it with --status")
+                "another runner took over \(namespace) while this one was stopped: see its state with --status")
         }
     }
 
@@ -129,12 +129,12 @@ package struct EnforcementStore {
         guard let holder, let remaining = document?["remaining"]?.integer, remaining > 0 else {
             return RunError(
                 .leaseHeld,
-                "another runner changed \(namespace) meanwhile: look at it with --status, and run this again")
+                "another runner changed \(namespace) in the meantime: see its state with --status, and run this again")
         }
         return RunError(
             .leaseHeld,
-            "\(namespace) is being changed by process \(holder.process) on host \(holder.host); it has "
-                + "\((remaining + 999) / 1_000) s for it")
+            "\(namespace) is being changed by process \(holder.process) on host \(holder.host), which has "
+                + "\((remaining + 999) / 1_000) s left for it")
     }
 
     /// Validators are stored as bytes, because not every server stores names that begin with a dollar.

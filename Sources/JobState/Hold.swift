@@ -60,7 +60,8 @@ package struct Hold: Hashable, Sendable {
 
     /// Creates the hold for a server that refuses commands because of its load.
     package init(overload error: any Error) {
-        self.init(.overload, metric: "the server sheds load", value: "\(error)", limit: "it takes commands again")
+        self.init(
+            .overload, metric: "the server sheds load", value: "\(error)", limit: "the server takes commands again")
     }
 }
 
@@ -69,7 +70,8 @@ extension Hold: CustomStringConvertible {
     package var description: String {
         switch reason {
         case .operatorPause: "\(value); continue with: \(limit)"
-        case .veto: "\(metric): \(value), goes on at \(limit)"
+        case .veto: "\(metric): \(value), continues at \(limit)"
+        case .overload: "\(metric): \(value), until \(limit)"
         default: "\(metric): \(value), limit \(limit)"
         }
     }

@@ -63,12 +63,12 @@ package struct JobStore {
 
         /// Returns what else differs from the job's first start, as a clause; `nil` when nothing does.
         func difference(from record: BSONDocument) -> String? {
-            if record["ns"]?.text != namespace.description { return "the collection is another one" }
+            if record["ns"]?.text != namespace.description { return "its collection changed" }
             if record["text"]?.text != text { return "the job file's text changed" }
             if record["schemas"]?.document?.values != schemas.map({ .object($0) }) {
                 return "a schema that the job names changed"
             }
-            if record["bounds"]?.document ?? [:] != bounds { return "the job was cut into parts anew" }
+            if record["bounds"]?.document ?? [:] != bounds { return "the bounds of its parts changed" }
             return nil
         }
     }
@@ -132,7 +132,8 @@ extension JobStore {
     package func recordDeploy(isVerified: Bool, by person: String) throws(MongoError) -> BSONDocument? {
         try steer(
             ["control.deployed": Self.mark(by: person, ["verified": .bool(isVerified)])],
-            what: "next is active (\(isVerified ? "the validator says so" : "on the operator's word"))", by: person)
+            what: "next schema is active (\(isVerified ? "the validator confirms it" : "on the operator's word"))",
+            by: person)
     }
 
     /// Returns an expression of the operator and the server's time; `fields` are added unchanged.

@@ -67,9 +67,9 @@ package struct JournalStore {
                 guard error.code == .outOfDiskSpace else { throw error }
                 throw RunError(
                     .journalFull,
-                    "job \"\(job)\" stopped before a chunk, whose journal the deployment has no room for (\(error.message)); "
-                        + "make room, drop the journals of jobs that nobody will undo with: shipshape cleanup, and run it "
-                        + "again")
+                    "job \"\(job)\" stopped before a chunk, because the deployment has no room for its journal "
+                        + "(\(error.message)); free some room, for example with shipshape cleanup for jobs that you "
+                        + "will not undo; then run it again")
             }
             throw NumberTaken()
         }

@@ -39,8 +39,8 @@ package struct LeaseTerms: Hashable, Sendable {
     package var note: String? {
         guard spread > .zero else { return nil }
         return
-            "behind routers the job's lease goes by the clock of whichever is asked: it holds while all clocks of the cluster are "
-            + "within \(spread.text) of each other"
+            "each router measures the job's lease by its own clock: the lease is safe while all clocks of the cluster "
+            + "are within \(spread.text) of each other"
     }
 
     /// The most time that the server may spend on one write: a quarter of the lease, at most ten seconds.
@@ -126,7 +126,7 @@ extension RangeStore {
         }
         let seconds = Int(ContinuousClock.now.duration(to: end).seconds.rounded(.up))
         return
-            "the job's lease is left to run out, for about \(seconds) s: the reply to a write was lost, and the server may "
-            + "still get to it"
+            "the job's lease is kept until it ends, in about \(seconds) s: the reply to a write was lost, and the "
+            + "server may still do that write"
     }
 }

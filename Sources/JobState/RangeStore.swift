@@ -126,7 +126,8 @@ package struct RangeStore {
             guard try client.first(collection, ["_id": range]) != nil else { throw try gone() }
             throw RunError(
                 .leaseLost,
-                "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing since")
+                "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing after "
+                    + "that")
         }
         return self.lease(in: updated)
     }
@@ -137,11 +138,12 @@ package struct RangeStore {
         // over.
         let remedy =
             try JobStore(client: client, job: job).record() == nil
-            ? "run it again: it is a new job then, which changes only what still needs it and can undo only that"
-            : "start over with --restart, where it was to be undone undo it again: only what is left to be done is done"
+            ? "run it again: it is a new job then, which changes only documents that still need it and can undo only "
+                + "those"
+            : "start over with --restart, or undo it again if you were undoing it: only the remaining work is done"
         return RunError(
             .checkpointUnreadable,
-            "how far job \"\(job)\" came was deleted from database \"\(client.database)\" while it ran; \(remedy)")
+            "the progress of job \"\(job)\" was deleted from database \"\(client.database)\" while it ran; \(remedy)")
     }
 
     /// Releases the lease; all writes under it were acknowledged, so a successor need not wait.

@@ -77,9 +77,10 @@ package struct ReservationStore {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
             return
-                "job \"\(name)\" recorded \(count) \(count == 1 ? "document" : "documents") that it makes unsyncable and "
-                + "that the ledger may not show yet; their room is free once they fit the active schema: after a deploy that "
-                + "takes them say shipshape deployed \(name), or take the job back: shipshape undo \(name)"
+                "job \"\(name)\" reserves room for \(count.separated) \(count == 1 ? "document" : "documents") that it "
+                + "makes unsyncable and that might not be in the ledger yet; the room is free when they fit the "
+                + "active schema: after a deploy that accepts them run shipshape deployed \(name), or undo the "
+                + "job: shipshape undo \(name)"
         }
     }
 

@@ -62,18 +62,19 @@ extension RunError {
     ///   - time: a clause that says since when.
     ///   - refused: the action that the job cannot do.
     package static func anotherUUID(
-        of job: String, on namespace: Namespace, _ time: String, refusing refused: String = "go on"
+        of job: String, on namespace: Namespace, _ time: String, refusing refused: String = "continue"
     ) -> RunError {
         RunError(
             .bindingChanged,
-            "job \"\(job)\" cannot \(refused): \(namespace) was dropped and created anew \(time), or moved; \(rebinding(job))"
+            "job \"\(job)\" cannot \(refused): \(namespace) was moved, or dropped and created again, \(time); "
+                + rebinding(job)
         )
     }
 
     /// Returns the remedy for a collection that has another UUID but is still the same collection.
     package static func rebinding(_ job: String) -> String {
-        "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is the same still, bind the job to it: "
-            + "shipshape rebind \(job)"
+        "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is still the same, bind the "
+            + "job to it: shipshape rebind \(job)"
     }
 
     /// Returns the error for a collection that a step reads and that does not exist.
@@ -85,7 +86,7 @@ extension RunError {
     package static func unfinished(_ job: String) -> RunError {
         RunError(
             .notDone,
-            "job \"\(job)\" is half done, and its next run comes to these documents by itself: end it first, "
+            "job \"\(job)\" is unfinished, and its next run will reach these documents anyway: finish it first, "
                 + "without --ids")
     }
 

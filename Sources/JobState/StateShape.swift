@@ -34,7 +34,7 @@ struct StateShape {
             case .array: "an array"
             case .bytes: "binary data"
             case .objectID: "an ObjectId"
-            case .texts: "texts by their names"
+            case .texts: "an object of texts"
             }
         }
     }
@@ -59,7 +59,7 @@ struct StateShape {
         }
         for (path, kind) in fields {
             for value in Self.values(of: document, at: path[...]) where !kind.fits(value) {
-                return "the field \"\(path.joined(separator: "."))\" is \(Self.article(value.type)), and has to be "
+                return "the field \"\(path.joined(separator: "."))\" is \(Self.article(value.type)), but must be "
                     + kind.name
             }
         }
@@ -98,12 +98,13 @@ extension StateShape {
             "control.deployed": .document, "control.deployed.by": .text, "control.deployed.at": .date,
             "control.deployed.verified": .flag,
         ],
-        "set the field right, or restore the document from a backup; without the document the job counts as never started: "
-            + "it changes only what still needs it, and cannot take back what it did before")
+        "correct the field, or restore the document from a backup; without the document the job counts as never "
+            + "started: it changes only documents that still need it, and cannot undo its earlier changes")
 
     private static let parts = StateShape(
         ["bounds": .array, "documents": .number, "created": .date],
-        "restore the document from a backup; without it the parts are cut anew, and a part that was started is refused")
+        "restore the document from a backup; without it the parts get new bounds, and a part that was started is "
+            + "refused")
 
     private static let ranges = StateShape(
         [
@@ -118,8 +119,8 @@ extension StateShape {
             "undo.at.seq": .number, "undo.at.part": .number, "undo.at.entries": .number, "undo.restored": .number,
             "undo.children": .number, "undo.removed": .number,
         ],
-        "set the field right, or restore the document from a backup; or delete it and start the job over with --restart: "
-            + "only what still needs the job is changed")
+        "correct the field, or restore the document from a backup; or delete it and start the job over with --restart: "
+            + "only documents that still need the job are changed")
 
     private static let journal = StateShape(
         [
@@ -131,22 +132,21 @@ extension StateShape {
             "created.*": .document, "created.*.ns": .text, "created.*.a": .bytes, "missed": .array,
             "unsure": .array,
         ],
-        "restore the document from a backup, or delete it: undo then names what is missing, and gives back the rest")
+        "restore the document from a backup, or delete it: undo then reports what is missing, and undoes the rest")
 
     private static let harm = StateShape(
         [
             "_id.job": .text, "_id.ns": .text, "seen": .flag, "stale": .flag, "at": .date, "repaired": .date,
         ], required: ["_id.id", "_id.ns", "seen", "at"],
-        "restore the document from a backup; without it the document that it names takes no room below the limit of unsynced "
-            + "documents")
+        "restore the document from a backup; without it, no room is reserved for the document that it names")
 
     private static let failed = StateShape(
         ["_id.job": .text, "code": .number, "name": .text, "phase": .number, "at": .date],
-        required: ["_id.id", "code"], "delete it: the next run comes to the document that it names by itself")
+        required: ["_id.id", "code"], "delete it: the next run reaches the document that it names anyway")
 
     private static let leftAlone = StateShape(
         ["_id.job": .text, "_id.ns": .text, "reason": .text, "code": .number], required: ["_id.id", "reason"],
-        "delete it: undo then does not name the document that it is about")
+        "delete it: undo then does not report the document that it names")
 
     private static let enforced = StateShape(
         [
@@ -155,13 +155,13 @@ extension StateShape {
             "by": .text, "at": .date, "until": .date, "holder": .document, "holder.owner": .objectID,
             "holder.host": .text, "holder.boot": .text, "holder.process": .number, "holder.processStart": .number,
         ], required: ["validator", "before.validator", "step", "done", "revision"],
-        "set the field right, or restore the document from a backup; without the document enforce begins anew with the "
-            + "validator that is there, and --abort has nothing to put back")
+        "correct the field, or restore the document from a backup; without the document enforce starts again with the "
+            + "current validator, and --abort has nothing to restore")
 
     private static let migrations = StateShape(
         ["file": .text, "digest": .text, "by": .text, "created": .date, "findings": .flag], required: ["digest"],
-        "restore the document from a backup, or delete it: migrate then runs that job again, which changes only what still "
-            + "needs it")
+        "restore the document from a backup, or delete it: migrate then runs that job again, which changes only "
+            + "documents that still need it")
 }
 
 extension StoreClient {
@@ -177,8 +177,8 @@ extension StoreClient {
         let remedy = StateShape.all[collection].map { "; \($0.remedy)" } ?? ""
         return RunError(
             .checkpointUnreadable,
-            "the state database \"\(database)\" is damaged: in the document of its collection \"\(collection)\" with the _id "
-                + "\(id) \(fault)\(remedy)")
+            "the state database \"\(database)\" is damaged: in its collection \"\(collection)\", in the document with "
+                + "the _id \(id), \(fault)\(remedy)")
     }
 
     /// Returns the first document that matches, after a check of its shape; `nil` if none does.

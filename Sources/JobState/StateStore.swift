@@ -60,23 +60,23 @@ extension StateStore {
         if binding.hasMarkers, record["cleaned"] != nil {
             throw RunError(
                 .bindingChanged,
-                "job \"\(job)\" cannot run again: it was cleaned up, and with the fields that its `once` names went the "
-                    + "knowledge of what it did; give the job a new name if its steps are to be done once more")
+                "job \"\(job)\" cannot run again: it was cleaned up, and the fields that its `once` names, which "
+                    + "marked finished documents, are gone; to repeat its steps, give the job a new name")
         }
         if let undo = try ranges.undoing() { throw undo.refusal(of: job) }
         guard hasRange || restarts else {
             throw RunError(
                 .checkpointUnreadable,
-                "job \"\(job)\" was started, and how far it came is gone from database \"\(client.database)\"; start over "
-                    + "with --restart: only what still needs the job is changed")
+                "job \"\(job)\" was started, but its progress is gone from database \"\(client.database)\"; start over "
+                    + "with --restart: only documents that still need the job are changed")
         }
         guard !binding.hasAnotherUUID(than: record) else {
-            throw RunError.anotherUUID(of: job, on: binding.namespace, "since it was started")
+            throw RunError.anotherUUID(of: job, on: binding.namespace, "since the job started")
         }
         if let difference = binding.difference(from: record) {
             throw RunError(
                 .bindingChanged,
-                "job \"\(job)\" cannot go on: \(difference) since it was started; give the changed job a new name")
+                "job \"\(job)\" cannot continue: \(difference) since it was started; give the changed job a new name")
         }
     }
 

@@ -29,7 +29,7 @@ package struct Undoing: Hashable {
     package func refusal(of job: String) -> RunError {
         let state = ended.map { "was undone at \($0)" } ?? "is being undone"
         let way =
-            ended == nil ? "end it with: shipshape undo \(job)" : "to do it once more, give the job a new name"
+            ended == nil ? "finish the undo with: shipshape undo \(job)" : "to run it again, give the job a new name"
         return RunError(.undoRefused, "job \"\(job)\" \(state); \(way)")
     }
 }

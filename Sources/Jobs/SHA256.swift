@@ -8,7 +8,7 @@ package enum SHA256 {
     package static func digest(of bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = unsafe ccrypto_sha256(bytes, bytes.count, &digest)
-        precondition(isDone, "the digest fails only for want of memory")
+        precondition(isDone, "the digest fails only for lack of memory")
         return digest
     }
 

@@ -91,7 +91,7 @@ enum YAMLBounds {
             let place = SourceLocation(file: path, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
             switch unsafe event.type {
             case YAML_ALIAS_EVENT:
-                return LocatedError("aliases are not read: write out what this one stands for", at: place)
+                return LocatedError("aliases are not supported: write out the value that this one refers to", at: place)
             case YAML_SCALAR_EVENT: nodes += 1
             case YAML_SEQUENCE_START_EVENT, YAML_MAPPING_START_EVENT:
                 nodes += 1

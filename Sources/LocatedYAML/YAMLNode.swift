@@ -68,7 +68,7 @@ package struct YAMLNode {
         guard let scalar = node.scalar, !scalar.string.isEmpty else { throw error("\(what) must be a text") }
         guard scalar.style != .plain || !["~", "null", "Null", "NULL"].contains(scalar.string) else {
             throw error(
-                "\(what) must be a text, and \(scalar.string) is YAML's null: put it in quotation marks if it is meant")
+                "\(what) must be a text, but \(scalar.string) is YAML's null: put a text in quotation marks")
         }
         return scalar.string
     }

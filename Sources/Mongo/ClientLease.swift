@@ -50,7 +50,7 @@ extension ClientLease {
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(
             error.domain, error.code,
-            message: "no server that fits was found in time: \(reason)", host: error.host)
+            message: "no suitable server was found in time: \(reason)", host: error.host)
     }
 
     /// Whether a server is older than 5.0; such a server does not mark the error of an expression as one.

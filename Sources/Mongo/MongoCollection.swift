@@ -85,7 +85,9 @@ extension MongoCollection {
         command.append("cursor", ["batchSize": .integer(documents.count + 1)])
         for (name, value) in (try? options.elements()) ?? [] { command.append(name, value) }
         if let whole = try reply(to: command.finish()) { return whole }
-        guard documents.count > 1 else { throw MongoError(.server, .documentTooLarge, message: "too large a document") }
+        guard documents.count > 1 else {
+            throw MongoError(.server, .documentTooLarge, message: "the document is too large")
+        }
         let half = documents.count / 2
         return try aggregate(over: Array(documents[..<half]), pipeline, options: options)
             + aggregate(over: Array(documents[half...]), pipeline, options: options)

@@ -29,7 +29,7 @@ package struct IDConversion: Hashable, Sendable {
         } else if from == "string", let kind = Kind(rawValue: to) {
             self.init(kind, textsOn: .source)
         } else {
-            throw node.error("\"id\" goes from objectId, int or uuid to string, or back")
+            throw node.error("\"id\" converts objectId, int or uuid to string, or back")
         }
     }
 

@@ -44,7 +44,7 @@ package struct Mirror: Sendable {
             // Snapshot sessions, which read both documents of a pair at one point in time, exist from 5.0 on.
             throw RunError(
                 .schemaMismatch,
-                "a mirror needs MongoDB 5.0 or later, whose deletes know the server's clock, and this one is older")
+                "a mirror needs MongoDB 5.0 or later, and this server is older")
         }
         var limits = partner.job.limits
         // A mirror that waited because the oplog window is short would lose its own position in the oplog.

@@ -117,7 +117,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
                 .notDone, "the originals of partner \"\(partner.job.name)\" are not copied yet: run partner init first")
         case .cutOver:
             throw RunError(
-                .notDone, "partner \"\(partner.job.name)\" is cut over: nothing is carried over any more")
+                .notDone, "partner \"\(partner.job.name)\" is cut over: its mirror has ended for good")
         }
         let now = try now()
         sessions = state.sessions
@@ -133,8 +133,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
             guard let place = mirror.looksAtAll ? .at(now) : state.places[side] else {
                 throw RunError(
                     .unsupportedCollection,
-                    "\(partner.job.namespace(side)) has no change stream: a mirror needs a replica set or a sharded cluster"
-                )
+                    "\(partner.job.namespace(side)) has no change stream: a mirror needs a replica set or a sharded "
+                        + "cluster")
             }
             follow(side, from: place)
         }
@@ -226,16 +226,17 @@ struct MirrorRun: ~Copyable, FollowingRun {
         case .lost(let reason):
             throw RunError(
                 .unsupportedCollection,
-                "the oplog no longer holds the changes of \(namespace) since the last run (\(reason)); look at every pair with "
-                    + "--rescan: what one side lacks is made there, and where both differ the original wins")
+                "the oplog no longer holds the changes of \(namespace) since the last run (\(reason)): compare every "
+                    + "pair with --rescan, which inserts documents that one side lacks, and lets the original win "
+                    + "where both differ")
         case .renamed:
-            throw RunError(.unknownCollection, "\(namespace) was renamed or replaced: nothing is carried over")
+            throw RunError(.unknownCollection, "\(namespace) was renamed or replaced: the mirror carries nothing over")
         case .dropped(let time):
             guard partner.job.followsDrops else {
                 throw RunError(
                     .unknownCollection,
-                    "\(namespace) was dropped, and \(partner.job.namespace(side.other)) is left as it is; if it shall lose its "
-                        + "documents too, say \"drops: follow\" in a new job")
+                    "\(namespace) was dropped, and \(partner.job.namespace(side.other)) is unchanged; to delete its "
+                        + "documents too, write \"drops: follow\" into a new job")
             }
             try markAll(of: side.other, at: ChangeTime(cluster: time))
             follow(side, from: .at(ClusterTime(rawValue: time.rawValue + 1)))

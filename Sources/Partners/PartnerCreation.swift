@@ -41,11 +41,11 @@ struct PartnerCreation {
             let name = spec["name"]?.text ?? ""
             let fields = try key.elements().map { (path: $0.name, order: $0.value) }
             if let gone = fields.map(\.path).first(where: isGone) {
-                notes.append("the index \(name) is not made on the partner, which has no field \"\(gone)\"")
+                notes.append("the index \(name) is not created on the partner, which has no field \"\(gone)\"")
                 continue
             }
             if spec["partialFilterExpression"] != nil, fields.contains(where: { renamed($0.path) != $0.path }) {
-                notes.append("the index \(name) is not made on the partner: its fields have other names there")
+                notes.append("the index \(name) is not created on the partner: its fields have other names there")
                 continue
             }
             let renamedKey = BSONDocument(fields.map { (renamed($0.path), $0.order) })
@@ -93,7 +93,7 @@ struct PartnerCreation {
         guard let stages = partner.steps(from: .source).stages else {
             return (
                 [],
-                ["whether the partner's unique indexes hold shows only while it is copied, as a step is the client's"]
+                ["the partner's unique indexes are checked only during the copy: the server cannot compute every step"]
             )
         }
         var clashes: [String] = []
@@ -126,8 +126,8 @@ struct PartnerCreation {
             guard let clash = found.first, let one = clash["one"], let two = clash["two"] else { continue }
             let ids = try [one, two].map { try BSONDocument([("_id", $0)]).extendedJSON() }
             clashes.append(
-                "the unique index \(index.name) of the partner would be broken, as by the originals \(ids[0]) and \(ids[1])"
-            )
+                "the unique index \(index.name) of the partner would be violated, for example by the originals "
+                    + "\(ids[0]) and \(ids[1])")
         }
         return (clashes, [])
     }

@@ -48,10 +48,10 @@ extension PartnerState {
 
     private func state(at now: ServerTime) -> PartnerCollection.State {
         switch phase {
-        case nil, .copying: return .unverified("its originals are not all copied")
+        case nil, .copying: return .unverified("not all originals are copied: run partner init")
         case .cutOver:
             return ServerTime(record["cutOver"]).map { .cutOver($0) }
-                ?? .unverified("nobody knows when it was cut over")
+                ?? .unverified("the time of its cutover is not recorded")
         case .copied:
             let objection = evidence.objection(at: now, recent: PartnerEvidence.standardAge) ?? mirrorObjection(at: now)
             if let objection { return .unverified(objection) }
@@ -76,7 +76,7 @@ extension PartnerState {
 
     /// Returns the reason why no mirror keeps both sides equal now, as a clause; `nil` if one does.
     private func mirrorObjection(at now: ServerTime) -> String? {
-        guard isHeld, let behind = secondsBehind(at: now) else { return "no mirror is at work: run partner mirror" }
+        guard isHeld, let behind = secondsBehind(at: now) else { return "no mirror is running: run partner mirror" }
         return behind > Int(Self.mostBehind.milliseconds / 1_000)
             ? "its mirror is \(behind) s behind: wait until it has caught up" : nil
     }

@@ -113,23 +113,23 @@ extension PartnerJob {
         switch step.kind {
         case let embed as EmbedStep:
             return
-                "a partner's steps make one document of one, and \"embed\" takes in those of \(embed.from), of which a later "
-                + "change would not be carried over"
+                "a partner's steps make one document from one; \"embed\" reads documents of \(embed.from), and a later "
+                + "change of those would not be carried over"
         case let extract as ExtractStep:
             return
-                "a partner's steps make one document of one, and \"extract\" makes others in \(extract.to), which no mirror "
-                + "follows and no step leads back from"
+                "a partner's steps make one document from one; \"extract\" makes others in \(extract.to), which no "
+                + "mirror follows and no step leads back from"
         case _ where step.kind.marker != nil:
             return
-                "\"once\" marks what is done: leave it out, as a partner's steps run once over each document that changed, "
-                + "never over their own result"
+                "\"once\" marks a step as done: leave it out, because a partner's steps never run over their own result"
         case _ where step.kind.refresh != nil:
             return
-                "\"refresh\" goes by a journal, and a partner has none: leave it out, as a partner's document is made anew of "
-                + "its original"
+                "\"refresh\" needs a journal, and a partner has none: leave it out, because a partner's document is "
+                + "always made from its original again"
         case _ where step.settled(at: 0) != step && !own.contains(step.target.topLevel):
-            return "the time is another one each time, so that the sides would never agree: write a date, or name "
-                + "\"\(step.target.topLevel)\" in \"only\", as a field that is filled when its document is made and then stays"
+            return "the time differs in every run, so the sides would never agree: write a date, or name "
+                + "\"\(step.target.topLevel)\" in \"only\", as a field that is filled when its document is inserted "
+                + "and then stays"
         default: return nil
         }
     }

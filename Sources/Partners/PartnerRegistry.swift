@@ -39,7 +39,7 @@ package struct PartnerRegistry: Sendable {
             return nil
         } catch {
             guard error.isAuthorization else { throw error }
-            return "the result is not kept: the user may not write the state database \"\(stateDatabase)\""
+            return "the result is not saved: the user cannot write to the state database \"\(stateDatabase)\""
         }
     }
 }

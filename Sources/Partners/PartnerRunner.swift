@@ -74,7 +74,7 @@ package struct PartnerRunner: Sendable {
             throw RunError(.unknownCollection, "there is no collection \(job.source)\(hint)")
         }
         guard info.kind == .collection else {
-            throw RunError(.unsupportedCollection, "\(job.source) is a \(info.kind): it can have no partner")
+            throw RunError(.unsupportedCollection, "\(job.source) is a \(info.kind): it cannot have a partner")
         }
         return info
     }
@@ -109,8 +109,8 @@ extension PartnerRunner {
             let count = try client.collection(job.target).estimatedCount()
             throw RunError(
                 .unsupportedCollection,
-                "\(job.target) is there already, and \(count == 0 ? "is empty" : "holds documents"): a partner is made anew; drop "
-                    + "it, or name another target")
+                "\(job.target) already exists, and \(count == 0 ? "is empty" : "holds documents"): a partner needs a "
+                    + "new collection; drop it, or name another target")
         }
         let creation = PartnerCreation(partner: partner, info: info)
         let (indexes, notes) = try creation.indexes(on: client)
@@ -122,8 +122,8 @@ extension PartnerRunner {
         if found.unfit > 0 {
             validator = nil
             plan.notes.append(
-                "the validator of \(job.source) is not set on the partner: \(found.unfit) of its documents would not fit it"
-            )
+                "the validator of \(job.source) is not set on the partner: \(found.unfit) of the partner's documents "
+                    + "would not fit it")
         }
         let clashes = try creation.clashes(indexes, on: client)
         plan.clashes = clashes.clashes
@@ -163,7 +163,7 @@ extension PartnerRunner {
         throw RunError(
             .harmExceedsHeadroom,
             "\(plan.failing) documents of \(plan.target) would not sync under its schema, and there is room for "
-                + "\(headroom.documents) (\(headroom)); change the steps or repair the originals first, or accept it with "
-                + "--allow-unsync \(plan.failing)")
+                + "\(headroom.documents) (\(headroom)): change the steps, repair the originals first, or accept them "
+                + "with --allow-unsync \(plan.failing)")
     }
 }

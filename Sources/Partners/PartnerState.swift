@@ -60,8 +60,8 @@ struct PartnerState {
         guard phase != nil, record["text"]?.text != Self.digest(of: job) else { return }
         throw RunError(
             .bindingChanged,
-            "partner \"\(job.name)\" cannot go on: the job file's text changed since it was begun; give the changed job a new "
-                + "name and a new target")
+            "partner \"\(job.name)\" cannot continue: the job file's text changed since it was begun; give the changed "
+                + "job a new name and a new target")
     }
 }
 

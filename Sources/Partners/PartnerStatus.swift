@@ -89,14 +89,17 @@ extension PartnerStatus {
         guard phase == "copied" else {
             return [
                 phase == nil
-                    ? "it was never made" : phase == "copying" ? "it is not copied yet" : "it is cut over already"
+                    ? "it was never created: run partner init"
+                    : phase == "copying" ? "it is not copied yet: run partner init" : "it is cut over already"
             ]
         }
         var obstacles: [String] = []
-        if isHeld { obstacles.append("a mirror is at work: stop it first (SIGTERM)") }
+        if isHeld { obstacles.append("a mirror is running: stop it first (SIGTERM)") }
         if behind == nil { obstacles.append("no mirror has run: run partner mirror --once") }
         if unmirrored > 0 {
-            obstacles.append("\(unmirrored) documents are not on the other side: partner status lists them")
+            obstacles.append(
+                (unmirrored == 1 ? "1 document is" : "\(unmirrored) documents are")
+                    + " not on the other side: see partner status")
         }
         let evidence = PartnerEvidence(
             differences: differences, time: verified.map { ServerTime(milliseconds: $0) })
@@ -108,8 +111,8 @@ extension PartnerStatus {
             let ago = Duration.milliseconds((now - last) / 1_000 * 1_000)
             obstacles.append(
                 lastWrites[.source] == nil
-                    ? "the original is watched for \(ago.text) only, and nobody was to write to it for \(quiet.text)"
-                    : "clients wrote the original \(ago.text) ago, and were to write nothing for \(quiet.text)")
+                    ? "the original has been watched for only \(ago.text), not for \(quiet.text)"
+                    : "clients wrote to the original \(ago.text) ago: wait until it had no writes for \(quiet.text)")
         }
         return obstacles
     }
@@ -147,9 +150,9 @@ extension PartnerRunner {
         let state = PartnerState(try kernel.retrying { try kernel.store.ranges.document() })
         try state.check(job)
         guard state.phase == .cutOver, let place = state.places[.source] else {
-            return try refuse(["it is not cut over: run partner cutover first"], "cannot lose its original")
+            return try refuse(["it is not cut over: run partner cutover first"], "cannot drop its original")
         }
-        try refuse(try changes(since: place, ignoring: state.sessions, kernel), "cannot lose its original")
+        try refuse(try changes(since: place, ignoring: state.sessions, kernel), "cannot drop its original")
         _ = try kernel.retrying {
             try kernel.client.runWriteCommand(
                 ["drop": .string(job.source.collection), "writeConcern": ["w": "majority"]], on: job.source.database)
@@ -171,14 +174,14 @@ extension PartnerRunner {
             guard !stop.isRaised else { throw StopAsked() }
             do throws(ChangeFeed.End) {
                 if let batch = try feed.take() {
-                    if !batch.ids.isEmpty { return ["clients wrote the original after the mirror had ended"] }
+                    if !batch.ids.isEmpty { return ["clients wrote to the original after the mirror ended"] }
                     time = batch.time
                 } else {
                     _ = news.wait(milliseconds: 100)
                 }
             } catch {
                 if case .failed(let error) = error { throw error }
-                return ["whether the original was written since is not known any more"]
+                return ["the oplog no longer shows whether clients wrote to the original since then"]
             }
         }
         return []

@@ -29,11 +29,11 @@ package struct PartnerTriggers: Sendable {
         else {
             throw RunError(
                 .schemaMismatch,
-                "a step is computed by the client, and no App Services function can do it: use partner mirror")
+                "an App Services function cannot compute one of the steps: use partner mirror")
         }
         if partner.job.id?.kind == .uuid {
             throw RunError(
-                .schemaMismatch, "no App Services function converts the text of a uuid: use partner mirror")
+                .schemaMismatch, "an App Services function cannot convert the text of a uuid: use partner mirror")
         }
         var files: [File] = []
         for side in PartnerSide.allCases {

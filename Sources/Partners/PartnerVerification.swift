@@ -165,7 +165,7 @@ package struct PartnerVerification: Sendable {
         } catch {
             if case .failed(let error) = error { throw error }
             throw RunError(
-                .unknownCollection, "\(feed.namespace) was dropped or renamed while it was compared: verify again")
+                .unknownCollection, "\(feed.namespace) was dropped or renamed during the comparison: verify again")
         }
     }
 

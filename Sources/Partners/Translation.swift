@@ -131,13 +131,13 @@ extension Refusal.Reason: CustomStringConvertible {
     /// The reason as a clause.
     package var description: String {
         switch self {
-        case .id: "its _id has no form on the other side that leads back to it"
+        case .id: "its _id cannot be converted to the other side and back"
         case .step(let reason): reason.rawValue
-        case .lossy(let fields): "would not come back as it is: \(fields.joined(separator: ", "))"
+        case .lossy(let fields): "would come back changed: \(fields.joined(separator: ", "))"
         case .server(MongoError.Code.duplicateKey.rawValue):
-            "another document holds its key of a unique index (code 11000)"
+            "another document has the same key in a unique index (code 11000)"
         case .server(let code): "the server refuses it (code \(code))"
-        case .damaged: "it holds what no command can carry, such as a field's name that is not UTF-8"
+        case .damaged: "it holds data that no command can send, such as a field's name that is not UTF-8"
         case .recorded(let reason): reason
         }
     }

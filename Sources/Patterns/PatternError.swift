@@ -16,7 +16,7 @@ extension PatternError: CustomStringConvertible {
         switch self {
         case .invalid(let reason, let offset): "\(reason) (at byte \(offset))"
         case .containsNUL: "a regular expression must not hold a NUL"
-        case .undecided: "the match was given up: it takes too many steps, or too much memory"
+        case .undecided: "the match was stopped: it takes too many steps or too much memory"
         }
     }
 }

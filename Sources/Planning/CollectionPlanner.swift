@@ -36,7 +36,7 @@ struct CollectionPlanner {
         let isRequired = fields.new.root.node(at: SchemaPath(Array(path.steps.dropLast())))?.requires(name) ?? false
         group.add(
             .fill(field, with: value, nullsToo: isRequired || name.isEmpty),
-            "--default asks for it: no schema change does")
+            "--default asks for it; no schema change needs it")
         return group
     }
 
@@ -112,10 +112,10 @@ extension CollectionPlanner {
         let template = parts.compactMap(\.path.jobPath).map { "{\($0)}" }.joined(separator: " ")
         return PlanEntry(
             role: .nothing,
-            remarks: ["if it takes the place of \(Self.names(parts)), this step makes it of them, and comes first:"],
+            remarks: ["if it replaces \(Self.names(parts)), this step makes it from them, and comes first:"],
             hint:
-                "\(place(change)) may take the place of \(Self.names(parts)): if so, make the commented step \"combine\" of "
-                + "the job file active",
+                "\(place(change)) may replace \(Self.names(parts)): if so, uncomment the step \"combine\" of the job "
+                + "file",
             suggestions: [
                 StepLine("combine", ["into": .text(into), "template": .literal(.string(template))])
                     .onTarget(present: fields.upkeep(at: change.path), nullsToo: change.new?.isRequired == true)
@@ -130,13 +130,13 @@ extension CollectionPlanner {
         return PlanEntry(
             role: .nothing,
             remarks: [
-                "if \(Self.names(come)) take the place of \(field), this step makes them, and comes first; if one of "
-                    + "them is the renamed \(field), plan again with --rename \(rename):"
+                "if \(Self.names(come)) replace \(field), this step makes them, and comes first; if one of them is the "
+                    + "renamed \(field), plan again with --rename \(rename):"
             ],
             hint:
-                "\(Self.names(come)) of \(place(change, isWhole: true)) may take the place of \(field): if so, make the "
-                + "commented step \"split\" of the job file active; if one of them is the renamed \(field), plan again "
-                + "with --rename \(rename)",
+                "\(Self.names(come)) of \(place(change, isWhole: true)) may replace \(field): if so, uncomment the "
+                + "step \"split\" of the job file; if one of them is the renamed \(field), plan again with --rename "
+                + rename,
             suggestions: [
                 StepLine(
                     "split",

@@ -18,13 +18,13 @@ extension FieldPlanner {
         let isFilled = new.isRequired && wasMissing || couldBeNull && !mayBeNull
         if let value = stated[path] {
             let line = StepLine.fill(field, with: value, nullsToo: new.isRequired || !mayBeNull)
-            return group.add(line, "the value that --default states")
+            return group.add(line, "the value from --default")
         }
         guard new.isRequired else {
             // Only a validator refuses null in an optional field.
             if isFilled {
                 let line = StepLine("unset", ["field": .text(field), "when": .text("null")])
-                group.add(line, "null does not fit any more, and the field may be missing", isStray: old == nil)
+                group.add(line, "null no longer fits, and the field may be missing", isStray: old == nil)
             }
             return
         }
@@ -34,7 +34,7 @@ extension FieldPlanner {
         {
             return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: false),
-                "documents without it were read as the old default, which is written now")
+                "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
         // If no default replaces the null, it fits no better than the empty list, so the list stays.
@@ -53,8 +53,8 @@ extension FieldPlanner {
             guard field != nextPartitionKey else {
                 return group.say(
                     .manual,
-                    "this is the partition key, and one value for all would put every document into one partition: state it "
-                        + "with --default, or write each document's own by a step of yours",
+                    "this is the partition key, and one value for all would put every document into one partition: "
+                        + "give it with --default, or write each document's value with a step of your own",
                     suggesting: [line])
             }
             group.add(line)
@@ -75,16 +75,17 @@ extension FieldPlanner {
             let canGenerate = new.link == nil && [.objectId, .uuid].contains(type)
             return group.say(
                 .manual,
-                "documents without it do not fit, and \(what) is never made up: state one value for all with --default, "
+                "documents without it do not fit, and plan does not invent \(what): give one value for all with "
+                    + "--default, "
                     + (canGenerate
-                        ? "or let each document get a new one by the step below"
-                        : "or write them by a step of your own"),
+                        ? "or give each document a new one with the step below"
+                        : "or write the values with a step of your own"),
                 suggesting: canGenerate ? [generated] : [])
         }
         let allowed = new.node.constraints.allowedValues?.first { takes($0, new) }
         let suggestion = allowed ?? new.node.zeroObject(in: dialect).flatMap { takes($0, new) ? $0 : .none }
         group.say(
-            .manual, "documents without it do not fit, and no value stands for nothing here: state one with --default",
+            .manual, "documents without it do not fit, and its type has no empty value: give one with --default",
             suggesting: suggestion.map { [.fill(field, with: .literal($0), nullsToo: nullsToo)] } ?? [])
     }
 

@@ -23,14 +23,14 @@ extension FieldPlanner {
             return
         }
         if old.isTuple || new.isTuple {
-            return group.say(.manual, "elements that are described by their position are not converted by any step")
+            return group.say(.manual, "no step converts elements that the schema describes by their position")
         }
         switch (Shape(ofValue: old), after) {
         case (.single(let before), .single(let types)):
             convert(field, from: before, to: types, link, in: &group, isStray: isStray)
         case (.list, .set):
             fitInner(field, at: path, old.inner, new, in: &group, isStray: isStray)
-            group.add(.plain("dedupe", field), "a set holds each value once: the first stays")
+            group.add(.plain("dedupe", field), "a set holds each value once: the first one stays")
         case (.list, .list), (.set, .set), (.set, .list), (.dictionary, .dictionary):
             fitInner(field, at: path, old.inner, new, in: &group, isStray: isStray)
         case (.embedded, .dictionary):
@@ -50,8 +50,8 @@ extension FieldPlanner {
         default:
             group.say(
                 .manual,
-                "no step makes \(new.expectation()) of \(old.expectation()): write an \"expression\" step of your own, or use a "
-                    + "partner collection", isForPartner: true)
+                "no step makes \(new.expectation()) from \(old.expectation()): write an \"expression\" step of your "
+                    + "own, or use a partner collection", isForPartner: true)
         }
     }
 
@@ -130,7 +130,7 @@ extension FieldPlanner {
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
-    static let emptyList = "an empty list is no value: null takes its place"
+    static let emptyList = "an empty list has no value: null replaces it"
 
     private func convert(
         _ field: String, from old: Set<SchemaType>?, to types: Set<SchemaType>, _ link: Relationship?,
@@ -147,8 +147,8 @@ extension FieldPlanner {
             if !isStray {
                 group.say(
                     .manual,
-                    "no step makes \(Self.words(targets)) of \(Self.words(rest ?? [])): add a field of another name and fill "
-                        + "it by your application, or use a partner collection",
+                    "no step makes \(Self.words(targets)) from \(Self.words(rest ?? [])): add a field with another "
+                        + "name and fill it from your application, or use a partner collection",
                     isForPartner: true)
             }
             return
@@ -156,20 +156,21 @@ extension FieldPlanner {
         if let rest, !rest.contains(where: { Conversion.leads(from: $0, to: target) || $0 == .null }) {
             return group.say(
                 .manual,
-                "no conversion leads from \(Self.words(rest)) to \(target.rawValue): add a field of another name and fill "
-                    + "it by your application, or use a partner collection",
+                "no conversion leads from \(Self.words(rest)) to \(target.rawValue): add a field with another name and "
+                    + "fill it from your application, or use a partner collection",
                 isForPartner: true)
         }
         if let link, !isStray, let keys = keyTypes[link.target], keys.old == keys.new {
             return group.say(
                 .manual,
-                "these are keys of \(link.target), whose _id keeps its type: converted alone they would lead nowhere. Convert "
-                    + "them only together with the _id there, by a partner collection of \(link.target), or keep the type",
+                "these are keys of \(link.target), whose _id keeps its type: converted keys would match no document. "
+                    + "Convert them only together with that _id, with a partner collection of \(link.target), or keep "
+                    + "the type",
                 suggesting: [.convert(field, from: old, to: target)])
         }
         group.add(
             .convert(field, from: old, to: target),
-            isStray ? "values that documents hold there already, which the older schema does not speak of" : nil,
+            isStray ? "values that documents already hold there; the older schema does not declare them" : nil,
             isStray: isStray)
         guard let link, !isStray else { return }
         let remap = StepLine(
@@ -177,8 +178,8 @@ extension FieldPlanner {
             ["field": .text(field), "map": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
         let last = group.entries.count - 1
         group.entries[last].remarks.append(
-            "these are keys of \(link.target): right only where its documents get their new keys by the same conversion, "
-                + "else write the map of old and new keys in its place")
+            "these are keys of \(link.target): right only if its documents get their new keys by the same conversion; "
+                + "otherwise write the map of old and new keys instead")
         group.entries[last].suggestions = [remap]
     }
 

@@ -56,7 +56,7 @@ struct FieldPlanner {
         }
         var own = FieldGroup(path: path)
         plan(path, rest, in: &own)
-        if own.entries.isEmpty { own.say(.nothing, "the documents need nothing") }
+        if own.entries.isEmpty { own.say(.nothing, "the documents need no change") }
         own.attribute(rest)
         (group.entries, group.late) = (group.entries + own.entries, own.late)
         return group
@@ -70,7 +70,7 @@ struct FieldPlanner {
         let before = telling.lazy.compactMap { Side($0.old) }.first
         guard let after = telling.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
         guard let field = path.jobPath else {
-            return group.say(.manual, "a job cannot name this field: repair it by a script of your own")
+            return group.say(.manual, "a job cannot name this field: repair it with a script of your own")
         }
         if codes.contains(.propertyRenamed) {
             rename(changes.lazy.compactMap(\.old?.path.jobPath).first, to: field, before, after, in: &group)
@@ -85,12 +85,12 @@ struct FieldPlanner {
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
-                .nothing, "every document has its _id: shipshape check tells whether each is of the declared type")
+                .nothing, "every document has an _id: shipshape check shows whether each has the declared type")
         } else {
             group.say(
                 .manual,
-                "an _id never changes in place, and this is a part of it: make a partner collection, which holds each document "
-                    + "under its new _id")
+                "this is a part of _id, which cannot be changed in place: make a partner collection, which holds each "
+                    + "document under its new _id")
         }
     }
 
@@ -110,7 +110,7 @@ extension FieldPlanner {
     /// The old field is removed only after the deploy, unless the validator forbids it.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
-            return group.say(.manual, "a job cannot name the old field: copy it by a script of your own")
+            return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
         }
         var fitted = FieldGroup(path: group.path)
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)
@@ -127,7 +127,7 @@ extension FieldPlanner {
             group.add(line, "the old field stays as it is while the older schema is live")
             group.entries[group.entries.count - 1].suggestions = fitted.entries[0].suggestions
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
-            return group.late.append(Self.removal(of: from, "once \(field) holds what was converted"))
+            return group.late.append(Self.removal(of: from, "once \(field) holds the converted value"))
         }
         // Values that fit neither schema are fixed before they are copied, so that both fields hold the same.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
@@ -150,20 +150,20 @@ extension FieldPlanner {
             .onTarget(present: presence, nullsToo: new.isRequired)
         for index in before.entries.indices {
             before.entries[index].remarks = [
-                "what fits neither schema is mended before it is copied, so that both fields are the same"
+                "values that fit neither schema are fixed before they are copied, so that both fields are the same"
             ]
         }
         group.entries += before.entries
         group.add(
             line,
             forbids
-                ? "the validator takes no field of the old name"
+                ? "the validator refuses a field with the old name"
                 : "the old field stays as long as the older schema is live")
         group.entries += fitted.entries
         group.entries += after.entries
         guard !forbids else { return }
         var end = PlanEntry(role: .step)
-        end.remarks = ["moves what is still in \(from) alone, and takes \(from) away where \(field) holds the same"]
+        end.remarks = ["moves values that are only in \(from), and removes \(from) where \(field) holds the same"]
         end.step = StepLine("rename", ["from": .text(from), "to": .text(field)])
             .onTarget(present: isChanged || isFilled ? .keep : .report, nullsToo: new.isRequired)
         group.late.append(end)
@@ -180,7 +180,7 @@ extension FieldPlanner {
     static func removal(of field: String, _ when: String) -> PlanEntry {
         PlanEntry(
             role: .nothing,
-            remarks: ["\(field) is not looked at any more; to take it away, only after the deploy and \(when):"],
+            remarks: ["the newer schema ignores \(field); to remove it, only after the deploy and \(when):"],
             suggestions: [.plain("unset", field)])
     }
 

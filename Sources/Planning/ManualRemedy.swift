@@ -29,47 +29,49 @@ struct ManualRemedy {
     init?(of change: SchemaChange, in planner: FieldPlanner) {
         if Self.isOfPartition(change, planner) {
             self.init(
-                "this is the partition key: a document whose value changes is deleted and inserted to clients, and what they "
-                    + "had not sent is lost; \(Self.termination)")
+                "this is the partition key: clients see a document whose value changes as deleted and inserted, and "
+                    + "lose their unsent changes to it; \(Self.termination)")
             return
         }
         switch change.code {
         case .idTypeChanged:
             self.init(
-                "an _id never changes in place: make a partner collection under the new type, which holds each document under "
-                    + "its new _id, and remap the links to it; or, \(Self.termination)", isPartner: true)
+                "an _id cannot be changed in place: make a partner collection, which holds each document under its new "
+                    + "_id, and remap the links to it; or, \(Self.termination)", isPartner: true)
         case .embeddingChanged: self = Self.embedding(change)
         case .typeRenamed where change.path.isRoot:
             self.init(
-                "the documents need nothing, as the title stands in none; to clients it is another type: map the name inside "
-                    + "the client, make a partner collection, or, \(Self.termination)",
+                "the documents need no change, because no document holds the title; for clients it is another type: "
+                    + "map the name inside the client, make a partner collection, or, \(Self.termination)",
                 isPartner: planner.dialect == .appServices)
         case .collectionMoved:
             self.init(
-                "a job writes one collection: copy the documents by a partner collection, or, \(Self.termination) (mongosh: "
+                "a job writes to one collection only: copy the documents with a partner collection, or, "
+                    + "\(Self.termination) (mongosh: "
                     + "db.getSiblingDB(…).COLLECTION.aggregate([{ $merge: { into: … } }]))", isPartner: true)
         case .typeRemoved where planner.dialect == .appServices:
             self.init(
-                "the documents need nothing, but sync has to be terminated for it: keep the type on the server instead, or, "
+                "the documents need no change, but sync has to be terminated: keep the type on the server instead, or, "
                     + Self.termination)
-        case .typeRemoved, .typeAdded, .typeRenamed: self.init("the documents need nothing", role: .nothing)
+        case .typeRemoved, .typeAdded, .typeRenamed: self.init("the documents need no change", role: .nothing)
         case .propertyRemoved: self = Self.removal(change, in: planner)
         case .linkAdded, .linkRetargeted:
             self = Self.linking(change)
         case .constraintTightened:
-            self.init("no step can choose values that fit: shipshape check lists the documents that do not")
+            self.init("no step can choose values that fit: shipshape check lists the documents that do not fit")
         case .additionalPropertiesChanged:
             guard case .forbidden? = change.new?.node?.additionalProperties else {
-                self.init("the documents need nothing", role: .nothing)
+                self.init("the documents need no change", role: .nothing)
                 return
             }
             self.init(
-                "documents with other fields than the declared ones do not fit any more: shipshape check lists them, and an "
-                    + "\"unset\" step takes a field away")
+                "documents with undeclared fields no longer fit: shipshape check lists them, and an \"unset\" step "
+                    + "removes a field")
         case .partitionKeyChanged, .syncModeChanged, .dataSourceChanged:
-            self.init("sync has to be set up anew: \(Self.termination)")
+            self.init("sync has to be set up again: \(Self.termination)")
         case .defaultAdded where change.new?.isRequired == true && change.old?.isRequired == true:
-            self.init("the documents need nothing: clients read the default where the field is missing", role: .nothing)
+            self.init(
+                "the documents need no change: clients show the default where the field is missing", role: .nothing)
         default: return nil
         }
     }
@@ -85,15 +87,15 @@ struct ManualRemedy {
         let field = change.path.jobPath ?? "\(change.path)"
         if let link = change.old?.link {
             return ManualRemedy(
-                "links become embedded objects: each linked document must have exactly one parent; while sync is terminated, "
-                    + "this step does it, and refuses where that does not hold",
+                "links become embedded objects: each linked document must have exactly one parent; while sync is "
+                    + "terminated, this step embeds them, and refuses if a document has none or several",
                 suggesting: [StepLine("embed", ["field": .text(field), "from": .text("\(link.target)")])])
         }
         let target = change.new?.link.map { "\($0.target)" } ?? "DATABASE.COLLECTION"
         let type = change.new?.node?.types.first.map(\.rawValue) ?? "objectId"
         let isGenerated = ["objectId", "uuid"].contains(type)
         return ManualRemedy(
-            "embedded objects become links to documents of their own; while sync is terminated, this step makes them",
+            "embedded objects become links to separate documents; while sync is terminated, this step creates them",
             suggesting: [
                 StepLine(
                     "extract",
@@ -108,12 +110,12 @@ struct ManualRemedy {
     private static func linking(_ change: SchemaChange) -> ManualRemedy {
         let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
         let demand =
-            "the values have to be keys of \(target), or null: shipshape check --follow-links lists those that are none"
+            "the values have to be keys of \(target), or null: shipshape check --follow-links lists the others"
         guard change.code == .linkRetargeted, let field = change.path.jobPath else { return ManualRemedy(demand) }
         let before = change.old?.link.map { "\($0.target)" } ?? "another collection"
         return ManualRemedy(
-            "\(demand). They are keys of \(before) now: this step gives each its new one, by a map or, with lookup, "
-                + "from a collection",
+            "\(demand). They are keys of \(before) now: this step replaces each with its new key, from a map or, with "
+                + "lookup, from a collection",
             suggesting: [
                 StepLine("remap-link", ["field": .text(field), "map": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
             ])
@@ -121,19 +123,21 @@ struct ManualRemedy {
 
     /// Returns the remedy for a field that the newer schema does not name.
     private static func removal(_ change: SchemaChange, in planner: FieldPlanner) -> ManualRemedy {
-        guard let field = change.path.jobPath else { return ManualRemedy("the documents need nothing", role: .nothing) }
+        guard let field = change.path.jobPath else {
+            return ManualRemedy("the documents need no change", role: .nothing)
+        }
         let place = SchemaPath(Array(change.path.steps.dropLast()))
         let suggestions =
             change.path.steps.last.map { if case .field = $0 { true } else { false } } == true
             ? [StepLine.plain("unset", field)] : []
         if planner.forbidsFurtherFields(at: place.appending(.field(""))) {
             return ManualRemedy(
-                "the newer schema takes no field that it does not name, so the documents have to lose it: make the step "
-                    + "active once nobody reads the values any more",
+                "the newer schema refuses undeclared fields, so this one has to be removed: uncomment the step once no "
+                    + "client reads the field",
                 suggesting: suggestions)
         }
         return ManualRemedy(
-            "the documents may keep it, as it is not looked at any more; to take it away, ONLY AFTER THE DEPLOY:",
+            "the documents may keep it, because the newer schema ignores it; to remove it, ONLY AFTER THE DEPLOY:",
             role: .nothing,
             suggesting: suggestions)
     }

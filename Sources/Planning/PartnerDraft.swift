@@ -59,7 +59,7 @@ package struct PartnerDraft: Sendable {
             )
         }
         for name in own.source where old.requires(name) {
-            undecided("\(name) is required in \(source): what fills it in a document that is made in the partner?")
+            undecided("\(name) is required in \(source): what fills it in a document that is inserted in the partner?")
         }
     }
 
@@ -87,13 +87,13 @@ package struct PartnerDraft: Sendable {
         case (.embedded, .embedded):
             for property in old.properties {
                 guard let other = new.property(property.name) else {
-                    undecided("\(before).\(property.name) has no place in the partner, and would not come back")
+                    undecided("the partner has no field for \(before).\(property.name), so it would not come back")
                     continue
                 }
                 compare(property.node, other, at: "\(path).\(property.name)", "\(before).\(property.name)")
             }
             for property in new.properties where old.property(property.name) == nil {
-                undecided("\(path).\(property.name) has no place in the original, and would not come back")
+                undecided("the original has no field for \(path).\(property.name), so it would not come back")
             }
         case (.list, .list), (.set, .set), (.list, .set), (.set, .list), (.dictionary, .dictionary):
             if let one = old.inner, let two = new.inner {
@@ -105,7 +105,7 @@ package struct PartnerDraft: Sendable {
         case (.list, .single), (.list, .embedded):
             forward.append(.plain("unwrap", path))
             reverse.append(.plain("wrap", path))
-        default: undecided("no step makes \(path) of its new kind and leads back")
+        default: undecided("no step converts \(path) to its new type and back")
         }
     }
 
@@ -130,8 +130,8 @@ extension PartnerDraft {
     ///   - schemas: the paths of the schemas, as the job file names them; `nil` leaves one out.
     package func text(_ origin: String, schemas: (source: String?, target: String?)) -> String {
         var lines = [
-            "# Serves the change of \(source) by a second collection, \(target). \(origin)",
-            "# shipshape partner init proves that every document comes back as it is before it writes.",
+            "# Keeps \(target) in sync with \(source), for a breaking change. \(origin)",
+            "# Before it writes, shipshape partner init proves that every document comes back unchanged.",
         ].map(\.printable)
         lines += [
             "partner: \(YAMLText.word(name))", "source: \(YAMLText.word("\(source)"))",

@@ -183,8 +183,8 @@ package struct Planner: Sendable {
             var entry = entry
             let name = step.target + type.prefix(1).uppercased() + type.dropFirst()
             entry.remarks.append(
-                "in place, which the older schema would not take; to keep it live, give the newer schema a field of another name "
-                    + "and fill that before the deploy:")
+                "converted in place, which the older schema refuses; to keep the older schema live, give the newer one "
+                    + "a field with another name, and fill that before the deploy:")
             entry.suggestions.append(
                 .convert(step.target, from: nil, to: SchemaType(rawValue: type) ?? .string, into: name))
             return entry
@@ -246,7 +246,7 @@ extension SchemaPlan {
             collections[index].jobs.removeAll(where: isUnknown)
             var entry = PlanEntry(role: .nothing)
             entry.changes = unknown.flatMap { $0.entries.flatMap(\.changes) }
-            entry.remarks = ["documents that stand there already have to fit: plan with --uri to look at them"]
+            entry.remarks = ["documents that are already there have to fit: plan with --uri to read them"]
             collections[index].remarks.append(entry)
         }
     }

@@ -79,7 +79,7 @@ extension StatedDefault {
 
     private func place(of names: [String], in collection: CollectionSchema) throws(PlanError) -> Place {
         var (path, node, isRequired) = (SchemaPath(), collection.root, false)
-        if names.first == "_id" { throw error("every document has its _id, which never changes: no default fills it") }
+        if names.first == "_id" { throw error("every document has an _id, which never changes: no default fills it") }
         for name in names {
             if name == FieldPath.each {
                 if case .each(let element)? = node.items {
@@ -109,7 +109,7 @@ extension StatedDefault {
         let isText = types == [.string]
         // A shell removes the quotation marks, so text that is not JSON can only be meant as a string.
         guard let read = value.isEmpty ? nil : try? BSONValue(extendedJSON: value) else {
-            guard isText else { throw error("\"\(value)\" is no JSON, and the newer schema declares \(words(types))") }
+            guard isText else { throw error("\"\(value)\" is not JSON, and the newer schema declares \(words(types))") }
             return .literal(.string(value))
         }
         guard let fitted = types.count == 1 ? read.fitted(to: types[0]) : read else {
@@ -117,7 +117,7 @@ extension StatedDefault {
             throw error("the value has type \(read.type), and the newer schema declares \(words(types))\(remedy)")
         }
         guard place.node.takes(fitted, in: place.collection.dialect) else {
-            throw error("the value does not fit what the newer schema demands at \(place.path)")
+            throw error("the value does not fit the newer schema at \(place.path)")
         }
         return .literal(fitted.spelled(for: place.node))
     }

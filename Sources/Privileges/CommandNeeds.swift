@@ -48,17 +48,17 @@ package struct CommandNeeds: Sendable {
             "check",
             checking + [
                 .may(
-                    .state, "find", for: "knows what jobs converted (--active)",
-                    without: "what jobs converted ahead of the deploy counts as failing already")
+                    .state, "find", for: "finds out what jobs converted (--active)",
+                    without: "documents that jobs converted before the deploy count as failing already")
             ]),
         CommandNeeds(
             "check --part",
             checking + [
-                .needs(.state, "find", "insert", "update", for: "keeps where the collections are cut into parts")
+                .needs(.state, "find", "insert", "update", for: "stores where the collections are divided into parts")
             ]),
         CommandNeeds(
-            "history", .needs(.history, "find", for: "reads the checks that are kept"),
-            .may(.history, "remove", for: "removes old ones", without: "--keep is refused")),
+            "history", .needs(.history, "find", for: "reads the stored checks"),
+            .may(.history, "remove", for: "removes old checks", without: "--keep is refused")),
         CommandNeeds("diff", readsDocuments),
         CommandNeeds(
             "lint",
@@ -78,19 +78,19 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "backfill --dry-run",
             previewing + [
-                .may(.state, "find", for: "knows how far the job is", without: "the job counts as not started")
+                .may(.state, "find", for: "reads the progress of the job", without: "the job counts as not started")
             ]),
         CommandNeeds(
             "undo",
             [
-                readsDocuments, .needs(.data, "update", for: "gives documents back what they held"),
-                .needs(.created, "find", "remove", for: "removes documents that steps made"), findsCollection,
+                readsDocuments, .needs(.data, "update", for: "restores the documents"),
+                .needs(.created, "find", "remove", for: "removes documents that steps inserted"), findsCollection,
                 keepsState, readsLedger, sizesChunks,
             ] + readsMetrics),
         CommandNeeds(
             "undo --dry-run",
             [
-                readsDocuments, .needs(.created, "find", for: "finds documents that steps made"), findsCollection,
+                readsDocuments, .needs(.created, "find", for: "finds documents that steps inserted"), findsCollection,
                 readsState,
             ]
         ),
@@ -99,22 +99,24 @@ package struct CommandNeeds: Sendable {
         CommandNeeds("migrate --status", readsState),
         CommandNeeds(
             "status", readsState,
-            .may(.data, "find", for: "counts the collection", without: "the job's share of it is not shown")),
+            .may(
+                .data, "find", for: "counts the collection",
+                without: "the job's share of the collection is not shown")),
         CommandNeeds("pause", steersRecord, readsRange), CommandNeeds("resume", steersRecord),
         CommandNeeds("tune", steersRecord, readsRange),
         CommandNeeds(
             "deployed", steers,
-            .needs(.state, "insert", "remove", for: "frees the room that the job took below the limit"),
+            .needs(.state, "insert", "remove", for: "releases the job's reservations"),
             .may(
                 .database, "listCollections", for: "compares the collection's validator",
-                without: "it is taken on your word")),
+                without: "your word is recorded, unverified")),
         CommandNeeds(
             "rebind", steers, findsCollection,
             .needs(.data, "find", for: "compares the documents with the job's journal")),
         CommandNeeds(
             "cleanup", steers,
             .needs(.state, "insert", "remove", for: "drops the journal and the records"),
-            .needs(.data, "find", "update", for: "takes the fields of `once` out of the documents"), findsCollection),
+            .needs(.data, "find", "update", for: "removes the fields of `once` from the documents"), findsCollection),
         CommandNeeds(
             "watch", readsDocuments, follows, keepsOwnState,
             .needs(
@@ -122,22 +124,22 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "partner init", readsDocuments,
             .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection,
-            .needs(.partner, "find", "insert", "update", "createIndex", for: "makes the partner"), keepsOwnState,
-            .needs(.state, "remove", for: "frees room below the limit that it reserved"), readsLedger),
+            .needs(.partner, "find", "insert", "update", "createIndex", for: "creates the partner"), keepsOwnState,
+            .needs(.state, "remove", for: "releases its reservations"), readsLedger),
         CommandNeeds(
             "partner init --dry-run", readsDocuments,
             .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection, readsState, readsLedger),
         CommandNeeds(
             "partner mirror", mirrors(.data), mirrors(.partner), keepsOwnState,
-            .needs(.state, "remove", for: "forgets what is carried over")),
+            .needs(.state, "remove", for: "removes records of changes that are carried over")),
         CommandNeeds(
             "partner verify", readsDocuments, follows,
             .needs(.partner, "find", "changeStream", for: "reads the partners and their changes"),
-            .may(.state, "find", "update", for: "keeps the result", without: "cutover does not know the result")),
+            .may(.state, "find", "update", for: "stores the result", without: "cutover does not know the result")),
         CommandNeeds("partner status", readsState),
         CommandNeeds(
             "partner cutover", mirrors(.data), mirrors(.partner), keepsOwnState,
-            .needs(.state, "remove", for: "forgets what is carried over")),
+            .needs(.state, "remove", for: "removes records of changes that are carried over")),
         CommandNeeds(
             "partner drop", readsDocuments, follows, .needs(.data, "dropCollection", for: "drops the original"),
             keepsOwnState),
@@ -147,29 +149,30 @@ package struct CommandNeeds: Sendable {
 
     private static let readsDocuments = Need.needs(.data, "find", for: "reads the documents")
     private static let followsMoment = Need.may(
-        .data, "changeStream", for: "judges again what changes meanwhile", without: "the result is not of one moment")
+        .data, "changeStream", for: "checks documents again that change during the scan",
+        without: "not a point-in-time result")
     private static let readsValidator = Need.needs(
         .database, "listCollections", for: "reads the validator, before and after each step")
     private static let follows = Need.needs(.data, "changeStream", for: "follows the changes")
     private static let findsCollection = Need.needs(
         .database, "listCollections", for: "finds the collection and its options")
-    private static let readsLedger = Need.needs(.ledger, "find", for: "counts what is unsynced")
+    private static let readsLedger = Need.needs(.ledger, "find", for: "counts unsynced documents")
     private static let looksUp = Need.needs(.lookedUp, "find", for: "looks up documents of other collections")
-    private static let looksUpByIndex = Need.needs(.indexed, "indexStats", for: "makes sure that a lookup has an index")
+    private static let looksUpByIndex = Need.needs(.indexed, "indexStats", for: "checks that a lookup has an index")
     private static let readsState = Need.needs(.state, "find", for: "reads the state")
     private static let steers = Need.needs(.state, "find", "update", for: "steers the job")
     private static let steersRecord = Need.needs(.jobs, "find", "update", for: "steers the job")
-    private static let readsRange = Need.needs(.ranges, "find", for: "knows whether the job was undone")
-    private static let keepsOwnState = Need.needs(.state, "find", "insert", "update", for: "keeps its state")
+    private static let readsRange = Need.needs(.ranges, "find", for: "checks whether the job was undone")
+    private static let keepsOwnState = Need.needs(.state, "find", "insert", "update", for: "stores its state")
     private static let keepsState = Need.needs(
-        .state, "find", "insert", "update", "remove", for: "keeps lease, checkpoints and journal")
+        .state, "find", "insert", "update", "remove", for: "stores lease, checkpoints and journal")
     private static let sizesChunks = Need.may(
-        .data, "collStats", for: "knows the documents' average size",
-        without: "chunks are cut by their count of documents alone")
+        .data, "collStats", for: "reads the documents' average size",
+        without: "chunks are sized by their number of documents alone")
     private static let readsMetrics: [Need] = [
         .may(
-            .cluster, "serverStatus", "replSetGetStatus", for: "reads what the throttle looks at",
-            without: "no throttle on flow control, tickets, cache and the lag of single secondaries"),
+            .cluster, "serverStatus", "replSetGetStatus", for: "reads the server metrics of the throttle",
+            without: "no throttle on flow control, tickets, cache, and the lag of single secondaries"),
         .may(
             .oplog, "find", "collStats", for: "reads how far the oplog reaches back",
             without: "no throttle on the oplog window before MongoDB 5.0"),
@@ -178,10 +181,10 @@ package struct CommandNeeds: Sendable {
     /// The needs of checking documents.
     private static let checking: [Need] = [
         readsDocuments, readsLedger,
-        .needs(.history, "find", "insert", "update", for: "keeps the counts of each check"), followsMoment,
+        .needs(.history, "find", "insert", "update", for: "stores the counts of each check"), followsMoment,
         .may(
-            .database, "listCollections", for: "tells a collection from another of its name",
-            without: "a collection that is replaced meanwhile goes unnoticed, and reading takes longer"),
+            .database, "listCollections", for: "detects a collection that was replaced by another of its name",
+            without: "a collection that is replaced during the scan goes unnoticed, and reading takes longer"),
     ]
 
     /// The needs of showing what a job would do.
@@ -193,11 +196,11 @@ package struct CommandNeeds: Sendable {
         [
             readsDocuments, .needs(.data, "update", for: "changes the documents"), findsCollection, looksUp,
             looksUpByIndex,
-            .needs(.created, "find", "insert", "update", for: "makes documents in other collections"), keepsState,
+            .needs(.created, "find", "insert", "update", for: "inserts documents into other collections"), keepsState,
             readsLedger, sizesChunks,
             .may(
                 .state, "createIndex", for: "finds reservations by an index",
-                without: "a job that takes much room below the limit is slower"),
+                without: "a job with many reservations is slower"),
         ] + readsMetrics
 
     private static func mirrors(_ place: Place) -> Need {

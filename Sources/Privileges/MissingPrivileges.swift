@@ -29,8 +29,8 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
             let places = missing.filter { $0.actions == actions }.map { "\($0.resource)" }
             return "\(actions.joined(separator: ", ")) on \(places.joined(separator: ", "))"
         }
-        return "the user \"\(user)\" may not do what \(command) needs, and nothing was done: missing "
+        return "the user \"\(user)\" lacks privileges for \(command), and nothing was done: missing "
             + "\(list.joined(separator: "; ")) (shipshape grants \(command) prints the role"
-            + (lacksLedger ? "; --ledger none says that there is no ledger)" : ")")
+            + (lacksLedger ? "; if there is no ledger, use --ledger none)" : ")")
     }
 }

@@ -21,9 +21,9 @@ package struct OutsideCommand: Sendable {
         /// A clause that says how the command ended.
         package var description: String {
             switch self {
-            case .exited(let code): "ended with \(code)"
+            case .exited(let code): "ended with exit code \(code)"
             case .signaled(let signal): "was ended by signal \(signal)"
-            case .outOfTime(let limit): "was not done within \(limit.text)"
+            case .outOfTime(let limit): "did not end within \(limit.text)"
             case .notRun(let reason): "could not be run: \(reason)"
             }
         }

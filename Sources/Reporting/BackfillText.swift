@@ -14,13 +14,13 @@ package enum BackfillPlanText {
                 + (plan.needing.map { needing in
                     "\(needing.grouped) of \(plan.collection.documents.documents) "
                         + (needing == 1 ? "needs it" : "need it")
-                } ?? "\(plan.collection.documents.documents), and nobody asked how many need it (--yes)")
+                } ?? "\(plan.collection.documents.documents); how many need it was not counted, because of --yes")
         ]
         if let chunks = plan.resumesAfter { lines.append("  resumes after \(chunks.counted("chunk")) of earlier runs") }
         lines += StepLines.render(plan.before, title: "to change")
         if plan.refreshable > 0 {
             lines.append(
-                "  \(plan.refreshable.documents) to refresh: the source changed after the job had written the target")
+                "  \(plan.refreshable.documents) to refresh: the source changed after the job wrote the target")
         }
         if let headroom = plan.risk.headroom {
             lines.append("  makes \(plan.risk.harm.documents) unsyncable under the active schema (\(headroom.text))")
@@ -50,8 +50,8 @@ package enum BackfillReportText {
                     ? " (after \(report.work.earlierChunks.counted("chunk")) of earlier runs)" : ""))
         if let refreshed = report.work.refreshed, refreshed > 0 {
             lines.append(
-                "  \(isDryRun ? "would refresh" : "refreshed") \(refreshed.documents), whose source changed after the job had "
-                    + "written the target")
+                "  \(isDryRun ? "would refresh" : "refreshed") \(refreshed.documents): "
+                    + "the source changed after the job wrote the target")
         }
         if let unsyncable = report.unsyncable {
             lines.append(
@@ -87,13 +87,13 @@ package enum BackfillReportText {
 
     private static func text(of estimate: RunEstimate) -> [String] {
         let share = estimate.oplogShare.map { share in
-            share < 0.001 ? ", less than 0.1% of what it holds" : ", \((share * 100).inTenths)% of what it holds"
+            share < 0.001 ? " (less than 0.1% of its size)" : " (\((share * 100).inTenths)% of its size)"
         }
         return [
-            "  a run would take about \(duration(estimate.seconds)) (reading as fast as now; "
-                + "\(RunEstimate.assumedWrites.grouped) writes a second are assumed, and no waiting)",
-            "  and write about \(size(estimate.oplogBytes)) to the oplog\(share ?? "")"
-                + (estimate.journalBytes > 0 ? ", of it \(size(estimate.journalBytes)) of journal" : ""),
+            "  a run would take about \(duration(estimate.seconds)) (if it reads as fast as now, makes "
+                + "\(RunEstimate.assumedWrites.grouped) writes a second and never waits)",
+            "  a run would write about \(size(estimate.oplogBytes)) to the oplog\(share ?? "")"
+                + (estimate.journalBytes > 0 ? ", including \(size(estimate.journalBytes)) of journal" : ""),
         ]
     }
 
@@ -101,15 +101,15 @@ package enum BackfillReportText {
         switch Int(seconds.rounded(.up)) {
         case ..<100: "\(max(1, Int(seconds.rounded(.up)))) s"
         case ..<6_000: "\(Int((seconds / 60).rounded(.up))) min"
-        default: "\(Int((seconds / 3_600).rounded(.up))) h"
+        default: "\(Int((seconds / 3_600).rounded(.up)).grouped) h"
         }
     }
 
     private static func size(_ bytes: Int) -> String {
         switch bytes {
         case ..<(1 << 20): "\(max(1, (bytes + 512) >> 10).grouped) KiB"
-        case ..<(100 << 30): "\((bytes + (1 << 19)) >> 20) MiB"
-        default: "\(bytes >> 30) GiB"
+        case ..<(100 << 30): "\(((bytes + (1 << 19)) >> 20).grouped) MiB"
+        default: "\((bytes >> 30).grouped) GiB"
         }
     }
 
@@ -142,9 +142,12 @@ package enum BackfillReportText {
 
 extension Headroom {
     /// The metric, its value and its limit, with thousands separators.
-    var text: String {
+    var text: String { "unsynced documents: \(sum)" }
+
+    /// The value and the limit, such as `292 in the ledger + 10 pending, must stay under 90,000`.
+    var sum: String {
         let entries = ledger?.words ?? "no ledger"
-        return "unsynced documents: \(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
+        return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
     }
 }
 
@@ -157,7 +160,7 @@ private enum StepLines {
                     let ids = left.samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
                     let remedy =
                         left.reason == CompiledStep.Reason.notConvertible.rawValue
-                        ? " (\"onLoss: allow\" in the step converts what is only rounded)" : ""
+                        ? " (\"onLoss: allow\" in the step converts values that are only rounded)" : ""
                     return "    skipped, \(left.reason): \(left.count.grouped)"
                         + (ids.isEmpty ? "" : ", such as _id \(ids)") + remedy
                 }
@@ -177,17 +180,17 @@ extension Double {
 extension RunStop {
     /// The reason, with numbers formatted for people.
     var text: String {
-        if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.text)" } else { reason }
+        if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.sum)" } else { reason }
     }
 
     /// Returns the advice for the operator: to run the job again, or what to do first if another run would stop again.
     func remedy(for job: String) -> String {
         switch self {
-        case .signal, .timeBudget, .arrivals: "run it again to go on"
+        case .signal, .timeBudget, .arrivals: "run it again to continue"
         case .failures:
-            "mend the documents, or let more be skipped with --max-errors: run again as it is, it stops at the same place"
+            "fix the documents, or let more be skipped with --max-errors; else the next run stops at the same place"
         case .threshold:
-            "to run it again does not help before there is room; \(Headroom.remedies(for: job)); then run it again to go on"
+            "free some room first: \(Headroom.remedies(for: job)); then run it again"
         }
     }
 }

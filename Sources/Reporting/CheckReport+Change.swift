@@ -14,7 +14,7 @@ extension CheckReport {
         guard let change else {
             return VerdictPart(
                 name: "change", severity: changeSeverity,
-                sentence: "The change was not judged: --active names the schema that is live.")
+                sentence: "The change was not judged; give the live schema with --active.")
         }
         var part = VerdictPart(name: "change", severity: changeSeverity, sentence: change.headline)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
@@ -41,7 +41,7 @@ extension CheckReport {
                 + (change.partner == nil ? "" : ". \(change.kind.advice)")
         }
         let more = all.count - shown.count
-        let rest = "and \(more) more: shipshape diff \(change.old.shellWord) \(change.new.shellWord)"
+        let rest = "and \(more.grouped) more: shipshape diff \(change.old.shellWord) \(change.new.shellWord)"
         return shown + (more > 0 ? [rest] : [])
     }
 
@@ -57,10 +57,10 @@ extension CheckReport {
     ///
     /// Source: `semantics.md` section 6, note 1.
     private var deployment: [String] {
-        ["A breaking change goes by the App Services UI alone: its CLI, its API and GitHub refuse it"]
+        ["Deploy a breaking change in the App Services UI: its CLI, its API and GitHub refuse it"]
             + (sync.isInDevelopment
                 ? [
-                    "Development mode is on: in apps created since 2023-09-13 it lets clients make breaking changes themselves"
+                    "Development mode is on: in apps created since 2023-09-13, clients can make breaking changes"
                 ] : [])
     }
 
@@ -71,10 +71,10 @@ extension CheckReport {
         case .paused:
             let since = sync.pausedAt.map { " since \(ServerTime(milliseconds: Int64($0) * 1_000))" } ?? ""
             return
-                "Sync is paused\(since): clients see nothing of it until it is resumed, which the oplog must still cover"
+                "Sync is paused\(since): clients receive no changes until it is resumed. The oplog must cover the pause"
         case .terminated:
             return
-                "Sync is terminated: no client syncs, and every client resets once it is enabled again, whatever changes"
+                "Sync is terminated: no client syncs. Every client resets once it is enabled again, whatever changes"
         }
     }
 }

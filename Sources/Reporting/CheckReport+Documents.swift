@@ -8,19 +8,20 @@ extension CheckReport {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
         if dialect == .jsonSchema, verdict.stopping > 0 {
             reasons.append(
-                "With validationLevel \"strict\" the server refuses every update that leaves one of them as it is")
+                "With validationLevel \"strict\" the server refuses updates of these documents that do not fix them")
         }
         for trace in jobs {
             if trace.convertedCount > 0 {
                 reasons.append(
                     "\(trace.convertedCount.documents) of \(trace.namespace) synced until a job changed "
-                        + "\(trace.convertedCount == 1 ? "it" : "them"), and \(trace.convertedCount == 1 ? "fits" : "fit") neither schema "
-                        + "now: newly failing")
+                        + (trace.convertedCount == 1
+                            ? "it. It now fits neither schema, and counts as newly failing"
+                            : "them. They now fit neither schema, and count as newly failing"))
             }
             reasons += trace.unfinished.map { "Job \"\($0.job)\" on \(trace.namespace) is not done (\($0.state))" }
             reasons += trace.gaps.map { "\(trace.namespace): \($0)" }
         }
-        reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find nothing there" }
+        reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find no documents" }
         return VerdictPart(
             name: "documents", severity: documentsSeverity,
             sentence: dialect == .jsonSchema ? validatorSentence : syncSentence, reasons: reasons)
@@ -54,12 +55,12 @@ extension CheckReport {
         let (count, isOne) = (failingInLedger, failingInLedger == 1)
         return
             "\(count.documents) \(isOne ? "does" : "do") not sync, \(isOne ? "and is" : "all of them") in the ledger "
-            + "already; no other \(stop)."
+            + "already; no other document \(stop)."
     }
 
     private var unproven: String {
-        "Nothing \(failingAlready > 0 ? "new " : "")found, but not every document was read: this does not say that it is "
-            + "safe."
+        "Nothing \(failingAlready > 0 ? "new " : "")found, but not every document was read: it is unknown whether the "
+            + "deploy is safe."
     }
 
     /// A clause on collections of the schema that do not exist; empty if any document would or might stop syncing.
@@ -108,15 +109,15 @@ extension CheckReport {
             switch verdict.band {
             case .syncHasStopped: "Sync itself has stopped: the limit of \(limit) is reached."
             case .syncWillStop: "Sync itself will stop: the limit of \(limit) is reached."
-            case .atRisk: "At risk: if all possible findings hold, sync itself stops (limit \(limit))."
+            case .atRisk: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
             case .safe, .unproven, .documentsWillStop: "The limit of \(limit) is not reached."
             }
         var part = VerdictPart(name: "limit", severity: limitSeverity, sentence: sentence, sum: sum)
         if sync.state == .terminated {
-            part.reasons.append("Sync is terminated: it begins with an empty ledger once it is enabled again")
+            part.reasons.append("Sync is terminated: its ledger is empty when sync is enabled again")
         }
         if isLedgerUnread {
-            part.reasons.append("No ledger was read: how many documents are unsynced already is not known")
+            part.reasons.append("No ledger was read: the number of unsynced documents is unknown")
         }
         return part
     }

@@ -24,7 +24,7 @@ struct CheckReportChanges {
         let certain = ["newly failing", "already failing", "fixed"]
         let possible = hasPossible ? ["possibly: newly", "already", "fixed"] : []
         return Report.Table(
-            title: "Beside \(active)",
+            title: "Compared with \(active)",
             columns: [Report.Column(title: "")] + (certain + possible).map { Report.Column(title: $0, isNumber: true) },
             rows: rows.map { name, changes in
                 let certain = [changes.newlyFailing, changes.alreadyFailing, changes.healed]

@@ -17,15 +17,15 @@ package struct CheckReportReader {
         let reader = CheckReportReader(root: try LocatedBSON(json))
         guard reader.root["command"]?.text == "check" else {
             throw SchemaError(
-                .wrongValue, at: SourceLocation(whole: path), "this is no report of check",
+                .wrongValue, at: SourceLocation(whole: path), "this is not a report of shipshape check",
                 remedy: "write one with check --part 1/2 --report FILE.json")
         }
         let version = try reader.root.integer("schema_version")
         guard version == CheckReportJSON.schemaVersion else {
             throw SchemaError(
                 .unsupported, at: SourceLocation(whole: path),
-                "the report has schema_version \(version), and this program reads \(CheckReportJSON.schemaVersion)",
-                remedy: "write all reports with the version of shipshape that joins them")
+                "the report has schema_version \(version), but this program reads \(CheckReportJSON.schemaVersion)",
+                remedy: "write all reports with the version of shipshape that merges them")
         }
         return try reader.report()
     }
@@ -57,7 +57,7 @@ package struct CheckReportReader {
         let policy = try json.member("fails_by")
         guard let part = CheckPart(try json.integer("number"), of: try json.integer("of")),
             let documents = FailurePolicy.Documents(rawValue: try policy.string("documents"))
-        else { throw json.failure("there is no such part") }
+        else { throw json.failure("no check has such a part") }
         return PartOfCheck(
             part, digest: try json.string("digest"),
             policy: FailurePolicy(
@@ -187,7 +187,7 @@ package struct CheckReportReader {
     }
 
     private static func text(_ json: LocatedBSON) throws(SchemaError) -> String {
-        guard let text = json.text else { throw json.failure("this is \(json.kind), and not a string") }
+        guard let text = json.text else { throw json.failure("this is \(json.kind), not a string") }
         return text
     }
 }
@@ -209,14 +209,14 @@ extension LocatedBSON {
 
     fileprivate func string(_ name: String) throws(SchemaError) -> String {
         let member = try member(name)
-        guard let text = member.text else { throw member.failure("\(name) is \(member.kind), and not a string") }
+        guard let text = member.text else { throw member.failure("\(name) is \(member.kind), not a string") }
         return text
     }
 
     fileprivate func integer(_ name: String) throws(SchemaError) -> Int {
         let member = try member(name)
         guard let number = member.integer else {
-            throw member.failure("\(name) is \(member.kind), and not a whole number")
+            throw member.failure("\(name) is \(member.kind), not a whole number")
         }
         return number
     }
@@ -224,7 +224,7 @@ extension LocatedBSON {
     fileprivate func flag(_ name: String) throws(SchemaError) -> Bool {
         let member = try member(name)
         guard let flag = member.bson.isTrue else {
-            throw member.failure("\(name) is \(member.kind), and not a boolean")
+            throw member.failure("\(name) is \(member.kind), not a boolean")
         }
         return flag
     }
@@ -234,7 +234,7 @@ extension LocatedBSON {
     ) throws(SchemaError) -> [T] {
         let member = try member(name)
         guard let elements = member.elements else {
-            throw member.failure("\(name) is \(member.kind), and not an array")
+            throw member.failure("\(name) is \(member.kind), not an array")
         }
         var result: [T] = []
         for element in elements { result.append(try read(element)) }

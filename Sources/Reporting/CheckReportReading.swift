@@ -11,10 +11,11 @@ extension CheckReportText {
             lines.append("Only documents that match \(ShellLiteral.text(.object(filter))) were read.")
         case .sample(let count): lines.append("Only a random sample of at most \(count.documents) was read.")
         case .part(let part):
-            lines.append("Only part \(part) of the documents was read: shipshape merge joins the parts.")
+            lines.append("Only part \(part) of the documents was read. To join all parts: shipshape merge.")
         }
         if let passed = reading.passedOverCount {
-            lines.append("The server held back about \(passed.documents) that a filter proves good.")
+            let (were, fit) = passed == 1 ? ("was", "it fits") : ("were", "they fit")
+            lines.append("About \(passed.documents) \(were) not read: the prefilter proves that \(fit).")
         }
         if let time = reading.clusterTime {
             let again = reading.changedCount > 0 ? "; \(reading.changedCount.documents) changed during the scan" : ""
@@ -30,8 +31,8 @@ extension MissingGuarantee.Guarantee {
         switch self {
         case .oneMoment: "Not a point-in-time result"
         case .resumable: "Not resumable: a lost cursor ends the check"
-        case .everyDocument: "Not every document may have been judged"
-        case .sameCollection: "Not certain that the collection was not replaced meanwhile"
+        case .everyDocument: "Some documents might not have been judged"
+        case .sameCollection: "The collection might have been replaced during the check"
         }
     }
 }

@@ -102,7 +102,7 @@ public struct CheckReportText: Sendable {
         [
             collection.reading.namespace.map { "read from \($0)" },
             collection.isInActive == false ? "not in \(report.active ?? "the active schema")" : nil,
-            collection.partner.map { "keeps its schema beside its partner \($0)" },
+            collection.partner.map { "keeps its schema, because its partner \($0) serves the change" },
             collection.isCounted ? nil : "\(collection.scope.reason): not in the verdict",
         ].compactMap(\.self)
     }
@@ -130,7 +130,7 @@ public struct CheckReportText: Sendable {
 
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
-        if report.dialect == .jsonSchema { return "\(count.grouped) \(consequence)" }
+        if report.dialect == .jsonSchema || report.verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
     }
 }
@@ -151,7 +151,7 @@ extension CheckReportText {
     var verdict: String {
         let parts = report.parts(ids: ids)
         let lines = parts.flatMap { part in
-            let severity = paint(part.severity, part.severity.rawValue.padded(to: 8))
+            let severity = paint(part.severity, part.severity.word.padded(to: 8))
             let lines = line(part).wrapped(to: width, indent: 23)
             let first = "  \(part.name.padded(to: 9))  \(severity)  \((lines.first ?? "").dropFirst(23))"
             return [first] + lines.dropFirst() + part.reasons.flatMap { $0.printable.wrapped(to: width, indent: 4) }
@@ -191,7 +191,7 @@ extension CheckReportText {
             switch removed.documentCount {
             case 0?: "only in \(active); it holds no documents"
             case _ where report.dialect == .jsonSchema:
-                "only in \(active); not looked at, since what is not validated fits"
+                "only in \(active); not checked, because without a validator every document fits"
             case let count?: "only in \(active); none of its about \(count.documents) syncs any more"
             case nil: "only in \(active); none of its documents syncs any more"
             }
@@ -206,8 +206,8 @@ extension CheckReportText {
         }
         if !use.matched.isEmpty {
             lines.append(
-                "\(use.matched.count.counted("exception")) of \(use.file) held; the documents still count in the "
-                    + "projection, since the server does not know of exceptions.")
+                "\(use.matched.count.counted("exception")) of \(use.file) matched; the documents still count in the "
+                    + "projection, because the server does not know the exceptions.")
         }
         lines += use.unmatched.map { "Matched nothing: the exception for \(describe($0))" }
         return lines

@@ -17,16 +17,16 @@ package enum CleanupText {
 
     /// Returns the text for a job with nothing to drop.
     package static func nothing(_ plan: CleanupPlan) -> String {
-        (["job \(plan.job) left nothing behind to drop"] + kept(plan)).asLines
+        (["job \(plan.job) has nothing to drop"] + kept(plan)).asLines
     }
 
     private static func parts(_ plan: CleanupPlan) -> [String] {
         var parts: [String] = []
         if plan.journal > 0 {
-            parts.append("its journal (\(plan.journal.documents)): it cannot be undone any more")
+            parts.append("its journal (\(plan.journal.documents)): the job can no longer be undone")
         }
-        if plan.skipped > 0 { parts.append("the record of \(plan.skipped.documents) that were skipped") }
-        if plan.seenHarm > 0 { parts.append("the record of \(plan.seenHarm.documents) that the ledger shows by now") }
+        if plan.skipped > 0 { parts.append("the records of \(plan.skipped.documents) that were skipped") }
+        if plan.seenHarm > 0 { parts.append("the records of \(plan.seenHarm.documents) that are in the ledger now") }
         for marker in plan.markers {
             let place = plan.namespace.map { " of \($0)" } ?? ""
             parts.append("the field \"\(marker)\" in the documents\(place): the job cannot be run again")
@@ -37,7 +37,7 @@ package enum CleanupText {
     private static func kept(_ plan: CleanupPlan) -> [String] {
         guard plan.pendingHarm > 0 else { return [] }
         return [
-            "kept: the record of \(plan.pendingHarm.documents) made unsyncable that the ledger does not show yet"
+            "kept: the records of \(plan.pendingHarm.documents) made unsyncable that are not in the ledger yet"
         ]
     }
 }

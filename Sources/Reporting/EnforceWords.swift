@@ -16,18 +16,19 @@ package enum EnforceWords {
         let misfits = report.notFitting.map(misfits) ?? ""
         switch report.outcome {
         case .status where report.stage == .before && report.toCome.isEmpty:
-            return "\(name) is as it was: enforce has nothing under way."
+            return "\(name) is unchanged: no enforcement is in progress."
         case .status: return "\(name) is \(place(report.stage))."
-        case .aborted: return "\(name) is as it was before: \(Enforcement.words(of: report.now))."
+        case .aborted: return "\(name) is restored: \(Enforcement.words(of: report.now))."
         case .dryRun:
             return "Dry run, nothing was written: \(name) is \(place(report.stage)); \(misfits)."
         case .done: return "\(name) is \(place(report.stage)): \(misfits)."
         case .notFitting where report.stage < .error:
-            return "\(misfits): \(name) stays \(place(report.stage)), so nothing is refused."
+            return "\(misfits): \(name) stays \(place(report.stage)), and the server refuses nothing. "
+                + "Fix \(report.notFitting == 1 ? "it" : "them") (shipshape plan), then run it again."
         case .notFitting:
-            return
-                "\(misfits), though \(name) is \(place(report.stage)): \(report.notFitting == 1 ? "it was" : "they were") "
-                + "written before, and the server refuses updates to \(report.notFitting == 1 ? "it" : "them")."
+            let (was, those) = report.notFitting == 1 ? ("it was", "it") : ("they were", "them")
+            return "\(misfits), though \(name) is \(place(report.stage)): \(was) written before, and the server "
+                + "refuses updates to \(those)."
         }
     }
 

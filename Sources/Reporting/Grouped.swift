@@ -1,13 +1,8 @@
+import JobState
+
 extension Int {
     /// The number with thousands separators, such as `1,234,567`.
-    package var grouped: String {
-        var digits = ""
-        for (place, digit) in String(magnitude).reversed().enumerated() {
-            if place > 0, place % 3 == 0 { digits.append(",") }
-            digits.append(digit)
-        }
-        return (self < 0 ? "-" : "") + String(digits.reversed())
-    }
+    package var grouped: String { separated }
 
     /// The number and the noun, such as `1 document` or `2,000 documents`.
     package var documents: String { counted("document") }

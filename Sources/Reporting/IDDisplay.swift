@@ -54,7 +54,7 @@ public struct IDHash: Sendable {
         let data = Array(ShellLiteral.text(id).utf8)
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = unsafe ccrypto_hmac_sha256(key, key.count, data, data.count, &digest)
-        precondition(isDone, "HMAC fails only for want of memory")
+        precondition(isDone, "HMAC fails only without memory")
         let digits = digest.map { byte in
             let text = String(byte, radix: 16)
             return text.count == 1 ? "0" + text : text

@@ -56,7 +56,7 @@ package struct InferReportText: Sendable {
         let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not sync" : ""
         let start = "\(outcome.checked.documents) read\(sample)"
         guard outcome.isWithinCover else {
-            return "\(start), \(outcome.failing.grouped) do not fit, more than the cover of \(cover) allows\(possible)"
+            return "\(start), \(outcome.failing.grouped) do not fit, more than --cover \(cover) allows\(possible)"
         }
         if outcome.failing == 0 { return "\(start), all fit the schema\(possible)" }
         let share = Share(outcome.failing, of: outcome.checked).text
@@ -67,11 +67,11 @@ package struct InferReportText: Sendable {
     func remarks(_ collection: InferReport.Collection) -> [String] {
         let (outcome, held) = (collection.outcome, collection.outcome.heldOut)
         let bound =
-            "Of other documents like these at most \(Share(outcome.unseenBound).text) will not fit "
-            + "(\(Int(Outcome.confidence * 100))% sure; of \(held.documents.grouped) held out "
-            + "\(held.failing.grouped) had what the others had not)."
+            "At most \(Share(outcome.unseenBound).text) of other documents like these will not fit "
+            + "(\(Int(Outcome.confidence * 100))% confidence: of \(held.documents.documents) held out, "
+            + "\(held.failing.grouped) did not fit a schema of the rest)."
         guard collection.inference.isCrowded else { return [bound] }
-        return [bound, "There are more paths than are told apart: objects of many keys were taken for dictionaries."]
+        return [bound, "There are too many paths to tell apart: objects with many keys are shown as dictionaries."]
     }
 
     /// Returns a table with a row per path.

@@ -24,7 +24,7 @@ package struct JobStatusText {
     /// The text, which ends with a line break.
     package var text: String {
         if isDetailed { return jobs.map { details($0).asLines }.joined(separator: "\n\n") + "\n" }
-        guard !jobs.isEmpty else { return "No job was begun.\n" }
+        guard !jobs.isEmpty else { return "No job was started.\n" }
         return table.asLines + "\n"
     }
 
@@ -32,7 +32,7 @@ package struct JobStatusText {
         let numbers: Set = ["done", "changed", "per second", "left"]
         let table = Report.Table(
             title: "Jobs",
-            columns: ["job", "state", "done", "changed", "per second", "left", "held by", "because"].map {
+            columns: ["job", "state", "done", "changed", "per second", "left", "held by", "reason"].map {
                 Report.Column(title: $0, isNumber: numbers.contains($0))
             },
             rows: jobs.map { job in
@@ -54,7 +54,7 @@ package struct JobStatusText {
         if let paused = job.control.paused { lines.append("  paused \(Self.mark(paused))") }
         if let deployed = job.control.deployed {
             let how = job.control.isDeployVerified ? "verified" : "not verified"
-            lines.append("  the next schema is the active one, \(how): \(Self.mark(deployed))")
+            lines.append("  the next schema is recorded as the active one (\(how)) \(Self.mark(deployed))")
         }
         if let holder = job.holder {
             lines.append("  held by \(Self.name(holder))" + (holder.since.map { " since \($0)" } ?? ""))
@@ -67,13 +67,13 @@ package struct JobStatusText {
         if job.pendingHarm > 0 {
             lines.append(
                 job.isHarmProvisional
-                    ? "  keeps room for \(job.pendingHarm.documents) that it made, or may make, unsyncable and that the ledger "
-                        + "does not show yet: provisional until the run ends"
-                    : "  made \(job.pendingHarm.documents) unsyncable that the ledger does not show yet")
+                    ? "  reserves room for \(job.pendingHarm.documents) that it made or may make unsyncable and that "
+                        + "are not in the ledger yet (provisional until the run ends)"
+                    : "  made \(job.pendingHarm.documents) unsyncable that are not in the ledger yet")
         }
         if !job.control.limits.isEmpty {
             let limits = job.control.limits.map { "\($0.name)=\($0.value)" }
-            lines.append("  in force instead of the file's: \(limits.joined(separator: " "))")
+            lines.append("  limits set by tune: \(limits.joined(separator: " "))")
         }
         if !job.log.isEmpty { lines.append("  log:") }
         lines += job.log.map { "    \($0.at.map { "\($0)" } ?? "?") \($0.by.printable): \($0.what.printable)" }
@@ -86,7 +86,7 @@ package struct JobStatusText {
         case .running, .done, .undoing, .undone: return paint.green(name)
         case .waiting, .paused, .stopped, .undoStopped: return paint.yellow(name)
         case .stalled:
-            let silence = job.heard.map { ", nothing was heard of it for \(Self.duration(job.now.seconds(since: $0)))" }
+            let silence = job.heard.map { ", no sign of its runner for \(Self.duration(job.now.seconds(since: $0)))" }
             return paint.red(name) + (silence ?? "")
         case .notStarted: return name
         }
@@ -104,7 +104,9 @@ package struct JobStatusText {
             "\(job.work.chunks.counted("chunk")), \(job.work.modified.grouped) changed"
                 + (job.isFinal ? "" : " so far (provisional)"))
         var lines = ["  " + parts.joined(separator: " in ")]
-        if job.work.pass > 1 { lines.append("  pass \(job.work.pass): over what arrived or changed meanwhile") }
+        if job.work.pass > 1 {
+            lines.append("  pass \(job.work.pass): documents that arrived or changed during an earlier pass")
+        }
         if let rate = job.rateShown {
             lines.append(
                 "  \(Int(rate).grouped) documents per second"

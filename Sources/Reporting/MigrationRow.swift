@@ -13,6 +13,11 @@ struct MigrationRow {
     var by: String?
     /// `ok`, `changed`, `missing file`; `-` for a job that was not applied.
     var digest: String
+    /// Whether the job was applied and runs again, because its next schema was deployed since.
+    var isDueAgain = false
+
+    /// The state as the table shows it.
+    var words: String { isDueAgain ? "pending, again after the deploy" : state }
 
     /// Returns a row per job of the folder, in its order, then a row per applied job whose file is missing.
     static func all(_ plan: MigrationPlan, begun: [JobStatus]) -> [MigrationRow] {
@@ -25,7 +30,7 @@ struct MigrationRow {
                     digest: "-")
             }
             var row = MigrationRow(applied, begun, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
-            if item.isDueAgain { row.state = "pending, once more after the deploy" }
+            if item.isDueAgain { (row.state, row.isDueAgain) = ("pending, once more after the deploy", true) }
             return row
         } + plan.missing.map { MigrationRow($0, begun, file: $0.file, digest: "missing file") }
     }

@@ -8,13 +8,14 @@ package enum MigrationText {
     /// Renders the report; `color` says whether escape sequences may be used.
     package static func render(_ report: MigrationReport, color: Bool) -> String {
         let reports = report.jobs.map { BackfillReportText.render($0.report, showsValues: false, color: color) }
-        return (reports + [summary(report)]).joined(separator: "\n\n")
+        let next = report.isDryRun && !report.jobs.isEmpty ? "\nNext: the same command without --dry-run." : ""
+        return (reports + [summary(report) + next]).joined(separator: "\n\n")
     }
 
     /// Returns how many jobs were applied and which are pending, in one line.
     package static func summary(_ report: MigrationReport) -> String {
         if report.jobs.isEmpty, report.remaining.isEmpty { return "Nothing to do: every job was applied." }
-        if report.isDryRun { return "Dry run: nothing was written, and each job was shown with the data as it is now." }
+        if report.isDryRun { return "Dry run: nothing was written. Each job is shown with the data as it is now." }
         let applied = report.jobs.count - (report.jobs.last.map { $0.report.outcome.isStopped } == true ? 1 : 0)
         let left =
             report.remaining.isEmpty
@@ -38,7 +39,7 @@ package enum MigrationStatusText {
             title: "Jobs",
             columns: ["file", "job", "state", "when", "by", "digest"].map { Report.Column(title: $0) },
             rows: MigrationRow.all(plan, begun: begun).map { row in
-                [row.file, row.job, row.state, row.at.map { "\($0)" } ?? "-", row.by ?? "-", row.digest].map {
+                [row.file, row.job, row.words, row.at.map { "\($0)" } ?? "-", row.by ?? "-", row.digest].map {
                     Report.Cell($0)
                 }
             })

@@ -33,6 +33,7 @@ package struct PlanText: Sendable {
         if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).asLines) }
         if !plan.notes.isEmpty { blocks.append(plan.notes.map { "Note: \($0.printable)" }.asLines) }
         blocks += validators
+        if let next { blocks.append([next.printable].asLines) }
         return blocks.asReport(verdict: headline)
     }
 
@@ -49,7 +50,7 @@ package struct PlanText: Sendable {
             if !ready.isEmpty { ready.count.counted("job") } else if suggestions.isEmpty {
                 plan.unplanned == 0 ? "No job is needed" : "No job can be written"
             } else {
-                "No job is written without your decision"
+                "No job is written until you decide"
             }
         let late = ready.count { $0.job.stage == .afterDeploy }
         let open = [
@@ -66,7 +67,7 @@ package struct PlanText: Sendable {
 
     private func block(_ file: PlanFile) -> String {
         let name = paint.bold((file.path ?? file.job.name).printable)
-        let stage = file.job.isDraft ? "a draft, all of it a comment; \(file.job.stage.words)" : file.job.stage.words
+        let stage = file.job.isDraft ? "a draft, commented out; \(file.job.stage.words)" : file.job.stage.words
         let title = "\(name) (\("\(file.job.namespace)".printable), \(stage))"
         return ([title] + file.job.entries.flatMap(lines)).asLines
     }
@@ -78,7 +79,8 @@ package struct PlanText: Sendable {
         return
             ([
                 "\(name) (\("\(draft.source) → \(draft.target)".printable), a partner job)",
-                "  serves what is not planned, while old clients go on: shipshape partner init \(file)",
+                "  serves the changes that are not planned, while old clients keep working: "
+                    + "shipshape partner init \(file)",
             ] + draft.open.map { "  \(paint.yellow("to decide")): \($0.printable)" }).asLines
     }
 
@@ -92,8 +94,8 @@ package struct PlanText: Sendable {
         if let partner = entry.partner {
             return lines
                 + [
-                    "    its partner \(partner.target) serves the change (job \(partner.name)): no document has to change as long as "
-                        + "\(partner.source) keeps its schema"
+                    "    its partner \(partner.target) serves the change (job \(partner.name)): no document has to "
+                        + "change as long as \(partner.source) keeps its schema"
                 ].map(\.printable)
         }
         guard let step = entry.step else {
@@ -118,15 +120,25 @@ package struct PlanText: Sendable {
         }
         guard !commands.isEmpty else { return [] }
         let head =
-            "By shipshape enforce, or in mongosh: for each collection the first command before its job, the second once nothing is left:"
+            "Set the validators with shipshape enforce, or in mongosh: for each collection the first command before "
+            + "its job, the second once every document fits:"
         return [([head] + commands.flatMap { $0.map { "  \($0)" } }).asLines]
+    }
+
+    /// The command that follows the plan: the dry run of the jobs that run before the deploy.
+    private var next: String? {
+        let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
+        guard plan.hints.isEmpty, let first = early.first?.path else { return nil }
+        return early.count == 1
+            ? "Next: shipshape backfill --dry-run \(first.shellWord)"
+            : "Next, for each job: shipshape backfill --dry-run FILE"
     }
 }
 
 /// Words that all forms of a plan use.
 enum PlanWords {
     static let validatorHead =
-        "The validator, by shipshape enforce, or in mongosh: the first command before the job, the second after it."
+        "Set the validator with shipshape enforce, or in mongosh: the first command before the job, the second after."
 
     /// Returns the order of work for a breaking change without a partner collection.
     /// - Parameter jobs: the work to do while sync is terminated.

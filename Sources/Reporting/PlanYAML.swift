@@ -45,7 +45,7 @@ package struct PlanYAML: Sendable {
     /// Returns the text of a draft, which is all a comment; a user who decides on a step removes the comment marks.
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
-            "A DRAFT: decide on the step, take the marks away from here on, and look at it with --dry-run.")
+            "A DRAFT: decide on the step, remove the comment marks from here on, and try it with --dry-run.")
         return
             (head + [""] + note + (binding + ["steps:"]).map { Self.comment(line: $0) }
             + file.job.entries.flatMap(block)).joined(
@@ -78,19 +78,19 @@ package struct PlanYAML: Sendable {
         if let part = job.part {
             lines += [
                 "",
-                "Part \(part.number) of \(part.count), as a job holds a limited number of steps: wherever it says \"this job\",",
-                "run all parts, in their order.",
+                "Part \(part.number) of \(part.count), because a job holds a limited number of steps.",
+                "Where it says \"this job\", run all parts, in their order.",
             ]
         }
         switch job.stage {
         case .beforeDeploy:
             lines += [
-                "", "1. Run this job before the deploy: every document that syncs under \(file.old) goes on syncing.",
+                "", "1. Run this job before the deploy: every document that syncs under \(file.old) keeps syncing.",
             ]
             lines += deploy
         case .afterDeploy where isOfValidator:
             lines += [
-                "", "ONLY ONCE NOBODY READS THE OLD FIELDS, and after the other job: it takes them away.",
+                "", "ONLY ONCE NO CLIENT READS THE OLD FIELDS, and after the other job: this job removes them.",
             ]
         case .afterDeploy where job.movedFrom != nil:
             lines += [
@@ -103,10 +103,11 @@ package struct PlanYAML: Sendable {
         case .afterDeploy:
             lines += [
                 "",
-                "ONLY AFTER THE DEPLOY of \(file.new), or while sync is terminated: what these steps write does not fit",
-                "\(file.old), so that each document would stop syncing. `shipshape backfill` and `shipshape migrate` refuse it until",
-                "the deploy is recorded for the other job (`shipshape deployed JOB`), or stated by --deployed.",
-                "The order of work is in the other job, where there is one; for a breaking change it is:",
+                "ONLY AFTER THE DEPLOY of \(file.new), or while sync is terminated: the values that these steps write",
+                "do not fit \(file.old), so each document would stop syncing. `shipshape backfill` and",
+                "`shipshape migrate` refuse this job until the deploy is recorded for the other job",
+                "(`shipshape deployed JOB`), or stated by --deployed.",
+                "The order of work is in the other job, if there is one; for a breaking change it is:",
             ]
             lines += Self.wrapped(PlanWords.termination(doing: "run this job"), width: 112)
         case .whileWarning:
@@ -114,19 +115,20 @@ package struct PlanYAML: Sendable {
                 "",
                 "1. Set the new validator with validationAction \"warn\": the first command at the end of this file.",
                 "2. Run this job.",
-                "3. Look at what is left: shipshape check \(file.new.shellWord) --collection \("\(job.namespace)".shellWord)",
+                "3. Check what is left: shipshape check \(file.new.shellWord) --collection "
+                    + "\(job.namespace)".shellWord,
                 "4. Set validationAction \"error\": the second command.",
             ]
-            if let follower = file.follower { lines.append("5. Run \(follower), once nobody reads the old fields.") }
+            if let follower = file.follower { lines.append("5. Run \(follower), once no client reads the old fields.") }
         }
         let reviews = job.entries.count { $0.isActive && $0.review != nil }
         if reviews > 0 {
-            lines += ["", "\(reviews.counted("step")) marked \"review\": nobody stated the value, as --default does."]
+            lines += ["", "\(reviews.counted("step")) marked \"review\": check the value, or give one with --default."]
         }
         if let documents = job.documents {
             lines += [
                 "",
-                "\(documents.needing.grouped) of \(documents.all.documents) need it, as the data was when this was planned.",
+                "\(documents.needing.grouped) of \(documents.all.documents) needed it when this was planned.",
             ]
         }
         return lines
@@ -134,7 +136,7 @@ package struct PlanYAML: Sendable {
 
     /// The steps that follow the first run of a job before the deploy.
     private var deploy: [String] {
-        let look = "Look at what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
+        let look = "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
         if isBreaking {
             // Old clients write until sync is terminated, so the second run comes after that.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
@@ -145,7 +147,7 @@ package struct PlanYAML: Sendable {
         let steps =
             [
                 "Deploy \(file.new), and record it: shipshape deployed \(file.job.name)",
-                "Run this job again: until then old clients may have written documents that need it.",
+                "Run this job again: old clients may have written documents that need it.",
             ] + (file.follower.map { ["Run \($0)."] } ?? []) + [look]
         return steps.enumerated().map { "\($0.offset + 2). \($0.element)" }
     }
@@ -159,7 +161,7 @@ package struct PlanYAML: Sendable {
         guard let step = entry.step else { return lines }
         if entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }
         guard entry.isActive else {
-            return lines + Self.comment("nothing needs it (0 of \(ofDocuments)):", indent: "  ") + [
+            return lines + Self.comment("no document needs it (0 of \(ofDocuments)):", indent: "  ") + [
                 Self.comment(line: "- \(step.text)", indent: "  ")
             ]
         }
@@ -174,7 +176,7 @@ package struct PlanYAML: Sendable {
         guard let finding = entry.finding else { return [] }
         let needing =
             finding.needing == 0
-            ? "nothing needs it now; it stays for what is written until the deploy"
+            ? "no document needs it now; the step is for documents that are written before the deploy"
             : "\(finding.needing.documents) \(finding.needing == 1 ? "needs" : "need") it"
         return [needing]
             + finding.leftAlone.map { left in

@@ -6,7 +6,8 @@ package enum RebindText {
     /// Returns the UUIDs of the two collections, and how far the documents match the job's journal.
     package static func plan(_ plan: RebindPlan) -> String {
         [
-            "job \(plan.job) is bound to \(plan.namespace) with the UUID \(uuid(plan.was)); the one that is there has \(uuid(plan.now))",
+            "job \(plan.job) is bound to \(plan.namespace) with the UUID \(uuid(plan.was)); "
+                + "the collection there now has the UUID \(uuid(plan.now))",
             "  \(evidence(plan))",
         ].asLines
     }
@@ -14,15 +15,16 @@ package enum RebindText {
     private static func evidence(_ plan: RebindPlan) -> String {
         guard plan.changes == 0 else {
             let parts = [
-                "\(plan.same.grouped) are of documents that are there",
-                "\(plan.gone.grouped) of documents that are gone",
-                "\(plan.others.grouped) of others under the same _id",
+                "\(plan.same.grouped) to documents that are still there",
+                "\(plan.gone.grouped) to documents that are gone",
+                "\(plan.others.grouped) to other documents with the same _id",
             ]
-            return "of \(plan.changes.counted("change")) in its journal \(parts.joined(separator: ", "))"
-                + (plan.untold == 0 ? "" : "; of \(plan.untold.grouped) nothing tells whether they are the same")
+            return "its journal has \(plan.changes.counted("change")): \(parts.joined(separator: ", "))"
+                + (plan.untold == 0
+                    ? "" : "; it is unknown whether the documents of \(plan.untold.grouped) are still the same")
         }
         return switch plan.hasLast {
-        case true?: "it has no journal to compare with; the document of its last checkpoint is there"
+        case true?: "it has no journal to compare with; the document of its last checkpoint is still there"
         case false?: "it has no journal to compare with; the document of its last checkpoint is gone"
         case nil: "it has no journal to compare with"
         }

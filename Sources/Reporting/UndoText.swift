@@ -12,24 +12,26 @@ package enum UndoText {
     package static func render(_ report: UndoReport, color: Bool) -> String {
         var lines = [Paint(isOn: color).bold(headline(report))]
         if report.outcome != .undoneBefore {
-            let verb = report.outcome == .dryRun ? "would take back" : "took back"
+            let verb = report.outcome == .dryRun ? "would undo" : "undid"
             lines.append(
                 "  \(verb) \(report.taken.restored.grouped) of \(report.journal.changes.counted("change")) in "
                     + "\(report.journal.chunks.counted("chunk")), \(report.seconds.inTenths) s"
                     + (report.taken.earlier > 0 ? " (after \(report.taken.earlier.grouped) by earlier undos)" : ""))
         }
         if report.taken.asBefore > 0, report.outcome == .dryRun {
-            lines.append("  as before already: \(report.taken.asBefore.grouped)")
+            lines.append("  already as before the job: \(report.taken.asBefore.grouped)")
         }
         if report.journal.missing > 0 {
             lines.append(
-                "  the journal is not whole: \(report.journal.missing.grouped) of \(report.journal.attempts.counted("chunk")) "
-                    + "\(report.journal.missing == 1 ? "is" : "are") missing, and what they changed cannot be taken back"
+                "  the journal is incomplete: \(report.journal.missing.grouped) of "
+                    + "\(report.journal.attempts.counted("chunk")) \(report.journal.missing == 1 ? "is" : "are") "
+                    + "missing, and \(report.journal.missing == 1 ? "its" : "their") changes cannot be undone"
             )
         }
         if report.taken.included.count > 0 {
             lines.append(
-                "  of these uncertain, and included as asked: \(report.taken.included.count.grouped), "
+                "  of these uncertain, included because of --include-uncertain: "
+                    + "\(report.taken.included.count.grouped), "
                     + ids(report.taken.included.ids, of: report.taken.included.count))
         }
         lines += report.leftAlone.filter { $0.count > 0 }.map { left in
@@ -38,7 +40,7 @@ package enum UndoText {
         if let children = report.children { lines += self.children(children, isDry: report.outcome == .dryRun) }
         if report.unjournaled > 0 {
             lines.append(
-                "  written without a journal by an earlier version, and not touched: at least "
+                "  skipped, written without a journal by an earlier version: at least "
                     + report.unjournaled.documents)
         }
         if let harm = report.harm {
@@ -55,9 +57,9 @@ package enum UndoText {
         let name = "undo of job \(report.job) on \(report.namespace)"
         return switch report.outcome {
         case .dryRun: "\(name): nothing was written"
-        case .undoneBefore: "\(name): it was undone before"
+        case .undoneBefore: "\(name): already undone"
         case .done: "\(name): done"
-        case .stopped(let stop): "\(name): stopped by \(stop.text); run it again to go on"
+        case .stopped(let stop): "\(name): stopped by \(stop.text); run it again to continue"
         }
     }
 
@@ -65,7 +67,7 @@ package enum UndoText {
         let verb = isDry ? "would remove" : "removed"
         let earlier = children.earlier > 0 ? " (after \(children.earlier.grouped) by earlier undos)" : ""
         let gone = children.gone > 0 ? "; \(children.gone.grouped) no longer there" : ""
-        return ["  \(verb) \(children.removed.documents) that the job had made in other collections\(earlier)\(gone)"]
+        return ["  \(verb) \(children.removed.documents) that the job created in other collections\(earlier)\(gone)"]
             + children.left.map { left in
                 "  kept in \(left.namespace), \(left.reason.text): \(left.count.grouped), "
                     + ids(left.ids, of: left.count)
@@ -82,9 +84,9 @@ extension UndoReport.ChildReason {
     var text: String {
         switch self {
         case .changed: "changed since"
-        case .linked: "a document may link to it"
-        case .shared: "another job works with that collection; undo it first"
-        case .refused: "not removed by the server, or too large to be compared"
+        case .linked: "a document might link to it"
+        case .shared: "another job uses that collection; undo that job first"
+        case .refused: "refused by the server, or too large to compare"
         }
     }
 }
@@ -94,7 +96,7 @@ extension UndoReport.LeftDocument {
         switch reason {
         case .changed: "changed since"
         case .gone: "no longer there"
-        case .uncertain: "uncertain, as the job is not known to have written it"
+        case .uncertain: "uncertain whether the job wrote it"
         case .locked: "locked by the sync translator"
         case .refused:
             code.flatMap(Failure.words) ?? "refused by the server" + (code.map { " (code \($0))" } ?? "")

@@ -35,7 +35,7 @@ public struct UnsyncedText: Sendable {
     }
 
     private func app(_ app: UnsyncedReport.App) -> String {
-        let name = app.id.map { "app \($0.printable)" } ?? "no app named"
+        let name = app.id.map { "app \($0.printable)" } ?? "no app ID"
         let headroom = app.headroom(limit: report.limit)
         let heading =
             "\(paint.bold(name)) in \(app.ledgers.map { "\($0)".printable }.joined(separator: " and ")): "
@@ -56,7 +56,7 @@ public struct UnsyncedText: Sendable {
             namespace: namespace, counts: DocumentCounts(), groups: explanation.groups)
         let table = CheckReportGroups(collection: found, ids: ids, width: width, showsFilters: false).text
         // The table is split into lines, because a line break within a line would be shown as an escape.
-        return ["\(namespace): why they fail".printable] + table.split(separator: "\n").map(String.init)
+        return ["\(namespace): why documents fail".printable] + table.split(separator: "\n").map(String.init)
     }
 }
 
@@ -68,7 +68,7 @@ extension UnsyncedReport {
         }
         guard let fullest = apps.first else { return ("The ledger is empty (limit \(limit.grouped)).", .good) }
         let headroom = fullest.headroom(limit: limit)
-        let apps = apps.count > 1 ? " in the fullest of \(apps.count) apps" : ""
+        let apps = apps.count > 1 ? " in the fullest of \(apps.count.grouped) apps" : ""
         let count = fullest.count
         let entries = count.warning == nil ? "" : " in \(count.entries.entries)"
         let recorded =
@@ -82,7 +82,7 @@ extension UnsyncedReport {
     var explanation: String? {
         guard let explained, !apps.isEmpty else { return nil }
         let uncovered = uncoveredCount
-        let rest = uncovered > 0 ? "; \(uncovered.grouped) not looked at, since the schema does not cover them" : ""
+        let rest = uncovered > 0 ? "; \(uncovered.grouped) not checked, because the schema does not cover them" : ""
         return "\(explained.failing.grouped) still fail, \(explained.possible.grouped) might fail, "
             + "\(explained.stale.grouped) are stale (\(explained.fitting.grouped) fit now, "
             + "\(explained.gone.grouped) are gone)\(rest)."
@@ -92,7 +92,7 @@ extension UnsyncedReport {
     func table(of app: App) -> Report.Table {
         let counted = schema == nil ? [] : ["still fail", "might fail", "fit now", "gone"]
         return Report.Table(
-            title: app.id.map { "app \($0)" } ?? "no app named",
+            title: app.id.map { "app \($0)" } ?? "no app ID",
             columns: [Report.Column(title: "collection")]
                 + (["documents", "entries"] + counted).map { Report.Column(title: $0, isNumber: true) }
                 + [Report.Column(title: "reason")],
@@ -116,6 +116,6 @@ extension UnsyncedReport {
             return collection.reasons.count == 1 ? text : "\(text) × \(reason.entryCount.grouped)"
         }
         let more = collection.reasons.count - shown.count
-        return (shown + (more > 0 ? ["and \(more) more"] : [])).joined(separator: ", ")
+        return (shown + (more > 0 ? ["and \(more.grouped) more"] : [])).joined(separator: ", ")
     }
 }

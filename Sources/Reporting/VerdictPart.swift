@@ -16,6 +16,17 @@ struct VerdictPart {
     var reasons: [String] = []
 }
 
+extension DeployVerdict.Severity {
+    /// The word for people; the JSON form has the raw value.
+    var word: String {
+        switch self {
+        case .safe: "safe"
+        case .unknown: "unknown"
+        case .harmful: "unsafe"
+        }
+    }
+}
+
 extension CheckReport {
     /// Returns the verdict's parts, in the order in which they are shown.
     func parts(ids: IDDisplay) -> [VerdictPart] { [documentsPart, limitPart, changePart(ids)] }

@@ -52,11 +52,11 @@ struct ViolationGroupWords {
     /// The server's count of the documents that the filter finds; `nil` if it was not asked.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
-        if proven == group.count { return "proven: the server finds as many" }
+        if proven == group.count { return "proven: the server finds the same number" }
         let isExplained = !group.filterIsExact && proven > group.count
         return "the server finds \(proven.grouped): "
             + (isExplained
-                ? "the filter is an upper bound" : "differs from the scan, were documents changed meanwhile?")
+                ? "the filter also finds others" : "not the scan's count, perhaps because documents changed")
     }
 
     /// The exception that covers the group, with its reason and owner; `nil` if there is none.

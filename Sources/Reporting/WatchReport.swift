@@ -14,14 +14,13 @@ extension WatchReport {
         let counts = outcome.counts
         var lines = [line(counts)]
         for (namespace, count) in counts.collections { lines.append("  \(count.grouped) of \(namespace)") }
-        if !outcome.isCaughtUp { lines.append("Stopped before all changes were judged: the next run goes on there.") }
+        if !outcome.isCaughtUp { lines.append("Stopped before all changes were judged: the next run resumes there.") }
         return lines.joined(separator: "\n")
     }
 
     /// Returns one line of text.
     package static func line(_ counts: WatchCounts) -> String {
-        "\(counts.total.counted("unsynced document")) in \(counts.ledger), of a limit of "
-            + "\(counts.limit.grouped)"
+        "\(counts.total.counted("unsynced document")) in \(counts.ledger) (limit \(counts.limit.grouped))"
     }
 
     /// Returns one JSON object with its keys in a fixed order.
@@ -50,9 +49,9 @@ extension WatchReport {
                 counts: counts.collections.map { namespace, count in (labels + [("collection", "\(namespace)")], count)
                 }),
             Metric(
-                "unsynced_documents_total", "Documents that do not sync, of all collections.", labels, counts.total),
+                "unsynced_documents_total", "Documents that do not sync, in all collections.", labels, counts.total),
             Metric("unsynced_limit", "The count at which sync stops.", labels, counts.limit),
-            Metric("watch_lag_seconds", "How far the ledger is behind the deployment.", labels, counts.lag),
+            Metric("watch_lag_seconds", "Seconds by which the ledger lags behind the deployment.", labels, counts.lag),
             Metric(
                 "watch_changes", "Changes that were judged since the watch began.", labels, counts.changes,
                 kind: .counter),

@@ -69,7 +69,8 @@ package struct LeaseSeeker {
         RunError(
             .leaseHeld,
             "job \"\(job)\" is held by \(name(of: holder)); its lease ends in "
-                + "\(max(0, Int(remaining.seconds.rounded(.up)))) s unless it renews it; wait for it with --lease-wait")
+                + "\(max(0, Int(remaining.seconds.rounded(.up)))) s unless it is renewed; wait for it with "
+                + "--lease-wait")
     }
 
     private static func name(of holder: RunnerIdentity?) -> String {

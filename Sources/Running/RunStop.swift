@@ -1,3 +1,5 @@
+import JobState
+
 /// Why a run stopped between two chunks.
 package enum RunStop: Sendable, Hashable {
     /// SIGINT or SIGTERM.
@@ -15,11 +17,11 @@ package enum RunStop: Sendable, Hashable {
     package var reason: String {
         switch self {
         case .signal: "a signal"
-        case .arrivals(let count): "documents that keep arriving: \(count) need the job"
+        case .arrivals(let count): "documents that keep arriving: \(count.separated) still need the job"
         case .timeBudget: "the time budget (--max-runtime)"
         case .failures(let count, let allowed):
-            "\(count) documents that cannot be written, where --max-errors allows \(allowed)"
-        case .threshold(let headroom): "the limit of unsynced documents: \(headroom)"
+            "\(count.separated) documents that cannot be written (--max-errors allows \(allowed.separated))"
+        case .threshold(let headroom): "the limit of unsynced documents: \(headroom.counts)"
         }
     }
 }

@@ -87,14 +87,14 @@ extension CollectionScan {
         }
         if options.sampleSize != nil { return (nil, []) }
         if options.isView {
-            let cursor = MissingGuarantee(.resumable, "\(namespace) is a view, and a view has no _id index to go on by")
+            let cursor = MissingGuarantee(.resumable, "\(namespace) is a view, and a view has no _id index")
             let (tracker, missing) = without("\(namespace) is a view, and a view has no change stream")
             return (tracker, missing + [cursor])
         }
         let pool = pool
         let start = try await pool.withClient { client throws(MongoError) in try client.operationTime() }
         guard start > 0 else {
-            return without("the server is no member of a replica set, and so has no change streams")
+            return without("the server is not a member of a replica set, so it has no change streams")
         }
         let tracker = ChangeTracker(
             namespace, from: ClusterTime(rawValue: start), on: pool, isStopped: options.isStopped)
@@ -119,11 +119,11 @@ extension CollectionScan {
             result.changedCount = outcome.changed.count
             if outcome.changed.isIncomplete {
                 throw ChangesUnknown(
-                    reason: "more documents changed during the scan than are kept, of which "
-                        + "\(outcome.changed.count) were judged again")
+                    reason: "too many documents changed during the scan: only \(outcome.changed.count) of them were "
+                        + "judged again")
             }
             if options.judging.linkTargets != nil, !schema.linkTargets.isEmpty {
-                throw ChangesUnknown(reason: "what links lead to was looked up while they were read, and not again")
+                throw ChangesUnknown(reason: "linked documents were looked up during the scan only, not at its end")
             }
             if let blur = outcome.blur {
                 result.missing.append(MissingGuarantee(.oneMoment, blur))

@@ -29,7 +29,7 @@ struct DumpFolder {
             guard found.count <= 1 else {
                 throw SourceError(
                     "\(folder) holds the documents of \(namespace) more than once: "
-                        + found.map(\.path.string).sorted().joined(separator: ", ") + " (leave one of them)")
+                        + found.map(\.path.string).sorted().joined(separator: ", ") + " (remove all but one)")
             }
             let metadata = files.metadata.first { stems.contains($0.stem) }
             if found.isEmpty, metadata == nil { continue }
@@ -70,7 +70,7 @@ extension DumpFolder {
     }
 
     static func oplogNote(_ name: String) -> String {
-        "\(name) was passed over: what was written while the dump was made is not in what was checked"
+        "\(name) was not read: writes made during the dump were not checked"
     }
 }
 

@@ -24,7 +24,7 @@ package enum LiveSchema {
             throw SchemaError(
                 .schemaMissing, at: SourceLocation(whole: name),
                 namespace.map { "\($0) has no validator with a $jsonSchema" }
-                    ?? "no collection that the user may see has a validator with a $jsonSchema",
+                    ?? "no collection that the user can see has a validator with a $jsonSchema",
                 remedy: "give a file or a folder of schemas")
         }
         schema.collections.sort { $0.namespace < $1.namespace }
@@ -56,7 +56,7 @@ package enum LiveSchema {
             schema.notes.append(
                 SchemaNote(
                     location: place,
-                    message: "validationLevel is \"\(level)\": the server lets documents that fail already be updated"))
+                    message: "validationLevel is \"\(level)\": documents that fail already can still be updated"))
         }
     }
 }

@@ -68,14 +68,14 @@ struct RecordReader {
         do throws(MongoError) {
             try retries.wait(after: error, isProgress: isProgress, isStopped: isStopped)
         } catch {
-            throw MemberLost(reason: "the member that was read does not answer: \(error)")
+            throw MemberLost(reason: "the member being read does not answer: \(error)")
         }
         do { try expectSameProcess() } catch let error as MongoError where error.isCursorLost {}
     }
 
     private func expectSameProcess() throws {
         guard try collection.hello(of: reads).process == plan.process else {
-            throw MemberLost(reason: "the member that was read was restarted")
+            throw MemberLost(reason: "the member being read has restarted")
         }
     }
 
@@ -173,7 +173,7 @@ extension BSONView {
             bytes.extracting(nameStart..<place - 1).isEqual(to: name)
         else {
             // The server replaces a document's own field of that name by the number.
-            throw MemberLost(reason: "a document has a field \"\(name)\" of its own")
+            throw MemberLost(reason: "a document contains a field \"\(name)\"")
         }
         let content = bytes.extracting(start + 4..<nameStart - 1)
         let total = UInt32(content.byteCount + 5)

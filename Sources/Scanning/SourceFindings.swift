@@ -37,7 +37,7 @@ package struct SourceFacts: Sendable {
     private static func note(_ namespace: Namespace, _ kind: DumpMetadata.Kind?, _ name: String) -> String {
         switch kind {
         case .view: "\(namespace) is a view in \(name), and a dump holds no documents of a view"
-        case .timeSeries: "\(namespace) is a time series in \(name), and a dump holds only the buckets of those"
+        case .timeSeries: "\(namespace) is a time series in \(name), and a dump holds only the buckets of a time series"
         case .collection, nil: "\(name) holds no documents of \(namespace)"
         }
     }
@@ -70,7 +70,7 @@ package struct SourceError: Error, CustomStringConvertible {
     /// Returns the error for a source of unknown kind; it names the known kinds.
     static func unknownKind(_ name: String) -> SourceError {
         SourceError(
-            "\(name) begins neither as BSON nor as extended JSON: give a mongodump folder, a .bson file, a mongodump "
+            "\(name) is neither BSON nor extended JSON: give a mongodump folder, a .bson file, a mongodump "
                 + "archive, or a mongoexport file of JSON (not CSV), each plain or compressed with gzip")
     }
 }

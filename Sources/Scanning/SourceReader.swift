@@ -109,11 +109,12 @@ package struct SourceReader: Sendable {
         if try input.kind() == .archive { return try readArchive(input, body) }
         guard namespaces.count == 1 else {
             let asked = purpose == .check ? "the schema covers \(namespaces.count) collections" : "it names none"
-            throw SourceError("\(name) is one file, and \(asked): name the file's with --collection")
+            throw SourceError("\(name) is one file, and \(asked): name its collection with --collection")
         }
         // A file may belong to an empty collection, but a pipe without a byte usually means that the dump failed.
         if path == DumpInput.standardInput, input.isEmpty {
-            throw SourceError("standard input is empty: there is nothing to check (did what writes to it fail?)")
+            throw SourceError(
+                "standard input is empty: there is nothing to check (did the command that writes to it fail?)")
         }
         var facts = SourceFacts()
         if try !read(input, named: name, into: &facts, { try body(0, $0) }) { try file(0, path) }
@@ -155,7 +156,7 @@ extension SourceReader {
             }
             if reader.sawPlainInteger {
                 facts.notes.append(
-                    "\(name) does not tell int from long: a whole number was taken for an int where it is small enough "
+                    "\(name) does not distinguish int from long: whole numbers of 32 bits were read as int "
                         + "(export with --jsonFormat=canonical)")
             }
         // For a file named .bson, the error names the byte at which it is not BSON.

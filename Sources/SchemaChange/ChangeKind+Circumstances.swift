@@ -5,7 +5,7 @@ extension ChangeKind {
         guard verdict != .nonBreaking else { return self }
         return ChangeKind(
             code, server: .nonBreaking, client: .nonBreaking, then: [.dataAccess],
-            .inferred("breaking changes concern collections that sync"),
+            .inferred("breaking changes affect only collections that sync"),
             do: "Nothing for sync: the collection does not sync. Check what functions and rules read and write.")
     }
 
@@ -19,8 +19,8 @@ extension ChangeKind {
         return ChangeKind(
             code, server: .versioned, client: client == .breaking ? .versioned : client, then: rest,
             .inferred("schema versioning, seen in SDK releases of 2024 and never documented"),
-            do: "Deploy it as a new schema version: clients keep the version that they were built with. Not with "
-                + "development mode.")
+            do: "Deploy it as a new schema version: clients keep the version that they were built with. Development "
+                + "mode cannot do this.")
     }
 
     /// Returns the change if a partner holds the documents in the new shape, and the original keeps its schema.
@@ -29,8 +29,8 @@ extension ChangeKind {
             code, server: .served, client: .served, then: [],
             .inferred("a partner collection, whose original keeps its schema"),
             do:
-                "Leave \(partner.source) its schema, and give the new one to its partner \(partner.target), which serves the "
-                + "change: \(partner.state) (job \(partner.name)).")
+                "Keep the schema of \(partner.source), and give the new one to its partner \(partner.target), which "
+                + "serves the change: \(partner.state) (job \(partner.name)).")
     }
 
     /// Returns the change if the added collection is a partner: served, or breaking while the partner is unverified.
@@ -43,7 +43,7 @@ extension ChangeKind {
         }
         return ChangeKind(
             code, server: server, client: .breaking, then: [],
-            .inferred("a partner collection that nothing keeps equal to its original"),
+            .inferred("a partner collection that is not kept in sync with its original"),
             do:
                 "Do not deploy it yet: clients of \(partner.source) and of its partner \(partner.target) would not see "
                 + "each other's changes: \(reason) (job \(partner.name)).")
@@ -57,9 +57,9 @@ extension ChangeKind {
             code, server: verdict, client: verdict, then: refusesMore ? [.refusedWrites] : [],
             .inferred("MongoDB manual, $jsonSchema: what is written must conform"),
             do: refusesMore
-                ? "Make the documents fit first. Deploy with validationAction warn, and change to error when no warning "
-                    + "comes any more."
-                : "Nothing: what conformed before still does.")
+                ? "Make the documents fit first. Deploy with validationAction warn, and change it to error once no "
+                    + "warnings appear."
+                : "Nothing: documents that conformed before still conform.")
     }
 }
 
@@ -67,7 +67,7 @@ extension PartnerCollection.State: CustomStringConvertible {
     /// A clause that says what is known about the partner.
     public var description: String {
         switch self {
-        case .verified(let time): "compared at \(time) with no difference, and a mirror is at work"
+        case .verified(let time): "compared at \(time) without differences, and a mirror is running"
         case .cutOver(let time): "cut over at \(time)"
         case .unverified(let reason): reason
         }

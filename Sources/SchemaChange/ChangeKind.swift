@@ -103,27 +103,26 @@ extension ChangeKind {
     static let typeAdded = Self(
         .typeAdded, server: .nonBreaking, client: .nonBreaking,
         then: [.mayResync, .unsyncedDocuments, .clientMigration], .quickReference("Add an object type"),
-        do: "Check the collection's documents before the deploy: those that do not conform enter the unsynced ones.")
+        do: "Check the collection's documents before the deploy: documents that do not conform will not sync.")
     static let typeRemoved = Self(
         .typeRemoved, server: .breaking, client: .nonBreaking, then: [.terminate, .clientReset],
         .quickReference("Remove an object type"),
-        do: "Keep the type on the server, and leave it out of the clients: that needs nothing.")
+        do: "Keep the type on the server, and remove it only from the clients: that breaks nothing.")
     static let typeRenamed = Self(
         .typeRenamed, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .quickReference("Change an object type name"),
-        do: "Keep the title, and map the class name in the client (Kotlin, Java, .NET, Flutter). Else write a partner "
-            + "collection, or terminate and re-enable sync.")
+        do: "Keep the title, and map the class name in the client (Kotlin, Java, .NET, Flutter). Otherwise use a "
+            + "partner collection, or terminate and re-enable sync.")
     static let embeddedTypeRenamed = Self(
         .typeRenamed, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .inferred("as a type's rename"),
-        do: "Keep the title of the embedded type, and map the class name in the client. The documents stay as they are."
-    )
+        do: "Keep the title of the embedded type, and map the class name in the client. No document has to change.")
     static let collectionMoved = Self(
         .collectionMoved, server: .breaking, client: .nonBreaking, then: [.terminate, .clientReset],
-        .inferred("the server's type is removed here and added there; clients know types by their titles"),
+        .inferred("on the server the type is removed and added again; clients know types by their titles"),
         do:
-            "Copy the documents to the new collection, keep both equal by triggers while clients change over, and remove "
-            + "the old one last.")
+            "Copy the documents to the new collection, keep both in sync with triggers while clients update, and "
+            + "remove the old one last.")
 }
 
 /// Changes of a property's values.
@@ -132,7 +131,7 @@ extension ChangeKind {
     private static let asType = Source.inferred(
         "as a change of type; clients compare element types and collections, too")
     private static let remedy =
-        "Or keep the property, and add one of the new type with converted copies: that is additive."
+        "Or keep the property, and add one of the new type with converted values: that change is additive."
 
     private static func type(
         _ code: SchemaChange.Code, client: SchemaChange.Verdict = .breaking, _ source: Source, do advice: String
@@ -144,13 +143,13 @@ extension ChangeKind {
 
     static let propertyTypeChanged = type(
         .propertyTypeChanged, row,
-        do: "Terminate sync, convert the documents, re-enable it with the new schema; or write a partner collection. "
-            + remedy)
+        do: "Terminate sync, convert the documents, and re-enable sync with the new schema; or use a partner "
+            + "collection. " + remedy)
     /// A change from another type of numbers to `double` or `decimal`.
     static let numberWidened = type(
         .propertyTypeChanged, row,
-        do: "No exemption is known for wider numbers: terminate sync, convert the documents and re-enable it. " + remedy
-    )
+        do: "No exception is known for wider number types: terminate sync, convert the documents, and re-enable sync. "
+            + remedy)
     /// A change between `int` and `long`, which clients hold as the same 64-bit integer.
     ///
     /// This is only for properties. No documentation says so of elements or of the primary key, so the more severe
@@ -160,24 +159,24 @@ extension ChangeKind {
         Source(
             basis: .partly, text: "App Services: Update Your Schema; that clients hold both as 64 bits is inferred",
             quickReference: "Change property type but keep the name"),
-        do: "Leave the type: clients hold both as the same 64-bit integer, and the server takes either for them.")
+        do: "Keep the old type: clients store both as the same 64-bit integer, and the server accepts both.")
     static let cardinalityChanged = type(
         .cardinalityChanged, asType,
-        do: "Terminate sync, wrap the single values or unwrap the collections of one, and re-enable it. " + remedy)
+        do: "Terminate sync, wrap single values or unwrap lists of one value, and re-enable sync. " + remedy)
     static let listSetChanged = type(
         .listSetChanged, asType,
-        do: "Terminate sync, remove the duplicates where it becomes a set, and re-enable it. " + remedy)
+        do: "Terminate sync, remove duplicates if it becomes a set, and re-enable sync. " + remedy)
     static let elementTypeChanged = type(
         .elementTypeChanged, asType,
-        do: "Terminate sync, convert each element or value, and re-enable it. " + remedy)
+        do: "Terminate sync, convert each element or value, and re-enable sync. " + remedy)
     static let elementNullabilityChanged = type(
         .elementNullabilityChanged, .inferred("as a change between optional and required"),
-        do: "Terminate sync, drop or fill the nulls where they are refused now, and re-enable it.")
+        do: "Terminate sync, drop or fill the nulls that the new schema refuses, and re-enable sync.")
     static let embeddingChanged = type(
-        .embeddingChanged, .inferred("clients hold embedded objects and links in tables of two kinds"),
+        .embeddingChanged, .inferred("clients store embedded objects and links in tables of two kinds"),
         do:
-            "Write a partner collection. A client can migrate alone only where each object has exactly one parent: count "
-            + "those with none and with several first.")
+            "Use a partner collection. Without one, clients can migrate only if each object has exactly one parent: "
+            + "first count the objects without a parent and those with several.")
     static let linkAdded = link(.linkAdded, "the values must be keys of the linked documents, or null")
     static let linkRemoved = link(.linkRemoved, "the keys stay as plain values")
     static let linkRetargeted = link(.linkRetargeted, "the values must be keys of the newly linked documents, or null")
@@ -185,18 +184,18 @@ extension ChangeKind {
     private static func link(_ code: SchemaChange.Code, _ demand: String) -> Self {
         type(
             code, .inferred("as a change of type: a link is another type than the key that it holds"),
-            do: "Terminate and re-enable sync with the new schema, or write a partner collection; \(demand).")
+            do: "Terminate and re-enable sync with the new schema, or use a partner collection; \(demand).")
     }
 
     static let idRemoved = Self(
         .idRemoved, server: .breaking, client: .breaking, then: [.terminate, .clientReset, .unsyncedDocuments],
         .documented("App Services: Data Model"),
-        do: "Do not deploy it: sync takes no type whose primary key has another name than _id. Keep _id.")
+        do: "Do not deploy it: sync refuses a type whose primary key is not named _id. Keep _id.")
     static let idTypeChanged = Self(
         .idTypeChanged, server: .breaking, client: .breaking, then: [.terminate, .clientReset, .unsyncedDocuments],
         .documented("App Services: Partner Collections; the older pages on migrations"),
         do:
-            "An _id cannot be changed in place: write a partner collection whose documents have new _ids, and map every "
+            "An _id cannot be changed in place: use a partner collection whose documents have new _ids, and map every "
             + "link to them.")
 }
 
@@ -205,29 +204,29 @@ extension ChangeKind {
     static let partitionKeyChanged = Self(
         .partitionKeyChanged, server: .breaking, client: .breaking,
         then: [.terminate, .clientReset, .unsyncedDocuments], .documented("App Services: Partition-Based Sync"),
-        do: "Give every document the new key while sync is terminated, then re-enable it: all clients sync anew.")
+        do: "Terminate sync, give every document the new key, and re-enable sync.")
     static let queryableAdded = Self(
         .queryableAdded, server: .nonBreaking, client: .nonBreaking, then: [.catchUp],
-        .documented("App Services: Sync Settings"), do: "Nothing; devices first catch up to that point of history.")
+        .documented("App Services: Sync Settings"), do: "Nothing.")
     static let queryableRemoved = Self(
         .queryableRemoved, server: .nonBreaking, client: .breaking, then: [.someClientsReset],
         .documented("App Services: Sync Settings"),
-        do: "Wait until no client subscribes by it: those that do get an error and reset.")
+        do: "Wait until no client subscribes by this field: clients that still do get an error and reset.")
     static let indexedQueryableChanged = Self(
         .indexedQueryableChanged, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .documented("App Services: Sync Settings"),
-        do: "It can be changed only while sync is off. Its type must be the same in every collection.")
+        do: "Change it while sync is terminated. Its type must be the same in every collection.")
     static let syncModeChanged = Self(
         .syncModeChanged, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
-        .documented("App Services: Sync Settings"), do: "Terminate sync, change the mode, and re-enable it.")
+        .documented("App Services: Sync Settings"), do: "Terminate sync, change the mode, and re-enable sync.")
     static let dataSourceChanged = Self(
         .dataSourceChanged, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .documented("App Services: Sync Settings"),
-        do: "Terminate sync, bring the documents to the other cluster, and re-enable it there.")
+        do: "Terminate sync, copy the documents to the other cluster, and re-enable sync there.")
     static let asymmetricChanged = Self(
         .asymmetricChanged, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .documented("App Services: release notes of 2024-07-10"),
-        do: "Terminate and re-enable sync. Clients need the other kind of object for the type.")
+        do: "Terminate and re-enable sync. Clients need another kind of object for the type.")
 }
 
 extension ChangeKind {
@@ -248,12 +247,12 @@ extension ChangeKind {
     static let requiredAdded = Self(
         .requiredAdded, server: .nonBreaking, client: .nonBreaking,
         then: [.resync, .unsyncedDocuments, .clientMigration], .quickReference("Add a required property"),
-        do: "Fill the documents first, then deploy, then fill once more what older clients wrote meanwhile. Where more "
-            + "than the limit stay without it, sync stops.")
+        do: "Fill the documents, deploy, then fill the documents that older clients wrote in the meantime. If more "
+            + "documents than the limit lack it, sync stops.")
     static let optionalAdded = Self(
         .optionalAdded, server: .nonBreaking, client: .nonBreaking,
         then: [.mayResync, .unsyncedDocuments, .clientMigration], .quickReference("Add an optional property"),
-        do: "Nothing, unless documents already hold a field of that name with another type: convert those first.")
+        do: "Nothing, unless documents already have a field of that name with another type: convert them first.")
     static let requiredRemoved = removed("Remove a required property")
     static let optionalRemoved = removed("Remove an optional property")
 
@@ -261,38 +260,39 @@ extension ChangeKind {
         Self(
             .propertyRemoved, server: .breaking, client: .nonBreaking, then: [.terminate, .clientReset],
             .quickReference(row),
-            do: "Keep it on the server, and leave it out of the clients: new objects get a zero or null there.")
+            do: "Keep it on the server, and remove it only from the clients: it is zero or null in new objects.")
     }
 
     static let propertyRenamed = Self(
         .propertyRenamed, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .quickReference("Change a property name"),
-        do: "Keep the name, and map it in the client (most SDKs can). Else add the new property beside the old one and "
-            + "copy the values, or write a partner collection.")
+        do: "Keep the name, and map it in the client (most SDKs can). Otherwise add the new property next to the old "
+            + "one and copy the values, or use a partner collection.")
     static let optionalToRequired = Self(
         .optionalToRequired, server: .breaking, client: .breaking,
         then: [.terminate, .clientReset, .unsyncedDocuments],
         .quickReference("Change property from optional to required"),
-        do: "Fill the documents where it is missing or null, then terminate and re-enable sync with the new schema, or "
-            + "write a partner collection.")
+        do: "Fill the documents where it is missing or null, then terminate and re-enable sync with the new schema; or "
+            + "use a partner collection.")
     static let requiredToOptional = Self(
         .requiredToOptional, server: .breaking, client: .breaking, then: [.terminate, .clientReset],
         .quickReference("Change property from required to optional"),
         do:
-            "The documents stay as they are. Keep it required if you can: else terminate and re-enable sync, or write a "
+            "No document has to change. Keep it required if you can; otherwise terminate and re-enable sync, or use a "
             + "partner collection.")
     static let defaultAdded = Self(
         .defaultAdded, server: .nonBreaking, client: .nonBreaking, then: [.mayResync],
         .documented("App Services: Update Your Data Model"),
-        do: "Nothing: clients see the default where the field is missing, and the documents stay without it.")
+        do: "Nothing: clients show the default where the field is missing; the documents do not change.")
     static let defaultChanged = Self(
         .defaultChanged, server: .nonBreaking, client: .nonBreaking, then: [.mayResync],
         .inferred("as an added default"),
-        do: "Documents without the field show the new default. Write the old one into them first where it must stay.")
+        do: "Documents without the field show the new default. If they must keep the old one, write it into them first."
+    )
     static let defaultRemoved = Self(
         .defaultRemoved, server: .nonBreaking, client: .nonBreaking, then: [.mayResync, .unsyncedDocuments],
         .inferred("as an added default"),
-        do: "Write the old default into the documents that lack the field first: without it they stop syncing.")
+        do: "First write the old default into the documents that lack the field: without it they stop syncing.")
 }
 
 /// Changes of demands apart from types and fields.
@@ -301,15 +301,15 @@ extension ChangeKind {
         .constraintTightened, server: .nonBreaking, client: .nonBreaking, then: [.unsyncedDocuments, .dataAccess],
         .inferred("clients do not know constraints"),
         do:
-            "Check the documents before the deploy: those outside of the constraint might stop syncing, and clients can "
-            + "still write such.")
+            "Check the documents before the deploy: documents that break the constraint might stop syncing, and "
+            + "clients can still write such documents.")
     static let constraintLoosened = Self(
         .constraintLoosened, server: .nonBreaking, client: .nonBreaking, then: [.dataAccess],
         .inferred("clients do not know constraints"), do: "Nothing.")
     static let additionalPropertiesChanged = Self(
         .additionalPropertiesChanged, server: .nonBreaking, client: .nonBreaking, then: [.dataAccess],
-        .inferred("sync passes over fields that the schema does not declare"),
+        .inferred("sync ignores fields that the schema does not declare"),
         do:
-            "Nothing for sync. Where further fields are refused now, check the documents that functions and rules touch."
-    )
+            "Nothing for sync. If the new schema refuses undeclared fields, check the documents that functions and "
+            + "rules use.")
 }

@@ -266,9 +266,9 @@ enum FurtherFields: Hashable {
 
     fileprivate var words: String {
         switch self {
-        case .any: "any further fields"
-        case .none: "no further fields"
-        case .only: "further fields of one schema"
+        case .any: "any undeclared fields"
+        case .none: "no undeclared fields"
+        case .only: "undeclared fields of one schema"
         }
     }
 }
@@ -308,7 +308,7 @@ extension Comparison {
         case (nil, let link?):
             note(.linkAdded, at: spot, from: old, to: new, "\(spot.new) becomes a link to \(link.target)")
         case (let link?, nil):
-            note(.linkRemoved, at: spot, from: old, to: new, "\(spot.new) is no link to \(link.target) any more")
+            note(.linkRemoved, at: spot, from: old, to: new, "\(spot.new) is no longer a link to \(link.target)")
         case (let before?, let after?) where !isSame(before, after):
             note(
                 .linkRetargeted, at: spot, from: old, to: new,

@@ -82,8 +82,8 @@ extension [SchemaChange] {
         }
         return partners.flatMap { partner in
             notes(on: partner) { carried in
-                "\(partner) does not serve the change of \(carried) in \(partner.source) itself: leave "
-                    + "\(partner.source) its schema, and add the new one as \(partner.target)"
+                "\(partner) does not serve the change of \(carried) in \(partner.source) itself: keep the schema of "
+                    + "\(partner.source), and add the new one as \(partner.target)"
             }
         }
     }
@@ -116,7 +116,7 @@ extension [SchemaChange] {
             own.isEmpty ? nil : carried(places(own)),
             others.isEmpty
                 ? nil
-                : "\(partner) does not serve the change of \(places(others)): its steps do not carry that over",
+                : "\(partner) does not serve the change of \(places(others)): its steps do not carry it over",
         ].compactMap(\.self)
     }
 

@@ -43,7 +43,7 @@ extension SchemaDiff {
             let (from, to) = (change.oldPath, "\(SchemaPath([.field(name)]))")
             return RenameHint(
                 removed: change, added: candidates[0], rename: "\(namespace).\(from)=\(to)",
-                reason: "the only \(slot.type) that goes there, and \(to) the only one that comes")
+                reason: "the only \(slot.type) removed there, and \(to) is the only one added")
         }
     }
 
@@ -62,7 +62,7 @@ extension SchemaDiff {
                 (other, reason) = (sameTitle[0], "both have the type \(title ?? "")")
             } else if alike.count == 1, rivals.count == 1 {
                 (other, reason) = (
-                    alike[0], "both have the same properties, and no other collection that comes has them"
+                    alike[0], "both have the same properties, and no other added collection has them"
                 )
             } else {
                 return nil

@@ -75,7 +75,7 @@ extension RenameResolver {
 
     private mutating func move(_ from: Namespace, to target: Namespace, _ rename: Rename) throws(RenameError) {
         if let other = map.collections[from], other != target {
-            throw rename.error("\(from) is already said to have moved to \(other)")
+            throw rename.error("another rename already moves \(from) to \(other)")
         }
         map.collections[from] = target
     }
@@ -86,7 +86,7 @@ extension RenameResolver {
             let others = old.collections.map(\.namespace).filter { $0 != from && map.newName(of: $0) == target }
             guard let other = others.first else { continue }
             let rename = renames.first { $0.old == "\(from)" || $0.old == old[from]?.root.typeName }
-            let message = "the older schema has \(other), too, which would become the same collection"
+            let message = "the older schema also has \(other), and both would become the same collection"
             throw rename?.error(message) ?? RenameError("\(from)=\(target)", at: nil, message)
         }
     }
@@ -109,7 +109,7 @@ extension RenameResolver {
                 hint: Spelling.hint(for: name, among: known) ?? Spelling.hint(for: rename.old, among: known))
         }
         guard RenamePath.names(rename.new)?.count == 1 else {
-            throw rename.error("the right side is the property's new name alone: it stays in its object")
+            throw rename.error("write only the property's new name on the right: a property stays in its object")
         }
         var places: [Place] = []
         for owner in owners where owner.isSame(as: first) {
@@ -136,7 +136,7 @@ extension RenameResolver {
             let before = old[place.namespace]?.root.node(at: parent)
         else { return }
         guard place.path.steps != [.field("_id")], !parent.isRoot || name != "_id" else {
-            throw rename.error("the primary key is always _id, and can be called nothing else")
+            throw rename.error("the primary key is always named _id")
         }
         let namespace = map.newName(of: place.namespace)
         guard let after = new[namespace]?.root.node(at: map.newPath(of: parent, in: place.namespace)) else {
@@ -150,10 +150,10 @@ extension RenameResolver {
         let siblings = map.properties[place.namespace] ?? [:]
         let takesPlace = { (other: String) in siblings[parent.appending(.field(other))] != nil }
         if before.property(name) != nil, !takesPlace(name) {
-            throw rename.error("\"\(name)\" stands in the older schema, too: it is no new name")
+            throw rename.error("the older schema also has \"\(name)\": it is not a new name")
         }
         if after.property(oldName) != nil, !siblings.values.contains(oldName) {
-            throw rename.error("\"\(oldName)\" still stands in the newer schema: that is an addition, not a rename")
+            throw rename.error("the newer schema still has \"\(oldName)\": this is an addition, not a rename")
         }
     }
 

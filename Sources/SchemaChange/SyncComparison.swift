@@ -28,9 +28,9 @@ struct SyncComparison {
         case (.partition(let from), .partition(let to)) where from.field != to.field || from.type != to.type:
             note(.partitionKeyChanged, "partition", "partition key: \(from.words) → \(to.words)")
         case (.partition, .flexible):
-            note(.syncModeChanged, "type", "sync by partitions becomes flexible sync")
+            note(.syncModeChanged, "type", "partition-based sync becomes flexible sync")
         case (.flexible, .partition):
-            note(.syncModeChanged, "type", "flexible sync becomes sync by partitions")
+            note(.syncModeChanged, "type", "flexible sync becomes partition-based sync")
         default: break
         }
         let (from, to) = (before.indexedQueryableFields, after.indexedQueryableFields)

@@ -73,7 +73,7 @@ struct EnvironmentValues: Sendable {
             throw SchemaError(
                 .expansion, at: location,
                 "the environment value \"\(key)\" is \(value.kind), and only text can be used",
-                remedy: "it stands in \(value.location)")
+                remedy: "it is defined at \(value.location)")
         }
         return text
     }

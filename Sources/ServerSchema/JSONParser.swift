@@ -142,7 +142,7 @@ extension JSONParser {
         guard take(",") else { throw failure("expected ',' or '\(bracket)' after this value", at: end) }
         skipBlanks()
         if offset < bytes.count, bytes[offset] == UInt8(ascii: bracket) {
-            throw failure("a ',' must not stand before '\(bracket)'", at: comma)
+            throw failure("a ',' must not come before '\(bracket)'", at: comma)
         }
         return false
     }
@@ -168,7 +168,7 @@ extension JSONParser {
     private func unexpected(_ byte: UInt8) -> String {
         switch byte {
         case UInt8(ascii: "/"), UInt8(ascii: "#"): "JSON has no comments"
-        case UInt8(ascii: "'"): "expected a value; text stands in double quotes"
+        case UInt8(ascii: "'"): "expected a value; write text in double quotes"
         default: "expected a value"
         }
     }

@@ -82,7 +82,8 @@ extension LocatedBSON {
         for member in members {
             guard !member.name.utf8.contains(0) else {
                 throw SchemaError(
-                    .wrongValue, at: member.nameLocation, "BSON has no names with a NUL", remedy: "rename the field")
+                    .wrongValue, at: member.nameLocation, "a BSON field name cannot contain a NUL",
+                    remedy: "rename the field")
             }
             let value = try LocatedBSON(member.value)
             result.append(Member(name: member.name, nameLocation: member.nameLocation, value: value))

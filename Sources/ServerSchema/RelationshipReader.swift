@@ -69,7 +69,7 @@ struct RelationshipReader {
         guard let (service, target) = try target(of: json, path: path ?? SchemaPath()) else { return nil }
         guard let path else { return nil }
         if let key = json.present("source_key"), let text = key.text, text != member.name {
-            note(key.location, path, "source_key is \"\(text)\", and the link's own name \"\(member.name)\"")
+            note(key.location, path, "source_key is \"\(text)\", but the link's own name is \"\(member.name)\"")
         }
         // The user interface spells these two in camel case.
         let isList = try json.flag(json["is_list"] == nil ? "isList" : "is_list")

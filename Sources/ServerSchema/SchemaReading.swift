@@ -31,7 +31,7 @@ struct SchemaReading {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
         if let first = unread.first, unread.count == schema.collections.count { throw first.error }
         if isForLint, wanted == nil, isEmptyApp {
-            reader.note(.placeholder, files.location(), "the app has no schema, so nothing of it can sync")
+            reader.note(.placeholder, files.location(), "the app has no schema, so it cannot sync")
         } else if schema.collections.isEmpty || wanted.map({ schema[$0] == nil }) ?? false {
             throw nothingFound()
         }
@@ -62,7 +62,7 @@ struct SchemaReading {
         let odd = read.first { $0.dialect == .jsonSchema }
         throw SchemaError(
             .conflict, at: odd?.root.location ?? files.location(),
-            "this is a MongoDB validator, and other schemas here are App Services schemas",
+            "this is a MongoDB validator, but other schemas here are App Services schemas",
             remedy: "give each dialect a folder of its own")
     }
 
@@ -155,7 +155,8 @@ struct SchemaReading {
             .namespaceUnknown, at: location,
             "\(namespace.description.quotedAsJSON) cannot be the name of a database and a collection",
             remedy:
-                "a database's name has no /, \\, dot, quotation mark, $ or control character, and no name a NUL")
+                "a database's name cannot contain /, \\, a dot, a quotation mark, $ or a control character, and "
+                + "neither name a NUL")
     }
 
     /// Records that a file holds a collection's schema; returns `false` when this schema is not needed.
@@ -166,13 +167,13 @@ struct SchemaReading {
             if let synced = schema.sync?.service, services[namespace] == synced, service != synced {
                 reader.note(
                     .otherService, location,
-                    "\(namespace) is in the data source \(synced), too, which syncs: this schema is not used")
+                    "\(namespace) is also in the data source \(synced), which syncs: this schema is not used")
                 return false
             }
             if isForLint, let other = services[namespace], other != service {
                 reader.note(
                     .otherService, location,
-                    "\(namespace) is in the data source \(other), too: only that one is judged")
+                    "\(namespace) is also in the data source \(other): only that one is judged")
                 return false
             }
             throw SchemaError(
@@ -226,8 +227,8 @@ extension SchemaReading {
             return SchemaError(
                 .schemaMissing, at: place, "the app has no schema",
                 remedy:
-                    "a schema stands in data_sources/<service>/<database>/<collection>/schema.json, in legacy exports "
-                    + "in services/<service>/rules")
+                    "schemas are in data_sources/<service>/<database>/<collection>/schema.json; in legacy exports, in "
+                    + "services/<service>/rules")
         }
         return SchemaError(
             .schemaMissing, at: place, "the folder holds no schema",

@@ -38,7 +38,7 @@ package enum SourceFile {
         guard bytes.count <= limit else {
             throw SchemaError(
                 .tooLarge, at: SourceLocation(whole: name ?? path),
-                "the file has more than \(limit >> 20) MiB, which is the most that is read of such a file",
+                "the file has more than \(limit >> 20) MiB, the limit for such a file",
                 remedy: "check that it is the file you mean, or divide it")
         }
         return bytes

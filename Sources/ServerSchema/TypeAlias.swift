@@ -30,7 +30,7 @@ struct TypeAlias {
         case "function": self.init(type: .javascript, note: "bsonType \"function\" is read as \"javascript\"")
         case "undefined", "dbPointer", "javascriptWithScope":
             guard let type = SchemaType(rawValue: text) else { return nil }
-            self.init(type: type, note: "bsonType \"\(text)\" is no type of App Services")
+            self.init(type: type, note: "bsonType \"\(text)\" is not a type of App Services")
         default:
             guard let type = SchemaType(rawValue: text) else { return nil }
             self.init(type: type)

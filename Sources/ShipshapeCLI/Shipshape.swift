@@ -7,24 +7,42 @@ struct Shipshape: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shipshape",
         abstract: "Make your documents shipshape before you ship a schema.",
-        discussion: """
-            Reads every document of the collections that a schema covers, says which would stop syncing and why, \
-            whether the deploy itself is safe, and repairs the documents in small resumable steps.
-
+        discussion: CommandConfiguration.text(
+            examples: [
+                "check schemas/v2 --active schemas/v1", "plan schemas/v1 schemas/v2 --out jobs",
+                "backfill jobs/app.person.yml --dry-run",
+            ],
+            """
+            Finds the documents that would stop syncing under a new schema, says why, judges whether the deploy is \
+            safe, and repairs the documents in small steps that can be stopped and resumed.
+            """,
+            """
             Exit codes: 0 nothing found or all done; 1 findings; 64 wrong usage; 65 bad schema, job or dump file; \
             69 cannot reach the deployment; 70 a bug; 73 cannot write an output; 75 stopped early and resumable; \
             76 another runner holds the job; 77 login refused or not permitted; 78 bad configuration.
-            """,
+            """),
         version: Release.text,
-        subcommands: [
-            CheckCommand.self, MergeCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self,
-            BackfillCommand.self, EnforceCommand.self,
-            UndoCommand.self, StatusCommand.self,
-            PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, RebindCommand.self,
-            CleanupCommand.self,
-            MigrateCommand.self,
-            UnsyncedCommand.self, HistoryCommand.self, WatchCommand.self, PartnerCommand.self,
-            InferCommand.self, ModelsCommand.self, GrantsCommand.self, ConfigCommand.self,
+        groupedSubcommands: [
+            CommandGroup(name: "Check", subcommands: [CheckCommand.self, MergeCommand.self]),
+            CommandGroup(
+                name: "Repair",
+                subcommands: [PlanCommand.self, BackfillCommand.self, MigrateCommand.self, UndoCommand.self]),
+            CommandGroup(
+                name: "Steer",
+                subcommands: [
+                    StatusCommand.self, PauseCommand.self, ResumeCommand.self, TuneCommand.self,
+                    DeployedCommand.self, RebindCommand.self, CleanupCommand.self,
+                ]),
+            CommandGroup(
+                name: "Watch", subcommands: [WatchCommand.self, UnsyncedCommand.self, HistoryCommand.self]),
+            CommandGroup(
+                name: "Schemas",
+                subcommands: [
+                    DiffCommand.self, LintCommand.self, InferCommand.self, ModelsCommand.self, EnforceCommand.self,
+                    PartnerCommand.self,
+                ]),
+            CommandGroup(
+                name: "Setup", subcommands: [GrantsCommand.self, ConfigCommand.self, ConnectionCommand.self]),
         ])
 }
 

@@ -31,7 +31,7 @@ extension Namespace {
     package func check(stateDatabase: String, ledger: Namespace? = nil) throws(RunError) {
         let ofLedger = self == ledger ? "it is the ledger of unsynced documents, which is only read" : nil
         guard let reason = refusal(stateDatabase: stateDatabase) ?? ofLedger else { return }
-        throw RunError(.unsupportedCollection, "no job may use \(self): \(reason)")
+        throw RunError(.unsupportedCollection, "no job can use \(self): \(reason)")
     }
 }
 

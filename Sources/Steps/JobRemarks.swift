@@ -15,20 +15,23 @@ extension CompiledJob {
                 + "(server: \(change.server.word), clients: \(change.client.word))"
         }
         let losses = job.steps.compactMap { $0.step.kind.loss }
-        notes += losses.map { keepsJournal ? "not reversible without undo: \($0)" : "irreversible: \($0)" }
+        if !losses.isEmpty {
+            notes.append(
+                (keepsJournal ? "not reversible without undo: " : "irreversible: ") + losses.joined(separator: "; "))
+        }
         for case let extract as ExtractStep in job.steps.map(\.step.kind) {
             guard keepsJournal else { continue }
             notes.append(
-                "undo gives the objects of \"\(extract.field)\" back to their parents, and removes the documents that they "
-                    + "became in \(extract.to), each while it is as it was made")
+                "undo restores the objects of \"\(extract.field)\" in their parents, and removes each document that "
+                    + "the job created from them in \(extract.to), unless it was changed")
         }
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         if active == nil {
-            notes.append("the job names no active schema: whether it harms documents that sync is not judged")
+            notes.append("the job names no active schema: it is unknown whether it makes documents unsyncable")
         } else if !countsHarm {
             notes.append(
-                "the active schema is a validator, which has no limit: what comes not to fit it is not counted, and the "
-                    + "server refuses it where the validator is strict")
+                "the active schema is a validator, which has no limit: documents that stop fitting it are not counted, "
+                    + "and a strict validator refuses them")
         }
         return notes
     }
@@ -44,7 +47,7 @@ extension CompiledJob {
                 guard let since = ExpressionOperator(name)?.since, wireVersion < since.wireVersion else { continue }
                 throw RunError(
                     .schemaMismatch,
-                    "\(name) is known to MongoDB \(since.name) and later, and this server is older (wire version "
+                    "\(name) needs MongoDB \(since.name) or later, and this server is older (wire version "
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
@@ -52,8 +55,8 @@ extension CompiledJob {
             if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
-                    "extract needs MongoDB 5.0 or later, and this server is older (wire version \(wireVersion)): undo could not "
-                        + "remove the documents that it makes"
+                    "extract needs MongoDB 5.0 or later, and this server is older (wire version \(wireVersion)): undo "
+                        + "could not remove the documents that it creates"
                 ).located(at: step.location)
             }
         }
@@ -64,8 +67,8 @@ extension CompiledJob {
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [
-            "this server is older than MongoDB 5.0 and does not tell the keys of arrays: an array with other keys than "
-                + "0, 1, 2 that a step looks into is renumbered, and undo does not bring the old keys back"
+            "this server is older than MongoDB 5.0 and hides the keys of arrays: a step that reads an array with other "
+                + "keys than 0, 1, 2 renumbers it, and undo does not restore the old keys"
         ]
     }
 
@@ -83,9 +86,8 @@ extension CompiledJob {
             guard bytes > Self.largestSurvey else { continue }
             throw RunError(
                 .schemaMismatch,
-                "the job has too many steps that build on each other: with \"\(step.step)\", the \(index + 1)th, they come to "
-                    + "more than a server takes in one command; put this one and those behind it into a job of their "
-                    + "own"
+                "the job has too many steps that build on each other: with \"\(step.step)\", step \(index + 1), they "
+                    + "exceed the size of one command; move this step and the later ones to a job of their own"
             ).located(at: step.location)
         }
     }
@@ -106,7 +108,7 @@ extension ClientObstacle {
         let ids = samples.compactMap { try? BSONDocument([("_id", $0)]).extendedJSON(.relaxed) }
         let place = step.location.map { "\($0.file):\($0.line):\($0.column): " } ?? ""
         return
-            "\(place)\(step.step): \(text) \(count) \(count == 1 ? "document" : "documents") of \(namespace), such as "
-            + "\(ids.joined(separator: ", ")); \(remedy)"
+            "\(place)\(step.step): \(text) \(count.separated) \(count == 1 ? "document" : "documents") of "
+            + "\(namespace), such as \(ids.joined(separator: ", ")); \(remedy)"
     }
 }

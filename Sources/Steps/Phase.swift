@@ -54,7 +54,8 @@ package struct Phase: Sendable {
             throw error.located(at: step.location)
         } catch let error as MongoError where error.isAuthorization {
             throw RunError(
-                .lookupUnreadable, "\(step.step) reads a collection that may not be read: grant `find` on it (\(error))"
+                .lookupUnreadable,
+                "\(step.step) reads a collection that this user cannot read: grant `find` on it (\(error))"
             ).located(at: step.location)
         }
         let isRisky = !isHarmless

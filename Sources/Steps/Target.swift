@@ -26,7 +26,7 @@ package struct Target {
                     + (infos.isEmpty ? ": the database \"\(namespace.database)\" has no collections" : ""))
         }
         guard !namespace.collection.hasPrefix("system.") else {
-            throw RunError(.unsupportedCollection, "\(namespace) is the server's own: it cannot be backfilled")
+            throw RunError(.unsupportedCollection, "\(namespace) is a system collection: it cannot be backfilled")
         }
         guard info.kind == .collection else {
             throw RunError(
@@ -48,12 +48,13 @@ package struct Target {
         guard now == nil || now?.uuid != uuid else { return nil }
         if let uuid, let moved = infos.first(where: { $0.uuid == uuid }) {
             return
-                "\(namespace) was renamed to \(namespace.database).\(moved.name) while it ran; rename it back and go on"
+                "\(namespace) was renamed to \(namespace.database).\(moved.name) while the job ran; rename it back and "
+                + "run it again"
         }
         return now == nil
-            ? "\(namespace) was dropped while it ran; to run over another one the job needs a new name"
-            : "\(namespace) was dropped and created anew while it ran, or moved; \(RunError.rebinding(job)), else give the "
-                + "job a new name to run it over the new one"
+            ? "\(namespace) was dropped while the job ran; to run over another collection, give the job a new name"
+            : "\(namespace) was moved, or dropped and created again, while the job ran; \(RunError.rebinding(job)); "
+                + "otherwise give the job a new name to run it over the new collection"
     }
 
     private static func averageSize(_ namespace: Namespace, on client: borrowing Client) -> Int? {

@@ -19,7 +19,7 @@ struct WatchLedger {
     static func check(_ namespace: Namespace) throws(WatchError) {
         guard namespace.database.hasPrefix(LedgerFinder.database) else { return }
         throw WatchError(
-            "\(namespace) is the sync engine's own, and nothing but the engine may write there: name another database")
+            "\(namespace) is in a database of the sync engine, where nothing else must write: name another database")
     }
 
     /// Creates the collection and its index, unless they exist.

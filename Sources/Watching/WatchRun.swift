@@ -78,7 +78,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         }
         throw RunError(
             .schemaMismatch,
-            "a watch needs MongoDB 5.0 or later, whose deletes know the server's clock, and this one is older")
+            "watch needs MongoDB 5.0 or later, and this server is older: its deletes cannot use the server's clock")
     }
 
     func leave() { _ = kernel.leave() }
@@ -103,7 +103,8 @@ struct WatchRun: ~Copyable, FollowingRun {
                 watch.events(.resumed(namespace))
                 follow(index, from: place)
             } else {
-                try read(index, because: record?["schema"] == nil ? "nothing is known of it" : "the schema is another")
+                let isNew = record?["schema"] == nil
+                try read(index, because: isNew ? "no earlier run has read it" : "the schema or an option has changed")
             }
         }
     }
@@ -231,13 +232,13 @@ extension WatchRun {
         collections[index].feed?.close()
         let start = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
         guard start.rawValue > 0 else {
-            throw WatchError("the server is no member of a replica set, and so has no changes to follow")
+            throw WatchError("the server is not a member of a replica set, so it has no change streams")
         }
         follow(index, from: .at(start))
         let info = try kernel.retrying { try kernel.client.readableCollection(namespace) }
         if let info, info.kind != .collection {
             throw WatchError(
-                "\(namespace) is a \(info.kind), which has no changes to follow: leave it out of the schema")
+                "\(namespace) is a \(info.kind), which has no change stream: leave it out of the schema")
         }
         guard info != nil else {
             try ledger.remove(of: namespace, except: nil, under: &kernel)
@@ -289,6 +290,6 @@ extension WatchedCollection {
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0
         guard let entries, entries != held else { return nil }
-        return "the ledger holds \(held) entries of it where the watch left \(entries)"
+        return "the ledger holds \(held) of its entries, but the watch left \(entries)"
     }
 }

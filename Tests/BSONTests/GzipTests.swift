@@ -44,7 +44,7 @@ import Testing
         bytes[bytes.count - 8] ^= 1
         let error = try #require(try Reading(bytes).error)
         #expect(error.code == .wrongGzipChecksum)
-        #expect(error.description.hasSuffix("; 2000 documents before it are not to be trusted either"))
+        #expect(error.description.hasSuffix("; 2000 documents before it are unreliable, too"))
     }
 
     @Test func aDocumentThatBeginsLikeGzipIsRead() throws {

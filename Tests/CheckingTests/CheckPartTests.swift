@@ -80,8 +80,8 @@ import Testing
             } catch { return error.description }
         }
         #expect(refusal() == "there is no report")
-        #expect(refusal(report("1/2")) == "of 2 parts 2 is missing: run check --part 2/2")
-        #expect(refusal(report("3/4"), report("1/4")) == "of 4 parts 2, 4 are missing: run check --part 2/4")
+        #expect(refusal(report("1/2")) == "part 2 of 2 is missing: run check --part 2/2")
+        #expect(refusal(report("3/4"), report("1/4")) == "parts 2, 4 of 4 are missing: run check --part 2/4")
         #expect(
             refusal(report("1/2"), report("1/2")) == "r1.json and r2.json are both part 1/2: give each part once")
         #expect(
@@ -91,6 +91,6 @@ import Testing
         #expect(refusal(report("1/2"), report("2/2", digest: "e")).contains("different schemas or flags"))
         #expect(
             refusal(report("1/2"), report("2/2", source: "mongodb://b/"))
-                == "r2.json is of mongodb://b/, and r1.json of mongodb://a/")
+                == "r2.json is from mongodb://b/, and r1.json from mongodb://a/")
     }
 }

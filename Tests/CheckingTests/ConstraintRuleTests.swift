@@ -67,10 +67,10 @@ import Testing
             "constraint-too-many-properties possible f: at most 1 fields / object"),
         Case(
             #""bsonType": "object", "dependencies": { "a": ["b"] }"#, ["a": 1, "b": 1], ["a": 1],
-            "constraint-dependency-missing possible f.b: the field that another one asks for / missing"),
+            "constraint-dependency-missing possible f.b: the field that another field requires / missing"),
         Case(
             #""bsonType": "object", "dependencies": { "a": { "required": ["b"] } }"#, ["a": 1, "b": 1], ["a": 1],
-            "constraint-dependency-schema possible f: what a field asks of the object / object"),
+            "constraint-dependency-schema possible f: the object that a field requires / object"),
         Case(
             #""bsonType": "int", "allOf": [{ "minimum": 1 }, { "maximum": 3 }]"#, 2, 4,
             "constraint-all-of possible f: all of 2 schemas / int"),

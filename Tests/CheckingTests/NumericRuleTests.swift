@@ -40,9 +40,10 @@ import Testing
         #expect(try finding(.int, .decimalNaN) == lossy + "decimal NaN")
         #expect(try finding(.long, .decimalInfinity) == lossy + "decimal infinity")
         #expect(try finding(.long, .decimal(coefficient: 1, exponent: 6111)) == lossy + "decimal beyond 64 bits")
-        #expect(try finding(.double, .long(1 << 53 + 1)) == lossy + "long that no double holds")
-        #expect(try finding(.double, .decimal(coefficient: 1, exponent: -1)) == lossy + "decimal that no double holds")
-        #expect(try finding(.double, .decimal(coefficient: 1, exponent: 400)) == lossy + "decimal that no double holds")
+        #expect(try finding(.double, .long(1 << 53 + 1)) == lossy + "long that a double cannot hold")
+        let unheld = lossy + "decimal that a double cannot hold"
+        #expect(try finding(.double, .decimal(coefficient: 1, exponent: -1)) == unheld)
+        #expect(try finding(.double, .decimal(coefficient: 1, exponent: 400)) == unheld)
     }
 
     @Test func beyond32BitsIsOnlyPossible() throws {

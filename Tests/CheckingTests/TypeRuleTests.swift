@@ -145,7 +145,7 @@ import Testing
         #expect(try findings([.double(.nan), 0.0]) == [wanted + "coordinate out of range"])
         #expect(try findings([1.0]) == [wanted + "fewer than two coordinates"])
         #expect(try findings(nil) == [wanted + "no coordinates"])
-        #expect(try findings([1, 2.0]).last == wanted + "coordinate that is no double")
+        #expect(try findings([1, 2.0]).last == wanted + "coordinate that is not a double")
         #expect(try schema.findings(["_id": 1, "place": ["type": "Elsewhere"]]) == [])
     }
 }

@@ -58,17 +58,17 @@ import Testing
         (".nan", "36: \".nan\" is not a plain number: quote it, or use extended JSON like {$numberLong: \"1\"}"),
         ("9223372036854775808", "36: 9223372036854775808 is beyond the range of a long: quote it"),
         ("1e999", "36: \"1e999\" is not a plain number: quote it, or use extended JSON like {$numberLong: \"1\"}"),
-        ("!!int x", "36: \"x\" is not what its tag says"), ("!!bool \"yes\"", "36: \"yes\" is not what its tag says"),
+        ("!!int x", "36: \"x\" does not match its tag"), ("!!bool \"yes\"", "36: \"yes\" does not match its tag"),
         (
             "!!binary aGk=",
-            "36: the tag tag:yaml.org,2002:binary is not read in a job file: use str, int, float, bool, null, or extended JSON"
+            "36: a job file cannot have the tag tag:yaml.org,2002:binary: use str, int, float, bool, null, or extended JSON"
         ),
         ("{$foo: 1}", "36: extended JSON has no type \"$foo\""),
         ("{$oid: 12}", "36: invalid extended JSON: Invalid input string \"…\", looking for OID"),
         ("{$oid: {a: 1}}", "36: invalid extended JSON: Unexpected nested object value for \"…\" key"),
         ("{$numberLong: 5.5}", "36: invalid extended JSON: Number \"…\" is invalid"),
         ("{$numberInt: 3000000000}", "36: invalid extended JSON: Invalid input string \"…\", looking for INT32"),
-        ("{$numberDecimal: 1.5.0}", "53: \"1.5.0\" is no decimal of at most 34 digits"),
+        ("{$numberDecimal: 1.5.0}", "53: \"1.5.0\" is not a decimal of at most 34 digits"),
         ("{$date: yesterday}", "36: invalid extended JSON: Could not parse \"…\""),
         ("{$date: 1, a: 2}", "36: invalid extended JSON: Invalid key \"…\""),
         (
@@ -80,7 +80,7 @@ import Testing
             "36: invalid extended JSON: Invalid input string \"…\", looking for base64-encoded binary"
         ),
         ("{a: 1, $b: 2}", "36: extended JSON has no type \"$b\""),
-        ("*a", "36: aliases are not read: write out what this one stands for"),
+        ("*a", "36: aliases are not supported: write out the value that this one refers to"),
         ("{[a]: 1}", "37: a field's name must be a text without a NUL"),
         ("{\"a\\0b\": 1}", "37: a field's name must be a text without a NUL"),
     ]

@@ -59,7 +59,7 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal(
             "job: a\n---\njob: b", "2:1: not YAML: expected a single document in the stream, but found another document"
         ),
-        JobRefusal("job: *a", "1:6: aliases are not read: write out what this one stands for"),
+        JobRefusal("job: *a", "1:6: aliases are not supported: write out the value that this one refers to"),
         JobRefusal("job: \"a", "1:8: not YAML: found unexpected end of stream"),
         JobRefusal("collection: b.c", "1:1: a job needs \"job\""),
         JobRefusal("job: a", "1:1: a job needs \"collection\""),
@@ -81,7 +81,7 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             "job: a b\ncollection: b.c", "1:6: a job's name consists of at most 100 letters, digits, '-', '_' and '.'"),
         JobRefusal(
             "job: a.cleanup\ncollection: b.c",
-            "1:6: a job's name cannot end in .cleanup: the clean-up of a job is called so"),
+            "1:6: a job's name cannot end in .cleanup: such names are for the clean-up of a job"),
         JobRefusal("job: [a]\ncollection: b.c", "1:6: \"job\" must be a text"),
         JobRefusal("job: a\ncollection: b", "2:13: \"collection\" must be DATABASE.COLLECTION"),
         JobRefusal("job: a\ncollection: .c", "2:13: \"collection\" must be DATABASE.COLLECTION"),
@@ -119,7 +119,7 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             steps: "[default: {field: a, value: 1, when: nul}]", "3:45: \"when\" must be missing or missingOrNull"),
         JobRefusal(
             steps: "[default: {field: a, value: null, when: missingOrNull}]",
-            "3:18: a default of null never ends the need for one: give another value, or \"when: missing\""),
+            "3:18: a default of null would never fill the field: give another value, or \"when: missing\""),
         JobRefusal(
             steps: "[default: {field: a, vlaue: 1}]", "3:29: \"default\" has no key \"vlaue\" (did you mean \"value\"?)"
         ),

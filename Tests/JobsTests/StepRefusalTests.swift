@@ -14,11 +14,11 @@ import Testing
         JobRefusal(
             steps: "[copy: {from: a, to: b, whenPresent: replce}]",
             "3:45: \"whenPresent\" must be keep, replace, report or refresh (did you mean \"replace\"?)"),
-        JobRefusal(steps: "[convert: {field: a, to: int, default: 1}]", "3:47: \"default\" is written only with"),
+        JobRefusal(steps: "[convert: {field: a, to: int, default: 1}]", "3:47: \"default\" needs \"onError: default\""),
         JobRefusal(steps: "[convert: {field: a, to: int, onError: default}]", "3:18: \"convert\" needs \"default\""),
         JobRefusal(
             steps: "[convert: {field: a, to: int, onError: default, default: x}]",
-            "3:65: \"default\" has type string, and the field is converted to int"),
+            "3:65: \"default\" has type string, but the field is converted to int"),
         JobRefusal(steps: "[convert: {field: a, to: bool, unit: seconds}]", "3:45: \"unit\" is for dates"),
         JobRefusal(steps: "[combine: {into: a, template: b}]", "3:38: \"template\" names no field in braces"),
         JobRefusal(steps: "[combine: {into: a, template: '{b'}]", "3:38: \"template\": a \"{\" opens a field's name"),
@@ -32,22 +32,23 @@ import Testing
             "3:16: \"split\" by a regex needs \"join\""),
         JobRefusal(steps: "[wrap: {field: a, under: b.c}]", "3:33: \"under\" must be a field's name"),
         JobRefusal(
-            steps: "[remap-link: {field: a, map: {1: 2, 2: 3}}]", "3:37: an entry leads to what another entry begins"),
-        JobRefusal(steps: "[remap-link: {field: a, map: {1: 1.0}}]", "3:38: an entry leads to what it begins with"),
+            steps: "[remap-link: {field: a, map: {1: 2, 2: 3}}]",
+            "3:37: an entry leads to a value that another entry maps on"),
+        JobRefusal(steps: "[remap-link: {field: a, map: {1: 1.0}}]", "3:38: an entry maps a value to itself"),
         JobRefusal(
             steps: "[convert: {field: a, to: int, into: ~}]",
-            "3:44: \"into\" must be a text, and ~ is YAML's null: put it in quotation marks"),
-        JobRefusal(steps: "[copy: {from: null, to: b}]", "3:22: \"from\" must be a text, and null is YAML's null"),
-        JobRefusal(steps: "[embed: {field: a, from: Null}]", "3:33: \"from\" must be a text, and Null is YAML's null"),
+            "3:44: \"into\" must be a text, but ~ is YAML's null: put a text in quotation marks"),
+        JobRefusal(steps: "[copy: {from: null, to: b}]", "3:22: \"from\" must be a text, but null is YAML's null"),
+        JobRefusal(steps: "[embed: {field: a, from: Null}]", "3:33: \"from\" must be a text, but Null is YAML's null"),
         JobRefusal(
             steps: "[expression: {field: a, value: {$size: {$objectToArray: $$CURRENT}}}]",
-            "3:64: an expression may not use $$CURRENT as a whole"),
+            "3:64: an expression cannot use $$CURRENT as a whole"),
         JobRefusal(
             steps: "[expression: {field: a, value: 1, when: {$eq: [$$CURRENT, {}]}}]",
-            "3:55: an expression may not use $$CURRENT as a whole"),
+            "3:55: an expression cannot use $$CURRENT as a whole"),
         JobRefusal(
-            steps: "[expression: {field: a, value: {$function: {}}}]", "3:40: an expression may not use $function"),
-        JobRefusal(steps: "[expression: {field: a, value: {$rand: {}}}]", "3:40: an expression may not use $rand"),
+            steps: "[expression: {field: a, value: {$function: {}}}]", "3:40: an expression cannot use $function"),
+        JobRefusal(steps: "[expression: {field: a, value: {$rand: {}}}]", "3:40: an expression cannot use $rand"),
         JobRefusal(
             steps: "[expression: {field: a, value: 1, once: a}]", "3:48: \"once\" must be a field of its own"),
         JobRefusal(
@@ -56,11 +57,11 @@ import Testing
     ]
 
     private static let paths: [JobRefusal] = [
-        JobRefusal(steps: "[unset: {field: 'a.[]'}]", "3:24: \"field\": an element of a list is always there"),
+        JobRefusal(steps: "[unset: {field: 'a.[]'}]", "3:24: \"field\": an element of a list is never missing"),
         JobRefusal(steps: "[unset: {field: '[].a'}]", "3:24: \"field\": \"[].a\" must begin with a field's name"),
         JobRefusal(
-            steps: "[copy: {from: 'a.[].b', to: c}]", "3:36: \"a.[].b\" and \"c\" do not stand in the same element"),
-        JobRefusal(steps: "[default: {field: 'a.[]', value: 1}]", "3:18: an element of a list is always there"),
+            steps: "[copy: {from: 'a.[].b', to: c}]", "3:36: \"a.[].b\" and \"c\" are not in the same element"),
+        JobRefusal(steps: "[default: {field: 'a.[]', value: 1}]", "3:18: an element of a list is never missing"),
         JobRefusal(
             steps: "[default: {field: 'a.[].b', generate: uuid}]", "3:26: \"field\": this step does not reach into"),
     ]

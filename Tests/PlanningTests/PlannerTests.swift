@@ -274,7 +274,7 @@ import Testing
             from: try schema(Self.empty), to: try schema(Self.field("{ \"bsonType\": \"int\" }", required: true)))
         let plan = try planner.plan()
         #expect(plan.jobs.isEmpty)
-        #expect(plan.entries.contains { $0.remarks.contains { $0.contains("the database is the server's own") } })
+        #expect(plan.entries.contains { $0.remarks.contains { $0.contains("the database belongs to the server") } })
     }
 
     // MARK: Growth

@@ -54,7 +54,7 @@ import Testing
                 of: try user(["db": "jobs", "collection": ""]), for: needs, on: WorkPlaces(state: "jobs")))
         #expect(
             missing.description
-                == "the user \"ada\" may not do what pause needs, and nothing was done: missing update on "
+                == "the user \"ada\" lacks privileges for pause, and nothing was done: missing update on "
                 + "jobs.jobs (shipshape grants pause prints the role)")
         let all = try user(["db": "jobs", "collection": ""], ["find", "update"])
         #expect(MissingPrivileges(of: all, for: needs, on: WorkPlaces(state: "jobs")) == nil)

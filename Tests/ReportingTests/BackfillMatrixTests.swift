@@ -43,7 +43,7 @@ import Testing
             text.hasPrefix(
                 """
                 Job person-v2 in 6 databases: 1 done, 1 stopped, 1 failed, 1 no collection, 1 done before, 1 not reached. \
-                Ended at t4: stopped by a signal; run it again to go on.
+                Ended at t4: stopped by a signal; run it again to continue.
                   database  state          changed  skipped  exit
                   t1        done             1,790        0     0
                   t2        no collection
@@ -54,7 +54,7 @@ import Testing
 
                 In t3: t3.Person is a view
 
-                In t4: job person-v2 on app.Person: stopped by a signal; run it again to go on
+                In t4: job person-v2 on app.Person: stopped by a signal; run it again to continue
                 """), "\(text)")
     }
 

@@ -59,13 +59,12 @@ import Testing
                 .split(separator: "\n").first.map(String.init)
         }
         let job = "job person-v2 on app.Person: stopped"
-        #expect(headline(.signal) == "\(job) by a signal; run it again to go on")
-        #expect(headline(.timeBudget) == "\(job) by the time budget (--max-runtime); run it again to go on")
+        #expect(headline(.signal) == "\(job) by a signal; run it again to continue")
+        #expect(headline(.timeBudget) == "\(job) by the time budget (--max-runtime); run it again to continue")
         #expect(
             headline(.threshold(Headroom(ledger: nil, pending: 1_000, ceiling: 90_000)))
-                == "\(job) by the limit of unsynced documents: unsynced documents: no ledger + 1,000 pending, must stay under 90,000; "
-                + "to run it again does not help before there is room; "
-                + Headroom.remedies(for: "person-v2") + "; then run it again to go on")
+                == "\(job) by the limit of unsynced documents: no ledger + 1,000 pending, must stay under 90,000; "
+                + "free some room first: \(Headroom.remedies(for: "person-v2")); then run it again")
     }
 
     @Test func oneOfAThingIsNotMany() {
@@ -75,6 +74,17 @@ import Testing
         let text = BackfillReportText.render(report, showsValues: false, color: false)
         #expect(text.contains("  changed 1 of 1 document in 1 chunk, 5.8 s (after 1 chunk of earlier runs)\n"))
         #expect(text.contains("  made 1 document unsyncable under the active schema\n"))
+    }
+
+    @Test func theTextEndsWithTheNextCommand() {
+        var dryRun = BackfillReport.dryRun
+        let text = BackfillResult(dryRun, showsValues: false).text(.file)
+        #expect(text.hasSuffix("\n  next: the same command without --dry-run"))
+        dryRun.refusal = "it has no room"
+        #expect(!BackfillResult(dryRun, showsValues: false).text(.file).contains("next:"))
+        let done = BackfillResult(.fixture(.done), showsValues: false, nextCommands: "shipshape check v2")
+        #expect(done.text(.file).hasSuffix("\n  next: shipshape check v2"))
+        #expect(!BackfillResult(.fixture(.done), showsValues: false).text(.file).contains("next:"))
     }
 
     @Test func colorsOnlyWhenAsked() {

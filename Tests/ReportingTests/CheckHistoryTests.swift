@@ -30,8 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is no JSON object, or not whole"), ("{\"a\":", "it is no JSON object, or not whole"),
-        ("[1]", "it is no JSON object, or not whole"), ("{\"record\": \"header\"}", "it is not the summary of a check"),
+        ("", "it is not a complete JSON object"), ("{\"a\":", "it is not a complete JSON object"),
+        ("[1]", "it is not a complete JSON object"), ("{\"record\": \"header\"}", "it is not the summary of a check"),
         (
             "{\"record\": \"check_summary\", \"schema_version\": 2}", "another version of shipshape wrote it"
         ),
@@ -102,7 +102,7 @@ import Testing
         let result = HistoryResult(history, place: "history", last: 3)
         let lines = result.text(TextLayout(width: 200)).split(separator: "\n")
         #expect(
-            lines[0] == "40 documents would stop syncing, 38 were 2 checks ago, at 1970-01-01 00:00:38 UTC.")
+            lines[0] == "40 documents would stop syncing; 2 checks ago, at 1970-01-01 00:00:38 UTC, there were 38.")
         #expect(lines[1] == "  would stop syncing  ███  40", "\(lines)")
         #expect(lines.count { $0.contains("1970-01-01 00:00:") } == 4)
         #expect(lines.last == "Note: passed over")

@@ -170,7 +170,7 @@ import Testing
                       },
                       "change": {
                         "severity": "unknown",
-                        "sentence": "The change was not judged: --active names the schema that is live.",
+                        "sentence": "The change was not judged; give the live schema with --active.",
                         "reasons": [],
                         "old": null,
                         "new": null,

@@ -10,9 +10,9 @@ import Testing
         #expect(
             try CheckReportText(.fixture()).text == """
                 Sync itself will stop: the limit of 100,000 is reached.
-                  documents  harmful   1,000 documents would stop syncing
-                  limit      harmful   99,000 in the ledger, 1,000 certain, 5 possible: projected 100,000, at worst 100,005, headroom 999 of 100,000
-                  change     unknown   The change was not judged: --active names the schema that is live
+                  documents  unsafe    1,000 documents would stop syncing
+                  limit      unsafe    99,000 in the ledger, 1,000 certain, 5 possible: projected 100,000, at worst 100,005, headroom 999 of 100,000
+                  change     unknown   The change was not judged; give the live schema with --active
 
                 app.Person: 200,000 documents read of about 200,010, 1,023 do not sync (1,000 not in the ledger), 5 might not sync (5 not in the ledger)
                   #  documents  level     rule              path     expected              found
@@ -59,7 +59,8 @@ import Testing
         #expect(try headline(nil, 23) == "0 documents would stop syncing.")
         #expect(try headline(nil, 24) == "1 document would stop syncing.")
         #expect(
-            try headline(99_995, 23) == "At risk: if all possible findings hold, sync itself stops (limit 100,000).")
+            try headline(99_995, 23)
+                == "Sync itself might stop: with all possible findings, the limit of 100,000 is reached.")
         #expect(try headline(99_999, 24) == "Sync itself will stop: the limit of 100,000 is reached.")
         #expect(try headline(100_000, 23) == "Sync itself has stopped: the limit of 100,000 is reached.")
     }

@@ -9,7 +9,7 @@ import Testing
         #expect(
             text.hasPrefix(
                 """
-                Breaking: 2 of 4 changes from v1 to v2. Sync is terminated and re-enabled, and every client resets.
+                Breaking: 2 of 4 changes from v1 to v2. Sync must be terminated and re-enabled, and every client resets.
 
                 app.Person
                   server    client    change                             rule
@@ -18,9 +18,9 @@ import Testing
                   additive  additive  years is added as an optional int  optional-added
                   additive  additive  z is added as a required date      required-added
 
-                Looks like a rename; if it is one, say so:
+                Possible renames; if one is a rename, add its flag:
                   --rename app.Person.age=years
-                    age: the only int that goes there, and years the only one that comes
+                    age: the only int removed there, and years is the only one added
 
                 What to do
                   property-type-changed: app.Person n
@@ -32,7 +32,8 @@ import Testing
 
     @Test func countsStandBesideTheChanges() throws {
         let text = DiffText(try DiffFixture.report(weighed: true)).text
-        #expect(text.hasPrefix("Breaking: 2 of 4 changes from v1 to v2, weighed by the documents of mongodb://host/."))
+        #expect(
+            text.hasPrefix("Breaking: 2 of 4 changes from v1 to v2, with the documents of mongodb://host/ counted."))
         for line in [
             "property-removed       0 of 4,100,000 documents hold this field",
             "property-type-changed  12 of 4,100,000 documents hold this field (string 9, null 2)",

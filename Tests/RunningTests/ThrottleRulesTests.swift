@@ -160,6 +160,6 @@ import Testing
         reading.majorityLag = 9
         #expect(
             arithmetic.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start).map(\.description)
-                == ["majority lag: 9 s, limit 10 s, goes on below 8 s"])
+                == ["majority lag: 9 s, limit 10 s, continues below 8 s"])
     }
 }

@@ -164,7 +164,7 @@ private let linkRows: [ChangeRow] = [
         says: "x becomes a link to app.Pet"),
     ChangeRow(
         .linkRemoved, breaking, breaking, from: app(x(list(toPet))).linking("x.[]", pets), to: app(x(list(toPet))),
-        says: "x[] is no link to app.Pet any more"),
+        says: "x[] is no longer a link to app.Pet"),
     ChangeRow(
         .linkRetargeted, breaking, breaking, from: app(x(toPet)).linking("x", pets),
         to: app(x(toPet)).linking("x", people), says: "x links to app.Person instead of app.Pet"),
@@ -188,7 +188,7 @@ private let constraintRows: [ChangeRow] = [
     ChangeRow(
         .additionalPropertiesChanged, additive, additive, from: app(x(embedded("A", #""a": \#(int)"#))),
         to: app(x(embedded("A", #""a": \#(int)}, "additionalProperties": false, "dependencies": {"#))),
-        says: "x: no further fields instead of any further fields"),
+        says: "x: no undeclared fields instead of any undeclared fields"),
 ]
 
 /// Changes in how the app syncs.
@@ -201,7 +201,7 @@ private let syncRows: [ChangeRow] = [
         to: app(x(string)).syncing(.partition(key("x", .long))), says: "partition key: x (string) → x (long)"),
     ChangeRow(
         .syncModeChanged, breaking, breaking, from: app(x(string)).syncing(.partition(key("x"))),
-        to: app(x(string)).syncing(.flexible), says: "sync by partitions becomes flexible sync"),
+        to: app(x(string)).syncing(.flexible), says: "partition-based sync becomes flexible sync"),
     ChangeRow(
         .dataSourceChanged, breaking, breaking, from: app(x(string)).syncing(.flexible) { $0.service = "a" },
         to: app(x(string)).syncing(.flexible) { $0.service = "b" }, says: "sync moves from data source a to b"),

@@ -19,8 +19,8 @@ import Testing
         let new = type(#""years": \#(int), "a": \#(list(string)), "z": \#(double)"#)
         #expect(
             try hints(app(old), app(new)) == [
-                "app.Person.age=years: the only int that goes there, and years the only one that comes",
-                #"app.Person."x.y"=z: the only double that goes there, and z the only one that comes"#,
+                "app.Person.age=years: the only int removed there, and years is the only one added",
+                #"app.Person."x.y"=z: the only double removed there, and z is the only one added"#,
             ])
     }
 
@@ -36,7 +36,7 @@ import Testing
         let new = x(list(embedded("A", #""postcode": \#(string)"#)))
         #expect(
             try hints(app(old), app(new)) == [
-                "app.Person.x[].zip=postcode: the only string that goes there, and postcode the only one that comes"
+                "app.Person.x[].zip=postcode: the only string removed there, and postcode is the only one added"
             ])
     }
 
@@ -53,7 +53,7 @@ import Testing
         let renamed = type(#""x": \#(int)"#, title: "Human")
         #expect(
             try hints(app(x(int)), app(renamed, moved)) == [
-                "app.Person=crm.Human: both have the same properties, and no other collection that comes has them"
+                "app.Person=crm.Human: both have the same properties, and no other added collection has them"
             ])
         #expect(try hints(app(x(int)), app(type("", title: "Human"), moved)) == [])
     }

@@ -19,7 +19,7 @@ import Testing
         let dictionary = app(x(dictionary(objectID)))
         #expect(
             rows(dictionary.linking("x", pets, isList: true), dictionary)
-                == ["link-removed: x{} is no link to app.Pet any more"])
+                == ["link-removed: x{} is no longer a link to app.Pet"])
     }
 
     @Test func aListOfEmbeddedObjectsThatBecomesOneOfLinks() {
@@ -35,7 +35,7 @@ import Testing
                 == ["cardinality-changed: x: objectId → list of objectId"])
         #expect(
             rows(many.linking("x.[]", pets), one) == [
-                "cardinality-changed: x: list of objectId → objectId", "link-removed: x is no link to app.Pet any more",
+                "cardinality-changed: x: list of objectId → objectId", "link-removed: x is no longer a link to app.Pet",
             ])
     }
 

@@ -80,9 +80,9 @@ import Testing
         says("Person.agee=years", #"Person has no property "agee" in the older schema (did you mean "age"?)"#)
         says("Person.age=yeers", #"the newer schema has no property "yeers" there (did you mean "years"?)"#)
         says("Person=Humn", #"the newer schema has no type "Humn""#)
-        says("Person.keep=years", #""keep" still stands in the newer schema: that is an addition, not a rename"#)
-        says("Person.age=keep", #""keep" stands in the older schema, too: it is no new name"#)
-        says("Person.age=a.b", "the right side is the property's new name alone: it stays in its object")
+        says("Person.keep=years", #"the newer schema still has "keep": this is an addition, not a rename"#)
+        says("Person.age=keep", #"the older schema also has "keep": it is not a new name"#)
+        says("Person.age=a.b", "write only the property's new name on the right: a property stays in its object")
         says("app.Person=app.Persn", #"the newer schema has no collection app.Persn (did you mean "app.Person"?)"#)
         says("Person.age", "a rename is OLD=NEW, such as Person.age=yearsSinceBirth or app.Person=crm.Person")
     }

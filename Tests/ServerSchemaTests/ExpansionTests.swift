@@ -53,7 +53,7 @@ import Testing
         (
             "%(%%environment.values.t)",
             #"the environment value "t" is a number, and only text can be used "#
-                + "(it stands in environments/qa.json:1:18)",
+                + "(it is defined at environments/qa.json:1:18)",
             #"{"values": {"t": 5}}"#
         ),
         (

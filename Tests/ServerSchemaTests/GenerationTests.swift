@@ -107,7 +107,7 @@ import Testing
         #expect(schema.collections.map(\.root.title) == ["B"])
         #expect(
             schema.notes.map { folder.below($0.description) } == [
-                "data_sources/a/shop/Pet/schema.json: shop.Pet is in the data source b, too, which syncs: this schema is "
+                "data_sources/a/shop/Pet/schema.json: shop.Pet is also in the data source b, which syncs: this schema is "
                     + "not used"
             ])
     }

@@ -92,8 +92,8 @@ import Testing
         ),
         (
             "no-schema",
-            "no-schema: the app has no schema (a schema stands in "
-                + "data_sources/<service>/<database>/<collection>/schema.json, in legacy exports in "
+            "no-schema: the app has no schema (schemas are in "
+                + "data_sources/<service>/<database>/<collection>/schema.json; in legacy exports, in "
                 + "services/<service>/rules)"
         ),
         (

@@ -8,16 +8,16 @@ import Testing
 @Suite struct StepLossTests {
     @Test(
         arguments: [
-            ("extract: {field: home, to: app.Home, generate: uuid}", "belonged to their documents alone"),
-            ("extract: {field: home, to: app.Home, idFrom: key}", "equal ones with one key become one document"),
+            ("extract: {field: home, to: app.Home, generate: uuid}", "belonged to one document only"),
+            ("extract: {field: home, to: app.Home, idFrom: key}", "equal objects with one key become one document"),
             ("embed: {field: dog, from: app.Dog}", "which documents of app.Dog the links of \"dog\" led to"),
             ("remap-link: {field: dog, lookup: app.Map}", "which old value a link of \"dog\" had"),
-            ("default: {field: id, generate: uuid, when: missingOrNull}", "which documents had a null in \"id\""),
+            ("default: {field: id, generate: uuid, when: missingOrNull}", "whether \"id\" was null or missing"),
             (
                 "convert: {field: id, to: uuid, onLoss: allow}",
-                "were texts, and which UUIDs, and how the texts were spelled"
+                "were texts or UUIDs, and how the texts were spelled"
             ),
-            ("convert: {field: id, to: uuid, legacy: java}", "and which of them of subtype 3"),
+            ("convert: {field: id, to: uuid, legacy: java}", "which UUIDs had subtype 3"),
             ("convert: {field: id, to: string, from: uuid}", "which values of \"id\" were UUIDs"),
         ])
     func itIsStated(_ step: String, _ loss: String) throws {

@@ -36,7 +36,7 @@ import Testing
             try CompiledJob(job, active: nil, next: nil)
         } throws: { error in
             "\(error)"
-                == "order.yml:5:5: \"dog\" is changed by the step in line 4, and this step looks at it in all documents "
+                == "order.yml:5:5: \"dog\" is changed by the step in line 4, but this step reads it in all documents "
                 + "before anything is written: put this step into a job of its own, which `migrate` runs after this one"
         }
     }

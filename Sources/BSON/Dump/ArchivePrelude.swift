@@ -18,7 +18,7 @@ public struct ArchivePrelude: Hashable, Sendable {
     /// Reads the magic number, the header and one document per collection, up to the first terminator.
     init(reading input: inout DumpInput) throws(DumpError) {
         try input.fill(4)
-        guard input.isArchive else { throw input.archiveFailure("no archive begins so") }
+        guard input.isArchive else { throw input.archiveFailure("an archive begins differently") }
         input.drop(4)
         let header = try input.archiveDocument()
         guard let header else { throw input.archiveFailure("the header is missing") }

@@ -67,7 +67,7 @@ public struct ArchiveReader: ~Copyable {
                 self.block = nil
                 continue
             }
-            guard !block.isEnd else { throw input.archiveFailure("documents behind the end of their collection") }
+            guard !block.isEnd else { throw input.archiveFailure("documents after the end of their collection") }
             if let index = try takeDocument(of: block.collection) { return index }
         }
     }
@@ -109,9 +109,9 @@ extension ArchiveReader {
             try checkEnd()
             return false
         }
-        guard let header = try input.archiveDocument() else { throw input.archiveFailure("a block without a header") }
+        guard let header = try input.archiveDocument() else { throw input.archiveFailure("a block has no header") }
         guard let namespace = Namespace(ofArchive: header) else {
-            throw input.archiveFailure("a block that names no collection")
+            throw input.archiveFailure("a block does not name its collection")
         }
         let collection = try place(of: namespace)
         guard !progress[collection].isClosed else { throw input.archiveFailure("\(namespace) ends twice") }

@@ -16,7 +16,7 @@ public struct DumpError: Error, Hashable, Sendable {
         /// The caller asked to stop while there was nothing to read.
         public static let stopped = Self(rawValue: "was not read to its end")
         /// The source ends inside a document.
-        public static let truncated = Self(rawValue: "ends inside of a document")
+        public static let truncated = Self(rawValue: "ends inside a document")
         /// The source ends between documents, although its own content says that more must follow.
         public static let unfinished = Self(rawValue: "ends too early")
         /// The bytes are not BSON, or the text is not extended JSON; ``DumpError/damage`` says why.
@@ -28,15 +28,15 @@ public struct DumpError: Error, Hashable, Sendable {
         /// The source is a mongodump archive, but only documents were expected.
         public static let archive = Self(rawValue: "is a mongodump archive")
         /// A mongodump archive breaks the format; ``DumpError/detail`` says how.
-        public static let invalidArchive = Self(rawValue: "breaks mongodump's archive format")
+        public static let invalidArchive = Self(rawValue: "violates mongodump's archive format")
         /// The checksum that an archive holds for a collection differs from that of its documents.
-        public static let wrongChecksum = Self(rawValue: "holds documents that are not those that were dumped")
+        public static let wrongChecksum = Self(rawValue: "holds documents that differ from the dumped ones")
         /// The compressed bytes end too early.
-        public static let truncatedGzip = Self(rawValue: "ends inside of its gzip compression")
+        public static let truncatedGzip = Self(rawValue: "ends inside its gzip compression")
         /// The bytes are not what gzip writes.
         public static let damagedGzip = Self(rawValue: "has damaged gzip compression")
         /// The checksum that gzip wrote differs from that of the bytes.
-        public static let wrongGzipChecksum = Self(rawValue: "is not what gzip compressed")
+        public static let wrongGzipChecksum = Self(rawValue: "differs from what gzip compressed")
     }
 
     /// The kind of failure.
@@ -112,7 +112,7 @@ extension DumpError: CustomStringConvertible {
     private var before: String {
         // If a checksum is wrong, the damage may begin anywhere before this place.
         let isVouchedFor = ![.wrongChecksum, .wrongGzipChecksum, .damagedGzip].contains(code)
-        let verb = isVouchedFor ? "good" : "not to be trusted either"
+        let verb = isVouchedFor ? "good" : "unreliable, too"
         return documents == 1 ? "the document before it is \(verb)" : "\(documents) documents before it are \(verb)"
     }
 }

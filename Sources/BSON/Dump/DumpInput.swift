@@ -55,7 +55,7 @@ public struct DumpInput: ~Copyable {
             guard pending.count <= limit else {
                 throw DumpError(
                     .tooLong, path: path, offset: offset + Int64(limit), documents: documents,
-                    detail: "at most \(limit >> 20) MiB are read of such a file")
+                    detail: "at most \(limit >> 20) MiB of such a file are read")
             }
         }
         let text = unsafe pendingBytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }

@@ -37,13 +37,13 @@ package struct JobFolder: Sendable {
             throw JobError("cannot read the folder of jobs \(path): \(reason(error))")
         }
         let files = names.filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yml") || $0.hasSuffix(".yaml")) }
-        guard !files.isEmpty else { throw JobError("\(path) holds no job: there is no .yml or .yaml file in it") }
+        guard !files.isEmpty else { throw JobError("\(path) has no jobs: it contains no .yml or .yaml file") }
         var entries: [Entry] = []
         for file in files.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             let job = try JobFile.read(at: FilePath(path).appending(file).string)
             if let twin = entries.first(where: { $0.name == job.name }) {
                 throw JobError(
-                    "\(twin.file) holds a job \"\(job.name)\" already: each job needs a name of its own",
+                    "\(twin.file) already has a job \"\(job.name)\": each job needs its own name",
                     at: SourceLocation(file: job.path, line: 1, column: 1))
             }
             let compiled = try CompiledJob(reading: job, assuming: assumptions)
@@ -53,7 +53,7 @@ package struct JobFolder: Sendable {
     }
 
     private static func reason(_ error: any Error) -> String {
-        (error as? CocoaError)?.code == .fileReadNoSuchFile ? "there is none of that name" : "it is no folder to read"
+        (error as? CocoaError)?.code == .fileReadNoSuchFile ? "it does not exist" : "it is not a readable folder"
     }
 }
 

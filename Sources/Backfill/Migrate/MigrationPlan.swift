@@ -112,8 +112,9 @@ package struct MigrationPlan: Sendable {
         let when = applied.mark.at.map { " on \($0)" } ?? ""
         throw RunError(
             .bindingChanged,
-            "\(folder)/\(item.entry.file): job \"\(item.entry.name)\" was applied\(when) by \(applied.mark.by), and its text "
-                + "or a schema that it names changed since; put back what was applied, and make a new job for the change"
+            "\(folder)/\(item.entry.file): job \"\(item.entry.name)\" was applied\(when) by \(applied.mark.by), and "
+                + "its text or a schema that it names changed since; restore the applied version, and make a new job "
+                + "for the change"
         )
     }
 }

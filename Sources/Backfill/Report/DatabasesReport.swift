@@ -1,3 +1,4 @@
+import JobState
 package import Running
 
 /// The result of a job, or of its dry run, in many databases of one shape.
@@ -85,8 +86,8 @@ package struct DatabasesReport: Sendable {
             harm > headroom.documents
         else { return nil }
         return
-            "together the jobs would make \(harm) documents unsyncable under the active schema, and there is room for "
-            + "\(headroom.documents) (\(headroom))"
+            "together the jobs would make \(harm.separated) documents unsyncable under the active schema, but there is "
+            + "room for \(headroom.documents.separated) (\(headroom))"
     }
 }
 

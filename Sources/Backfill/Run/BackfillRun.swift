@@ -174,7 +174,7 @@ struct BackfillRun: ~Copyable {
         else {
             return
         }
-        throw RunError(.bindingChanged, "job \"\(name)\" cannot go on: \(fate)")
+        throw RunError(.bindingChanged, "job \"\(name)\" cannot continue: \(fate)")
     }
 
     /// Counts, in the whole collection, the documents that still need the job because they arrived or changed during

@@ -111,8 +111,9 @@ extension BackfillRunner {
         report.notes = plan.notes
         if run.journal.unlinked > 0 {
             report.notes.append(
-                "\(run.journal.unlinked) \(run.journal.unlinked == 1 ? "document was" : "documents were") made in another collection for what "
-                    + "users changed before it was linked: undo removes what nothing links to")
+                "\(run.journal.unlinked.separated) \(run.journal.unlinked == 1 ? "document was" : "documents were") "
+                    + "created in another collection but not linked, because users changed the parents first: undo "
+                    + "removes those that no document links to")
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
         // After a stop signal, skip the final count: it reads the whole collection.
@@ -133,7 +134,7 @@ extension BackfillRunner {
                 report.headroom = try retry.run { try run.budget.limit.exactHeadroom(run.kernel.store) }
             }
         } catch is StopAsked {
-            report.notes.append("what remains was not counted: the run was asked to stop")
+            report.notes.append("the remaining documents were not counted, because the run was asked to stop")
         }
         report.work.seconds = started.duration(to: .now).seconds
         return report

@@ -167,8 +167,8 @@ package struct BackfillRunner: Sendable {
         let count = try early.run { try collection.countDocuments(isLarge.filter) }
         guard count > 0 else { return [] }
         return [
-            "\(count) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the job writes: what it "
-                + "changes there cannot be taken back"
+            "\(count.separated) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the "
+                + "job writes: changes there cannot be undone"
         ]
     }
 
@@ -193,7 +193,7 @@ package struct BackfillRunner: Sendable {
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
         let throttler = Throttler(job.job, store: try store(pool))
         let holds = throttler.holds()
-        return (throttler.missing, throttler.missingGuarantees + holds.map { "a run waits now: \($0)" })
+        return (throttler.missing, throttler.missingGuarantees + holds.map { "a run would wait now: \($0)" })
     }
 
     /// Judges every document that needs the job, and reads how much room there is below the limit.
@@ -244,14 +244,14 @@ package struct BackfillRunner: Sendable {
             {
                 binding.text = begun
                 notes.append(
-                    "the comments of the job file changed since the job was started: a run takes the file as it was")
+                    "the comments of the job file changed after the job started: a run uses the file as it was then")
             }
             try store.check(binding, restarts: options.restarts)
             return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, notes)
         } catch let error as MongoError where error.isAuthorization {
             return (
                 nil, Control(), false,
-                ["the state database \"\(options.stateDatabase)\" may not be read: the job counts as not started"]
+                ["this user cannot read the state database \"\(options.stateDatabase)\": the job counts as not started"]
             )
         }
     }
@@ -270,9 +270,9 @@ package struct BackfillRunner: Sendable {
         throw RunError(
             .notDeployed,
             "job \"\(plan.job)\" waits for the deploy of its next schema (requires: \(JobFile.deployed)), and no "
-                + "deploy is recorded: nothing was written; once clients sync under that schema, or while sync is "
-                + "terminated, run the job with --deployed, or record the deploy for the job that ran "
-                + "before it: shipshape deployed JOB")
+                + "deploy is recorded: nothing was written; when clients sync under that schema, or while sync is "
+                + "terminated, run the job with --deployed, or record the deploy for the job that ran before it: "
+                + "shipshape deployed JOB")
     }
 
     /// Refuses a job whose plan found obstacles in the documents.
@@ -290,10 +290,10 @@ package struct BackfillRunner: Sendable {
         else { return }
         throw RunError(
             .harmExceedsHeadroom,
-            "job \"\(plan.job)\" would make \(plan.risk.harm) documents unsyncable under the active schema, and there is room "
-                + "for \(headroom.documents) (\(headroom)); convert into a new field instead, or accept it with "
-                + "--allow-unsync \(plan.risk.harm): the run then stops below the limit and can be resumed; "
-                + Headroom.remedies(for: plan.job))
+            "job \"\(plan.job)\" would make \(plan.risk.harm.separated) documents unsyncable under the active schema, "
+                + "but there is room for \(headroom.documents.separated) (\(headroom)); convert into a new field "
+                + "instead, or accept it with --allow-unsync \(plan.risk.harm): the run then stops below the limit and "
+                + "can be resumed; to free room: \(Headroom.remedies(for: plan.job))")
     }
 
     /// Refuses to start a job that an operator paused; once it is resumed, the next scheduled run continues it.
@@ -302,8 +302,8 @@ package struct BackfillRunner: Sendable {
         let since = paused.at.map { " since \($0)" } ?? ""
         throw RunError(
             .paused,
-            "job \"\(plan.job)\" is paused by \(paused.by)\(since)\(paused.note.map { " (\($0))" } ?? ""), and nothing was "
-                + "written; let it go on with: shipshape resume \(plan.job)")
+            "job \"\(plan.job)\" is paused by \(paused.by)\(since)\(paused.note.map { " (\($0))" } ?? ""): nothing was "
+                + "written; resume it with: shipshape resume \(plan.job)")
     }
 
     func openLedger(on pool: ClientPool) throws(MongoError) -> UnsyncLedger {
@@ -357,11 +357,11 @@ extension BackfillRunner {
         guard open.isEmpty else {
             let remedy =
                 job.steps.contains { $0.step.kind.isFreeForm && $0.step.kind.marker == nil }
-                ? "the steps undo each other, or a step goes on from its own result: let that one name a field that says "
-                    + "that it is done, like \"once: _done\"" : "the steps undo each other"
+                ? "the steps undo each other, or a step builds on its own result: give such a step a field that marks "
+                    + "finished documents, such as \"once: _done\"" : "the steps undo each other"
             throw RunError(
                 .notIdempotent,
-                "job \"\(job.job.name)\" would never end: after it, documents still need "
+                "job \"\(job.job.name)\" would never end: after a run, documents would still need "
                     + open.joined(separator: ", ") + "; \(remedy)")
         }
         for (step, count) in zip(job.steps, survey.before) {
@@ -371,9 +371,10 @@ extension BackfillRunner {
             guard let found = refused.first else { continue }
             throw RunError(
                 .schemaMismatch,
-                "\"\(count.step)\" has \"onError: fail\", and \(found.count) documents are \(found.reason), such as the one "
-                    + "with the _id \(found.samples.first.flatMap { try? $0.extendedJSON(.relaxed) } ?? "unknown"): mend them, or say \"onError: report\""
-            )
+                "\"\(count.step)\" has \"onError: fail\" and cannot change \(found.count.separated) "
+                    + "\(found.count == 1 ? "document" : "documents") (\(found.reason)), such as _id "
+                    + "\(found.samples.first.flatMap { try? $0.extendedJSON(.relaxed) } ?? "unknown"): fix "
+                    + "\(found.count == 1 ? "it" : "them"), or set \"onError: report\"")
         }
     }
 }

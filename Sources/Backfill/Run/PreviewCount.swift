@@ -72,7 +72,7 @@ struct PreviewCount: Sendable {
         updates += max(1, outcome.changes)
         guard !outcome.isOpen else {
             throw RunError(
-                .notIdempotent, "job \"\(job.job.name)\" would never end: a document still needs it after it")
+                .notIdempotent, "job \"\(job.job.name)\" would never end: after a run, a document would still need it")
         }
         if samples.count < Survey.samples { samples.append((chunk, try sample(before, outcome.after))) }
     }

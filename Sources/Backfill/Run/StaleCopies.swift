@@ -61,11 +61,11 @@ struct StaleCopies {
             let types = fields.enumerated().map { "\($0.element) is \(document["t\($0.offset)"]?.text ?? "?")" }
             return "_id \(id) (\(types.joined(separator: ", ")))"
         }
-        let many = ids.count == 1 ? "1 target holds" : "\(ids.count) targets hold"
-        return "\(step.step): \(many) another value than the source gives, and "
+        let many = ids.count == 1 ? "1 target differs" : "\(ids.count.separated) targets differ"
+        return "\(step.step): \(many) from \(ids.count == 1 ? "its source" : "their sources"), and "
             + (keepsJournal
-                ? "not what the job wrote there, so somebody else changed \(ids.count == 1 ? "it" : "them")"
-                : "without a journal it cannot be known who wrote it, the job or somebody else")
+                ? "from the job's own value, so another client changed \(ids.count == 1 ? "it" : "them")"
+                : "without a journal it is unknown whether the job or another client wrote the value")
             + "; skipped: " + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }
 
@@ -96,8 +96,9 @@ struct StaleCopies {
         let samples = ids.prefix(Survey.samples).map { (try? $0.extendedJSON(.relaxed)) ?? "?" }
         let copies =
             ids.count == 1
-            ? "1 copied value differs from its source" : "\(ids.count) copied values differ from their sources"
-        return "\(step.step): \(copies), changed since: _id "
+            ? "1 copied value differs from its source"
+            : "\(ids.count.separated) copied values differ from their sources"
+        return "\(step.step): \(copies), which changed after the copy: _id "
             + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }
 }

@@ -35,7 +35,7 @@ extension JobRegistry {
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
         // Marked first, because a run that starts without the markers would do the steps again.
-        let remedy = "clean it up when it is done"
+        let remedy = "clean it up when that runner is done"
         try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { _ in
             // A run may have started again before the lease was taken.
             try checkDone(plan.job, store)
@@ -50,7 +50,7 @@ extension JobRegistry {
             try drop(plan, store) { () throws in
                 if stop.isRaised {
                     throw RunError(
-                        .stopped, "the clean-up of job \"\(plan.job)\" was asked to stop; run it again to go on")
+                        .stopped, "the clean-up of job \"\(plan.job)\" was asked to stop; run it again to continue")
                 }
                 try keep()
             }
@@ -70,7 +70,7 @@ extension JobRegistry {
         guard ["done", "undone"].contains(range?["state"]?.text) else {
             throw RunError(
                 .notDone,
-                "job \"\(job)\" is not done, and what it left behind is needed to go on, or to undo it: see "
+                "job \"\(job)\" is not done, and its journal and records are needed to continue or undo it: see "
                     + "shipshape status \(job)")
         }
     }

@@ -30,17 +30,17 @@ extension JobRegistry {
         guard roles.contains("next"), let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw RunError(
                 .schemaMismatch,
-                "job \"\(job)\" names no next schema, so none of its own can have become the active one")
+                "job \"\(job)\" names no next schema, so there is no deploy to record")
         }
-        guard let next else { return .word("only the job's name was given: with its file, the validator is compared") }
+        guard let next else { return .word("only the job's name was given; give its file to compare the validator") }
         guard let schema = next[namespace], schema.dialect == .jsonSchema else {
             return .word("a sync engine's schema cannot be read from the deployment")
         }
         let infos = try store.client.client.listCollections(
             of: namespace.database, options: ["filter": ["name": .string(namespace.collection)]])
-        guard infos.first?.validator?["$jsonSchema"] != nil else { return .word("\(namespace) carries no validator") }
+        guard infos.first?.validator?["$jsonSchema"] != nil else { return .word("\(namespace) has no validator") }
         let live = try LiveSchema.read(from: store.client.client, namespace: namespace)
-        guard let carried = live[namespace] else { return .word("\(namespace) carries no validator") }
+        guard let carried = live[namespace] else { return .word("\(namespace) has no validator") }
         let changes = SchemaDiff.changes(from: carried, to: schema)
         guard let first = changes.first else { return .validator }
         throw RunError(
@@ -79,7 +79,7 @@ extension JobRegistry {
     package func revokeDeploy(_ job: String) throws -> Bool {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard Control(record).deployed != nil else { return false }
-        try steer(job, ["control.deployed": "$$REMOVE"], "next is not active after all")
+        try steer(job, ["control.deployed": "$$REMOVE"], "the next schema is not the active one after all")
         return true
     }
 }

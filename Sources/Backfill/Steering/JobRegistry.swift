@@ -60,9 +60,9 @@ package struct JobRegistry: Sendable {
     func unknown(_ job: String) throws(MongoError) -> RunError {
         let names = try names()
         let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""
-        let known = names.isEmpty ? "no job was" : "begun were: \(names.prefix(20).joined(separator: ", "))"
+        let known = names.isEmpty ? "no job was" : "started jobs: \(names.prefix(20).joined(separator: ", "))"
         return RunError(
-            .unknownJob, "no job \"\(job)\" was begun in the state database \"\(stateDatabase)\"\(hint); \(known)")
+            .unknownJob, "no job \"\(job)\" was started in the state database \"\(stateDatabase)\"\(hint); \(known)")
     }
 }
 
@@ -246,24 +246,25 @@ extension JobRegistry {
         guard !plan.isAnother else {
             throw RunError(
                 .bindingChanged,
-                "job \"\(plan.job)\" stays bound to the collection that it was started on: most documents that its journal "
-                    + "names are not in the \(plan.namespace) that is there, or are others; give the job a new name")
+                "job \"\(plan.job)\" stays bound to the collection that it was started on: most documents in its "
+                    + "journal are gone from \(plan.namespace) as it is now, or are other documents there; give the "
+                    + "job a new name")
         }
         let store = try store(plan.job)
-        try withLease(of: plan.job, store, for: .rebinding, orElse: "bind it anew when that is done") { _ in
+        try withLease(of: plan.job, store, for: .rebinding, orElse: "rebind it when that runner is done") { _ in
             guard try store.jobs.record()?["uuid"] == plan.was, try uuid(of: plan.namespace, store) == plan.now else {
                 throw RunError(
                     .bindingChanged,
-                    "the job or \(plan.namespace) changed meanwhile, and nothing was done; run it again")
+                    "nothing was changed: the job or \(plan.namespace) changed in the meantime; run it again")
             }
             try store.jobs.steer(
-                ["uuid": ["$literal": plan.now]], what: "bound to \(plan.namespace) anew, which has another UUID",
+                ["uuid": ["$literal": plan.now]], what: "bound to \(plan.namespace), which has a new UUID",
                 by: person)
         }
     }
 
     private static func held(_ job: String) -> RunError {
-        RunError(.leaseHeld, "job \"\(job)\" is held by a runner: bind it anew when that is done")
+        RunError(.leaseHeld, "job \"\(job)\" is held by a runner: rebind it when that runner is done")
     }
 
     private func uuid(of namespace: Namespace, _ store: borrowing StateStore) throws -> BSONValue {

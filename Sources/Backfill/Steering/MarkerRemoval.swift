@@ -52,16 +52,16 @@ struct MarkerRemoval {
         if case .stopped(let reason) = report.outcome {
             throw RunError(
                 .stopped,
-                "the clean-up of job \"\(job.name)\" stopped (\(reason.reason)) before all its markers were gone; run it again "
-                    + "to go on")
+                "the clean-up of job \"\(job.name)\" stopped (\(reason.reason)) before all its markers were gone; run "
+                    + "it again to continue")
         }
         guard report.failures.isEmpty else {
             let count = report.failures.reduce(0) { $0 + $1.count }
             let why = report.failures.map(\.name).joined(separator: ", ")
             throw RunError(
                 .refusedByData,
-                "the clean-up of job \"\(job.name)\" could not take the markers out of \(count) documents (\(why)); mend them "
-                    + "and run it again: nothing else was dropped")
+                "the clean-up of job \"\(job.name)\" could not take the markers out of \(count) documents (\(why)), "
+                    + "and dropped nothing else; fix them and run it again")
         }
         for collection in ["jobs", "ranges"] {
             try store.deleteAll(collection, ["$or": [["_id": name], ["_id.job": name]]])
@@ -105,9 +105,9 @@ extension MarkerRemoval {
             }
             let id = (try? found.extendedJSON(.relaxed)) ?? "{}"
             obstacles.append(
-                "\(located.location.file):\(located.location.line):\(located.location.column): \(located.step): documents of "
-                    + "\(job.namespace) have a field \"\(marker)\" already, such as \(id), and would count as done; let \"once\" "
-                    + "name a field that no document has")
+                "\(located.location.file):\(located.location.line):\(located.location.column): \(located.step): "
+                    + "documents of \(job.namespace) have a field \"\(marker)\" already, such as \(id), and would "
+                    + "count as done; in \"once\", name a field that no document has")
         }
         return obstacles
     }

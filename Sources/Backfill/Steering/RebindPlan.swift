@@ -99,8 +99,8 @@ struct RecordedCollection {
         if let named, named != namespace {
             throw RunError(
                 .bindingChanged,
-                "job \"\(job)\" was started on \(namespace), and its file names \(named): where \(namespace) is meant, "
-                    + "give the job's name in place of its file")
+                "job \"\(job)\" was started on \(namespace), but its file names \(named): if you mean \(namespace), "
+                    + "give the job's name instead of its file")
         }
         try namespace.check(stateDatabase: stateDatabase, ledger: ledger)
         return namespace

@@ -68,9 +68,9 @@ extension RefusingValidator {
         }
         guard count > 0 else { return [] }
         return [
-            "the validator of \(namespace) refuses \(count == 1 ? "a document" : "\(count) documents") as "
-                + "\(count == 1 ? "it was" : "they were") before the job: to take back all, first put the earlier validator "
-                + "back (shipshape enforce --abort, or collMod), or set its action to warn"
+            "the validator of \(namespace) refuses \(count == 1 ? "a document" : "\(count.separated) documents") as "
+                + "\(count == 1 ? "it was" : "they were") before the job: to undo all changes, first restore the "
+                + "earlier validator (shipshape enforce --abort, or collMod), or set its action to warn"
         ]
     }
 }

@@ -291,8 +291,8 @@ extension UndoLoop {
         var notes = subject.target.validator?.notes(tally, of: subject.namespace) ?? []
         if tally.moved > 0 {
             notes.append(
-                "\(tally.moved) \(tally.moved == 1 ? "document is" : "documents are") too large for a command that puts a "
-                    + "field back at its place: the fields stand at the end")
+                "\(tally.moved.separated) \(tally.moved == 1 ? "document is" : "documents are") too large for a "
+                    + "command that restores a field at its old place: the restored fields are at the end")
         }
         return notes
     }

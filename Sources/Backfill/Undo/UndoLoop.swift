@@ -93,7 +93,7 @@ struct UndoLoop: ~Copyable {
         else {
             return
         }
-        throw RunError(.bindingChanged, "the undo of job \"\(name)\" cannot go on: \(fate)")
+        throw RunError(.bindingChanged, "the undo of job \"\(name)\" cannot continue: \(fate)")
     }
 
     private mutating func checkpoint(_ position: JournalPosition) throws {

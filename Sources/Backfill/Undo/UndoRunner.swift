@@ -93,8 +93,8 @@ package struct UndoRunner: Sendable {
         report.notes += loop.notes
         if loop.overlay?.isFull == true {
             report.notes.append(
-                "the job changed more than \(UndoOverlay.most) documents in more than one pass: of the others each change is "
-                    + "looked at by itself, so that the counts are upper bounds")
+                "the job changed more than \(UndoOverlay.most.separated) documents in more than one pass: the changes "
+                    + "of the others are counted one by one, so the counts are upper bounds")
         }
         let kept = left.filter { !loop.memory.retries($0.id) }
         report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
@@ -114,9 +114,9 @@ package struct UndoRunner: Sendable {
         else { return }
         throw RunError(
             .harmExceedsHeadroom,
-            "the undo of job \"\(job)\" would make \(harm) documents unsyncable under the active schema, and there is room "
-                + "for \(headroom.documents) (\(headroom)); accept it with --allow-unsync \(harm): the undo then stops below "
-                + "the limit and can be resumed")
+            "the undo of job \"\(job)\" would make \(harm.separated) documents unsyncable under the active schema, but "
+                + "there is room for \(headroom.documents.separated) (\(headroom)); accept it with --allow-unsync "
+                + "\(harm): the undo then stops below the limit and can be resumed")
     }
 
     /// Undoes the job, or resumes its undo, until it is done or has to stop.
@@ -196,8 +196,8 @@ extension UndoRunner {
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }
         throw RunError(
             .undoRefused,
-            "the undo of job \"\(job)\" cannot go on: its journal was dropped while it ran; what was taken back stays so, and "
-                + "of the rest nothing is known")
+            "the undo of job \"\(job)\" cannot continue: its journal was dropped while it ran; changes that were "
+                + "undone stay undone, and the others can no longer be undone")
     }
 
     private func isPassing(_ reason: UndoReport.Reason) -> Bool {

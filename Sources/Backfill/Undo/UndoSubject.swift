@@ -67,7 +67,7 @@ struct UndoSubject {
         }
         let target = try Target.find(namespace, on: store.client.client)
         guard record["uuid"] == (target.uuid ?? .null) else {
-            throw RunError.anotherUUID(of: name, on: namespace, "since it was started", refusing: "be undone")
+            throw RunError.anotherUUID(of: name, on: namespace, "since the job started", refusing: "be undone")
         }
         let compiled = try? StoredJob.compile(record, assuming: assuming)
         var subject = UndoSubject(
@@ -78,18 +78,18 @@ struct UndoSubject {
             laterWriter: try store.jobs.laterWriter(of: record))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {
             subject.notes.append(
-                "migrate has recorded the job as applied, and does not run it again: what it did is done once more by a job of "
+                "migrate has recorded the job as applied, and does not run it again: to repeat its steps, give the job "
                     + "another name")
         }
         if let earlier = subject.earlier, earlier.modified > 0 {
             subject.notes.append(
-                "an earlier version of the program ran the job, and did not record which of what it journaled it wrote: all of "
-                    + "that is uncertain, and is taken back only with --include-uncertain")
+                "an earlier version of the program ran the job, and did not record which journaled changes it wrote: "
+                    + "all of them are uncertain, and are undone only with --include-uncertain")
         }
         if compiled == nil {
             subject.notes.append(
-                "this version cannot read the job's recorded text: whether the undo harms documents that sync is not judged; "
-                    + "to have it judged, undo it with the version that ran it"
+                "this version cannot read the stored job, so it is unknown whether the undo makes documents "
+                    + "unsyncable; to find out, undo the job with the version that ran it"
             )
         }
         return subject

@@ -199,8 +199,8 @@ extension JSONSchemaPlan {
         case .tooFewProperties: return "at least \(constraints.minProperties ?? 0) fields"
         case .tooManyProperties: return "at most \(constraints.maxProperties ?? 0) fields"
         case .additionalProperty: return "no such field"
-        case .dependencyMissing: return "the field that another one asks for"
-        case .dependencySchema: return "what a field asks of the object"
+        case .dependencyMissing: return "the field that another field requires"
+        case .dependencySchema: return "the object that a field requires"
         case .allOf, .anyOf, .oneOf, .not: return expectation(of: finding.rule, constraints)
         case .encryptMismatch: return "encrypted data"
         default: return schema.expectation()

@@ -19,8 +19,8 @@ enum ExpressionLiteral {
         let expression = Expression(try value(node))
         if !isOfElement, let place = current(node) {
             throw place.error(
-                "an expression may not use $$CURRENT as a whole: it is the document; name a field of it, like $$CURRENT.total"
-            )
+                "an expression cannot use $$CURRENT as a whole: it is the document; name a field of it, like "
+                    + "$$CURRENT.total")
         }
         return expression
     }
@@ -50,7 +50,7 @@ enum ExpressionLiteral {
             for element in sequence { values.append(try value(YAMLNode(node: element, file: node.file))) }
             return .array(of: values)
         case .mapping(let mapping): return try object(mapping, node)
-        case .alias: throw node.error("aliases are not read in an expression")
+        case .alias: throw node.error("an expression cannot have aliases")
         }
     }
 
@@ -66,7 +66,7 @@ enum ExpressionLiteral {
             if name.hasPrefix("$") {
                 try check(operator: name, place)
                 guard names.count == 1 else {
-                    throw place.error("\(name) must stand alone: an operator is the only key of its mapping")
+                    throw place.error("\(name) is an operator, which must be the only key of its mapping")
                 }
             }
             let inner = YAMLNode(node: member, file: node.file)
@@ -79,21 +79,21 @@ enum ExpressionLiteral {
         guard text.hasPrefix("$$"), !JobFile.isOfThePast else { return }
         let name = text.dropFirst(2).prefix { $0 != "." }
         guard text != "$$ROOT" else {
-            throw node.error("an expression may not use $$ROOT as a whole: name a field of it, like $$ROOT.total")
+            throw node.error("an expression cannot use $$ROOT as a whole: name a field of it, like $$ROOT.total")
         }
         // Variables that the expression itself binds begin with a lower-case letter, as the server requires.
         guard name.first?.isUppercase == true, !variables.contains(String(name)) else { return }
-        let reason = refused["$$\(name)"] ?? "of the server's variables it may use $$NOW, $$ROOT and $$CURRENT"
-        throw node.error("an expression may not use $$\(name): \(reason)")
+        let reason = refused["$$\(name)"] ?? "the only server variables are $$NOW, $$ROOT and $$CURRENT"
+        throw node.error("an expression cannot use $$\(name): \(reason)")
     }
 
     private static func check(operator name: String, _ place: YAMLNode) throws(JobError) {
         guard ExpressionOperator(name) == nil, !JobFile.isOfThePast else { return }
         let reason =
             refused[name]
-            ?? "it is none of the operators that are known to compute a value and to do nothing else"
+            ?? "it is not one of the operators that only compute a value"
             + (ExpressionOperator.hint(for: name).map { " (\($0))" } ?? "")
-        throw place.error("an expression may not use \(name): \(reason)")
+        throw place.error("an expression cannot use \(name): \(reason)")
     }
 
     static func isWrapper(_ name: String) -> Bool { wrappers.contains(name) }
@@ -107,9 +107,9 @@ enum ExpressionLiteral {
         "$regularExpression", "$minKey", "$maxKey", "$symbol", "$code", "$undefined", "$dbPointer",
     ]
 
-    private static let isCode = "it runs code, which no rerun is certain to repeat"
+    private static let isCode = "it runs code, which might compute another value in another run"
     private static let isRandom = "another run would compute another value"
-    private static let isCommand = "it is no operator of expressions"
+    private static let isCommand = "it is not an operator of expressions"
 
     /// The server's variables that have the same value in every run; the start of the job fixes `$$NOW`.
     private static let variables: Set = ["NOW", "ROOT", "CURRENT"]
@@ -119,7 +119,7 @@ enum ExpressionLiteral {
         "$function": isCode, "$accumulator": isCode, "$where": isCode, "$rand": isRandom, "$sampleRate": isRandom,
         "$createObjectId": isRandom, "$createUUID": isRandom, "$currentDate": "write $$NOW", "$$CLUSTER_TIME": isRandom,
         "$$USER_ROLES": isRandom, "$$JS_SCOPE": isCode, "$$IS_MR": isCode, "$$SEARCH_META": isCommand,
-        "$$REMOVE": "a step \"unset\" takes a field away", "$lookup": isCommand, "$merge": isCommand, "$out": isCommand,
+        "$$REMOVE": "a step \"unset\" removes a field", "$lookup": isCommand, "$merge": isCommand, "$out": isCommand,
         "$expr": isCommand, "$meta": isCommand,
     ]
 }

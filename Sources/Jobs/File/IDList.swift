@@ -128,7 +128,7 @@ package struct IDList: Sendable {
             default:
                 guard let id = record["_id"] else {
                     throw JobError(
-                        #"an object without "_id": write {"_id": …}, or the _id by itself where it is no object"#,
+                        #"an object without "_id": write {"_id": …}, or the _id itself if it is not an object"#,
                         at: place)
                 }
                 self = .id(id)
@@ -138,7 +138,7 @@ package struct IDList: Sendable {
         private static func namespace(_ record: BSONDocument, _ place: SourceLocation) throws(JobError) -> Namespace {
             guard let database = record["database"]?.text, let collection = record["collection"]?.text else {
                 throw JobError(
-                    #"a record without "database" and "collection": it was written by something else"#, at: place)
+                    #"a record without "database" and "collection": shipshape did not write it"#, at: place)
             }
             return Namespace(database: database, collection: collection)
         }

@@ -36,10 +36,10 @@ package enum JobFile {
         let name = try Self.name(nameNode, "job")
         guard !name.hasSuffix(Job.cleanupSuffix) else {
             throw nameNode.error(
-                "a job's name cannot end in \(Job.cleanupSuffix): the clean-up of a job is called so")
+                "a job's name cannot end in \(Job.cleanupSuffix): such names are for the clean-up of a job")
         }
         guard !CheckPart.isName(name) else {
-            throw nameNode.error("a job's name cannot end like \"\(name)\": a part of a job is called so")
+            throw nameNode.error("a job's name cannot end like \"\(name)\": such names are for the parts of a job")
         }
         let collectionNode = try top.required("collection")
         let namespace = try collectionNode.namespace("collection")

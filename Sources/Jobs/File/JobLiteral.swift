@@ -26,7 +26,7 @@ package enum JobLiteral {
                 members.append((name, try value(YAMLNode(node: member, file: node.file))))
             }
             return .object(BSONDocument(members))
-        case .alias: throw node.error("aliases are not read in a value")
+        case .alias: throw node.error("a value cannot have aliases")
         }
     }
 
@@ -77,9 +77,9 @@ package enum JobLiteral {
         case "null": value = ["null", "Null", "NULL", "~", ""].contains(text) ? .some(.null) : .none
         default:
             throw node.error(
-                "the tag \(tag) is not read in a job file: use str, int, float, bool, null, or extended JSON")
+                "a job file cannot have the tag \(tag): use str, int, float, bool, null, or extended JSON")
         }
-        guard let value else { throw node.error("\"\(text)\" is not what its tag says") }
+        guard let value else { throw node.error("\"\(text)\" does not match its tag") }
         return value
     }
 
@@ -132,13 +132,13 @@ package enum JobLiteral {
                 let name = key.scalar?.string ?? ""
                 if name == "$numberDecimal", let text = value.scalar?.string, Decimal128(text) == nil {
                     throw YAMLNode(node: value, file: place.file).error(
-                        "\"\(text)\" is no decimal of at most 34 digits")
+                        "\"\(text)\" is not a decimal of at most 34 digits")
                 }
                 let text = textMembers.contains(name) ? value.scalar?.string : nil
                 parts.append(quoted(name) + ":" + (text == nil ? try json(value, place) : quoted(text ?? "")))
             }
             return "{" + parts.joined(separator: ",") + "}"
-        case .alias: throw place.error("aliases are not read in a value")
+        case .alias: throw place.error("a value cannot have aliases")
         }
     }
 

@@ -36,7 +36,7 @@ enum MatchFilter {
                 continue
             }
             guard let joining = Joining(rawValue: name) else {
-                throw place.error("a filter may not use \(name) here: it has fields, $and, $or and $nor")
+                throw place.error("a filter cannot use \(name) here: use fields, $and, $or and $nor")
             }
             var operands: [Expression] = []
             for element in try value.elements(of: name) { operands.append(try expression(element)) }
@@ -64,7 +64,7 @@ enum MatchFilter {
         let path: FieldPath
         do throws(FieldPathError) { path = try FieldPath(name) } catch { throw place.error("\"where\": \(error)") }
         guard !path.leadsIntoElements, path.components.allSatisfy({ Int($0) == nil }) else {
-            throw place.error("\"where\": \"\(name)\": a filter looks into lists by itself, and names no place in them")
+            throw place.error("\"where\": \"\(name)\": a filter looks into lists by itself: name no position in them")
         }
         return path
     }
@@ -111,8 +111,8 @@ enum MatchFilter {
         case "$not": return !(try condition(field, node))
         default:
             throw place.error(
-                "a filter may not use \(name): it has $eq, $ne, $in, $nin, $gt, $gte, $lt, $lte, $exists, $type and $not; "
-                    + "write what else is to hold as an expression, such as {$gt: [{$size: $tags}, 3]}")
+                "a filter cannot use \(name): it has $eq, $ne, $in, $nin, $gt, $gte, $lt, $lte, $exists, $type and "
+                    + "$not; write any other condition as an expression, such as {$gt: [{$size: $tags}, 3]}")
         }
     }
 
@@ -124,7 +124,7 @@ enum MatchFilter {
     private static func equals(_ node: YAMLNode) throws(JobError) -> Expression {
         switch try JobLiteral.value(node) {
         case .null: return value.isMissingOrNull
-        case .regex: throw node.error("a filter has no patterns: write an expression with $regexMatch")
+        case .regex: throw node.error("a filter cannot have patterns: write an expression with $regexMatch")
         case let constant: return value == .constant(constant)
         }
     }

@@ -20,16 +20,16 @@ extension Namespace {
     /// - Parameter stateDatabase: The database that holds the state of jobs; `nil` before it is known.
     package func refusal(stateDatabase: String? = nil) -> String? {
         if let reason = Self.refusal(of: database, stateDatabase: stateDatabase) { return reason }
-        if collection.hasPrefix("system.") { return "the collection is the server's own" }
+        if collection.hasPrefix("system.") { return "the collection belongs to the server" }
         if collection.utf8.contains(0) { return "a name cannot hold a NUL" }
-        return database.utf8.count > 63 || description.utf8.count > 255 ? "no server has such a long name" : nil
+        return database.utf8.count > 63 || description.utf8.count > 255 ? "the name is too long for a server" : nil
     }
     /// Returns a clause that says why no command writes documents of a database; `nil` if commands may.
     package static func refusal(of database: String, stateDatabase: String? = nil) -> String? {
         switch database {
-        case "admin", "config", "local": "the database is the server's own"
+        case "admin", "config", "local": "the database belongs to the server"
         case _ where database == "__realm_sync" || database.hasPrefix("__realm_sync_"):
-            "the database is the sync service's own"
+            "the database belongs to the sync service"
         case stateDatabase: "the database holds the state of jobs (--state-database names it)"
         default: nil
         }

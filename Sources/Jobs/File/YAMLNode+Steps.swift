@@ -18,7 +18,7 @@ extension YAMLNode {
             throw error("\"\(key)\" cannot be _id: a document's primary key never changes in place")
         }
         guard path.components[0] != FieldPath.each else {
-            throw error("\"\(key)\": \"\(path)\" must begin with a field's name: a document is no list")
+            throw error("\"\(key)\": \"\(path)\" must begin with a field's name: a document is not a list")
         }
         return path
     }
@@ -27,7 +27,7 @@ extension YAMLNode {
     func fieldPathBelowNoList(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.last != FieldPath.each else {
-            throw error("\"\(key)\": an element of a list is always there: name a field of it, or the list")
+            throw error("\"\(key)\": an element of a list is never missing: name a field of it, or the list")
         }
         return path
     }
@@ -45,7 +45,7 @@ extension YAMLNode {
     func topLevelField(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.count == 1 else {
-            throw error("\"\(key)\" must be a field of the document itself, and \"\(path)\" is a path")
+            throw error("\"\(key)\" must be a field of the document itself, but \"\(path)\" is a path")
         }
         return path
     }
@@ -58,7 +58,7 @@ extension YAMLNode {
         }
         guard from.elementPath == to.elementPath else {
             throw error(
-                "\"\(from)\" and \"\(to)\" do not stand in the same element: both must begin with the same path up to the "
+                "\"\(from)\" and \"\(to)\" are not in the same element: both must begin with the same path up to the "
                     + "last \"\(FieldPath.each)\"")
         }
     }
@@ -78,7 +78,7 @@ extension YAMLNode {
     func fieldName(_ key: String) throws(JobError) -> String {
         let name = try text(of: "\"\(key)\"")
         guard let path = try? FieldPath(name), path.components == [name], name != FieldPath.each else {
-            throw error("\"\(key)\" must be a field's name, without dots and without a $ in front")
+            throw error("\"\(key)\" must be a field's name, without dots and without a leading $")
         }
         return name
     }

@@ -23,12 +23,12 @@ struct LinkMap: Hashable, Sendable {
             let entry = Entry(from: try JobLiteral.value(from), to: try JobLiteral.value(to))
             for (value, place) in [(entry.from, from), (entry.to, to)] {
                 guard !Self.excluded.contains(value.type.description) else {
-                    throw place.error("a link is no value of type \(value.type)")
+                    throw place.error("a link cannot be of type \(value.type)")
                 }
             }
             guard seen.insert(IDKey(entry.from)).inserted else { throw from.error("the map has this entry twice") }
             guard IDKey(entry.from) != IDKey(entry.to) else {
-                throw from.error("an entry leads to what it begins with")
+                throw from.error("an entry maps a value to itself")
             }
             entries.append(entry)
         }

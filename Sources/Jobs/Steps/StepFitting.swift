@@ -12,8 +12,8 @@ package enum StepFitting {
         guard let schema = next ?? active else { return located.step }
         if let marker = located.step.kind.marker, [active, next].contains(where: { $0?.property(at: marker) != nil }) {
             throw JobError(
-                "\"once\": a schema of the job declares the field \"\(marker)\"; name one that no document has, as `cleanup` "
-                    + "removes it", at: located.location)
+                "\"once\": a schema of the job declares the field \"\(marker)\"; name one that no document has, "
+                    + "because `cleanup` removes it", at: located.location)
         }
         var step = located.step
         for target in step.targets {
@@ -29,7 +29,7 @@ package enum StepFitting {
             if step.kind.removed.contains(target) {
                 guard !next.requires(target) else {
                     throw JobError(
-                        "the next schema requires \"\(target)\", which the step takes away", at: located.location)
+                        "the next schema requires \"\(target)\", which the step removes", at: located.location)
                 }
             } else if node.types.count == 1, let type = node.types.first {
                 step = step.with(try step.kind.fitted(to: type, at: located.location))

@@ -32,8 +32,8 @@ package enum StepOrder {
                     located.step.conditionFields.contains { $0.topLevel == earlier.field }
                 }) {
                     throw JobError(
-                        "\"where\" reads \"\(field)\", which the step in line \(line) writes before: put the step that "
-                            + "writes it behind all that ask for it, or make two jobs of it", at: located.location)
+                        "\"where\" reads \"\(field)\", which the step in line \(line) writes before: put that step "
+                            + "after all steps that read it, or make two jobs", at: located.location)
                 }
                 written += part.touched.map { ($0.topLevel, located.location.line) }
             }
@@ -52,8 +52,8 @@ package enum StepOrder {
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
             else { continue }
             throw JobError(
-                "\"refresh\" does not go with the step in line \(step.location.line), which writes \"\(written)\" too: say "
-                    + "\"whenPresent: keep\"", at: located.location)
+                "\"refresh\" cannot be combined with the step in line \(step.location.line), which also writes "
+                    + "\"\(written)\": write \"whenPresent: keep\"", at: located.location)
         }
     }
 
@@ -67,11 +67,11 @@ package enum StepOrder {
             )
         }
         if let marker = before.kind.marker, step.kind.touched.contains(where: { $0.overlaps(marker) }) {
-            throw refusal("\"\(marker)\" says that the step in line \(line) is done: no other step may write it")
+            throw refusal("\"\(marker)\" marks the step in line \(line) as done: no other step can write it")
         }
         if let looked = step.kind.looksAtBeforehand, before.kind.touched.contains(where: { $0.overlaps(looked) }) {
             throw refusal(
-                "\"\(looked)\" is changed by the step in line \(line), and this step looks at it in all documents before "
+                "\"\(looked)\" is changed by the step in line \(line), but this step reads it in all documents before "
                     + "anything is written: put this step into a job of its own, which `migrate` runs after this one")
         }
         for removed in before.kind.removed {
@@ -94,7 +94,7 @@ package enum StepOrder {
             let filled = step.targets.first(where: { $0 == before.target && !step.kind.removed.contains($0) })
         {
             throw refusal(
-                "\"\(filled)\" is filled by the default in line \(line), so that this step finds it free nowhere: put this "
+                "\"\(filled)\" is filled by the default in line \(line), so this step would never write it: put this "
                     + "step first")
         }
     }

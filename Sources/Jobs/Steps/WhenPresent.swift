@@ -76,8 +76,8 @@ struct TargetRule: Hashable, Sendable {
 
     /// Returns the values of the target that the rule loses, in words; `nil` if it loses none.
     func loss(_ target: FieldPath) -> String? {
-        if whenPresent == .replace { return "the values that \"\(target)\" held before" }
-        return nullsToo ? "which documents had a null in \"\(target)\", and which none" : nil
+        if whenPresent == .replace { return "the earlier values of \"\(target)\"" }
+        return nullsToo ? "whether \"\(target)\" was null or missing" : nil
     }
 }
 
@@ -91,7 +91,7 @@ extension YAMLMembers {
         if let node = self["whenPresent"] {
             rule.whenPresent = try node.choice("whenPresent")
             guard allowed.contains(rule.whenPresent) else {
-                throw node.error("\"whenPresent\" is here \(allowed.map(\.rawValue).joined(separator: " or "))")
+                throw node.error("\"whenPresent\" must be \(allowed.map(\.rawValue).joined(separator: " or ")) here")
             }
         }
         rule.nullsToo = try fillsNulls()

@@ -10,27 +10,28 @@ extension DiffReport {
         let rest = "\(all)\(weighed). "
         switch verdict {
         case .breaking where dialect == .jsonSchema:
-            return "Breaking: \(count(of: .breaking).grouped) of \(rest)Documents that conformed may be refused."
+            return "Breaking: \(count(of: .breaking).grouped) of \(rest)Documents that conformed before may be refused."
         case .breaking:
             let number = count(of: .breaking).grouped
             let consequences = consequences
             if consequences.contains(.terminate) {
-                return "Breaking: \(number) of \(rest)Sync is terminated and re-enabled, and every client resets."
+                return "Breaking: \(number) of \(rest)Sync must be terminated and re-enabled, and every client resets."
             }
             guard consequences.contains(.someClientsReset) else {
-                return "Breaking: \(number) of \(rest)A partner collection is not kept equal to its original."
+                return "Breaking: \(number) of \(rest)A partner collection is not kept in sync with its original."
             }
             return "Breaking: \(number) of \(rest)Some clients reset."
-        case .versioned: return "Versioned: \(rest)Additive where each schema version is deployed as such."
+        case .versioned: return "Versioned: \(rest)They are additive if you deploy them as a new schema version."
         case .served:
             return "Not breaking: \(rest)Partner collections serve \(count(of: .served).grouped) of them."
         case .nonBreaking:
             return dialect == .jsonSchema
-                ? "Not breaking: \(rest)What conformed still does." : "Not breaking: \(rest)All are additive."
+                ? "Not breaking: \(rest)Documents that conformed before still conform."
+                : "Not breaking: \(rest)All are additive."
         }
     }
 
-    private var weighed: String { source.map { ", weighed by the documents of \($0)" } ?? "" }
+    private var weighed: String { source.map { ", with the documents of \($0) counted" } ?? "" }
 
     /// The changes of each collection, as indices into the report; the worst change of each collection comes first, and
     /// so does the collection with the worst change.
@@ -71,8 +72,8 @@ extension ChangeWeight {
         let all = "of \(self.documents.documents)"
         switch change.code {
         case .requiredAdded, .optionalToRequired, .defaultAdded, .defaultChanged, .defaultRemoved:
-            return
-                "\(lacking.grouped) \(all) \(lacking == 1 ? "lacks" : "lack") it or \(lacking == 1 ? "holds" : "hold") null"
+            return "\(lacking.grouped) \(all) "
+                + (lacking == 1 ? "lacks it or holds null" : "lack it or hold null")
         case .propertyRemoved, .propertyRenamed, .requiredToOptional, .queryableAdded, .queryableRemoved:
             return "\(holding.grouped) \(all) \(holding == 1 ? "holds" : "hold") this field"
         case .optionalAdded where holding == 0:
@@ -89,16 +90,16 @@ extension ChangeKind.Consequence {
     /// The consequence, as a clause.
     var words: String {
         switch self {
-        case .terminate: "sync is terminated and re-enabled"
+        case .terminate: "sync must be terminated and re-enabled"
         case .clientReset: "every client resets"
         case .someClientsReset: "clients that use it reset"
-        case .resync: "the collection is resynced, and changes halt meanwhile"
+        case .resync: "the collection is resynced, and its changes wait until that is done"
         case .mayResync: "the collection may be resynced"
         case .unsyncedDocuments: "documents that do not conform stop syncing"
         case .refusedWrites: "writes of documents that do not conform are refused"
-        case .clientMigration: "clients with a local file raise its schema version"
-        case .catchUp: "devices catch up with history to that point"
-        case .dataAccess: "functions, rules and the Data API validate by it"
+        case .clientMigration: "clients raise the schema version of their local file"
+        case .catchUp: "devices first catch up with the history up to the change"
+        case .dataAccess: "functions, rules and the Data API validate against it"
         }
     }
 }

@@ -74,7 +74,7 @@ public struct DiffText: Sendable {
         let lines = report.hints.flatMap { hint in
             ["  --rename \(hint.rename.shellWord)", "    \(subject(hint)): \(hint.reason.printable)"]
         }
-        return ([paint.bold("Looks like a rename; if it is one, say so:")] + lines).asLines
+        return ([paint.bold("Possible renames; if one is a rename, add its flag:")] + lines).asLines
     }
 
     private func subject(_ hint: RenameHint) -> String {

@@ -68,7 +68,7 @@ package struct MarkdownReport {
         guard !lines.isEmpty else { return "" }
         let text = lines.map(\.printable).joined(separator: "\n")
         let fence = String(repeating: "`", count: max(3, Self.longestTicks(in: text) + 1))
-        return "<details><summary>Commands to look closer</summary>\n\n\(fence)\n\(text)\n\(fence)\n\n</details>"
+        return "<details><summary>Commands to copy</summary>\n\n\(fence)\n\(text)\n\(fence)\n\n</details>"
     }
 
     private func text(_ cell: Report.Cell) -> String {

@@ -29,7 +29,7 @@ enum HTMLTemplate {
         </header>
         <main>
         {{#hasParts}}
-        <section class="parts" aria-label="What the verdict comes from">
+        <section class="parts" aria-label="The parts of the verdict">
         {{#parts}}
         <article class="card {{partLevel}}{{#isLong}} long{{/isLong}}">
         <h2>{{part}} <span class="badge {{partLevel}}"><svg class="icon" aria-hidden="true"><use href="#icon-{{partLevel}}"/></svg>{{word}}</span></h2>

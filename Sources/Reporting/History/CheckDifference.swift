@@ -57,7 +57,7 @@ struct CheckDifference {
 
     /// The changes in one line, as a count per kind.
     var sentence: String {
-        let schema = isOtherSchema ? ", which was by another schema, \(earlier.schema)" : ""
+        let schema = isOtherSchema ? " against another schema (\(earlier.schema))" : ""
         let when = "the check of \(earlier.at)\(schema)"
         guard !changes.isEmpty else { return "Nothing changed since \(when)." }
         return "Since \(when): \(Kind.allCases.map { "\(count($0).grouped) \($0.rawValue)" }.joined(separator: ", "))."

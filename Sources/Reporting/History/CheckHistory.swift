@@ -18,9 +18,9 @@ package struct CheckHistory: Sendable {
     ///   - foreign: the entries that are not a summary of a check, each with its place and the reason.
     ///   - place: where the history is kept.
     package init(_ summaries: [CheckSummary], passedOver foreign: [String], in place: String) {
-        var notes = foreign.prefix(Self.mostNamed).map { "passed over in the history: \($0)" }
+        var notes = foreign.prefix(Self.mostNamed).map { "ignored in the history: \($0)" }
         if foreign.count > Self.mostNamed {
-            notes.append("\((foreign.count - Self.mostNamed).grouped) more passed over in the history \(place)")
+            notes.append("\((foreign.count - Self.mostNamed).grouped) more ignored in the history \(place)")
         }
         self.init(summaries, notes: notes)
     }

@@ -110,7 +110,7 @@ extension CheckSummary {
     package init(parsing text: String) throws(CheckSummaryError) {
         let document: BSONDocument
         do throws(BSONError) { document = try BSONDocument(extendedJSON: text) } catch {
-            throw CheckSummaryError("it is no JSON object, or not whole")
+            throw CheckSummaryError("it is not a complete JSON object")
         }
         try self.init(document)
     }

@@ -8,12 +8,14 @@ package enum MirrorReport {
         let counts = outcome.counts
         var lines = [
             "partner \(name): \(counts.written.documents) carried over, of \(counts.changes.counted("change"))",
-            "  \((counts.carried[.source] ?? 0).grouped) to the partner, \((counts.carried[.target] ?? 0).grouped) to the "
-                + "original; \(counts.echoes.grouped) changes were the mirror's own",
+            "  \((counts.carried[.source] ?? 0).grouped) to the partner, "
+                + "\((counts.carried[.target] ?? 0).grouped) to the original; "
+                + "\(counts.echoes.grouped) changes were the mirror's own",
         ]
         if counts.delays != (0, 0) {
             lines.append(
-                "  half of the changes took up to \(counts.delays.half) ms, 99% up to \(counts.delays.most) ms")
+                "  half of the changes took up to \(counts.delays.half.grouped) ms, 99% up to "
+                    + "\(counts.delays.most.grouped) ms")
         }
         if counts.conflicts > 0 {
             lines.append("  \(counts.conflicts.counted("pair")) had changed on both sides")
@@ -21,7 +23,9 @@ package enum MirrorReport {
         if counts.refused > 0 {
             lines.append("  \(counts.refused.documents) cannot be on the other side: partner status lists them")
         }
-        if !outcome.isCaughtUp { lines.append("  stopped before all was carried over: the next run goes on there") }
+        if !outcome.isCaughtUp {
+            lines.append("  stopped before all changes were carried over: the next run continues there")
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -60,8 +64,8 @@ package enum MirrorReport {
     package static func metrics(_ counts: MirrorCounts, of name: String) -> String {
         let values: [(String, Metric.Kind, String, Int)] = [
             ("carried_documents", .counter, "Documents that were carried over.", counts.written),
-            ("changes", .counter, "Changes that were looked at.", counts.changes),
-            ("conflicts", .counter, "Pairs of which both sides changed.", counts.conflicts),
+            ("changes", .counter, "Changes that the mirror has read.", counts.changes),
+            ("conflicts", .counter, "Pairs that changed on both sides.", counts.conflicts),
             ("refused_documents", .gauge, "Documents that cannot be on the other side.", counts.refused),
             ("lag_milliseconds", .gauge, "The age of the oldest change that is not carried over.", counts.lag),
             ("delay_p50_milliseconds", .gauge, "How long half of the changes took.", counts.delays.half),

@@ -8,20 +8,20 @@ package enum PartnerStatusReport {
     package static func text(_ status: PartnerStatus, ids: IDDisplay = .shown) -> String {
         var lines = ["partner \(status.name): \(status.source) → \(status.target)"]
         guard let phase = status.phase else { return lines[0] + "\n  not begun: run partner init" }
-        lines.append("  \(phase), \(status.copied.documents) copied" + (status.isHeld ? ", at work now" : ""))
+        lines.append("  \(phase), \(status.copied.documents) copied" + (status.isHeld ? ", running now" : ""))
         if let behind = status.behind {
             let counts = status.mirror
             let carried = counts?["carried"]?.integer ?? 0
             let conflicts = counts?["conflicts"]?.integer ?? 0
             lines.append(
-                "  the mirror is \(behind) s behind; in its last run it carried \(carried.documents) over, with "
-                    + "\(conflicts.counted("conflict"))")
+                "  the mirror is \(behind.grouped) s behind; in its last run it carried \(carried.documents) over, "
+                    + "with \(conflicts.counted("conflict"))")
         } else if phase == "copied" {
-            lines.append("  no mirror has run")
+            lines.append("  no mirror has run: run partner mirror")
         }
         for (side, name) in [(PartnerSide.source, "original"), (.target, "partner")] {
             guard let time = status.lastWrites[side] else { continue }
-            lines.append("  clients wrote the \(name) last at \(ServerTime(milliseconds: time))")
+            lines.append("  clients last wrote to the \(name) at \(ServerTime(milliseconds: time))")
         }
         if status.unmirrored > 0 {
             lines.append("  \(status.unmirrored.documents) not on the other side:")

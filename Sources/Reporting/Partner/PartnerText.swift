@@ -10,7 +10,8 @@ package enum PartnerText {
         if let copied = plan.copiedBefore {
             lines.append(
                 plan.isDone
-                    ? "  copied already: \(copied.documents)" : "  goes on behind \(copied.documents) of earlier runs")
+                    ? "  copied already: \(copied.documents)"
+                    : "  continues after \(copied.documents) that earlier runs copied")
             return lines.joined(separator: "\n")
         }
         lines.append("  about \(plan.documents.documents) to copy")
@@ -29,10 +30,9 @@ package enum PartnerText {
     /// Returns what creating a partner did.
     package static func render(_ report: PartnerReport, ids: IDDisplay = .shown) -> String {
         let earlier = report.copiedBefore > 0 ? ", after \(report.copiedBefore.grouped) of earlier runs" : ""
-        var lines = [
-            "\(report.copied.documents) copied to \(report.target)\(earlier), \(Duration.milliseconds(Int64(report.seconds * 1_000)).rounded)"
-        ]
-        if let stopped = report.stopped { lines.append("  stopped by \(stopped): run it again to go on") }
+        let time = Duration.milliseconds(Int64(report.seconds * 1_000)).rounded
+        var lines = ["\(report.copied.documents) copied to \(report.target)\(earlier), \(time)"]
+        if let stopped = report.stopped { lines.append("  stopped by \(stopped): run it again to continue") }
         lines += refusals(report.refusals, "could not be carried over", ids)
         lines += report.notes.map { "  \($0)" }
         return lines.joined(separator: "\n")
@@ -43,9 +43,8 @@ package enum PartnerText {
         var lines = ["  \(list.count.documents) \(what):"]
         for (reason, count) in list.reasons.sorted(by: { ($0.value, "\($1.key)") > ($1.value, "\($0.key)") }) {
             let samples = list.samples.filter { $0.reason == reason }.prefix(5).compactMap { ids.text($0.id) }
-            lines.append(
-                "    \(count.grouped): \(reason)\(samples.isEmpty ? "" : ", such as _id \(samples.joined(separator: ", "))")"
-            )
+            let such = samples.isEmpty ? "" : ", such as _id \(samples.joined(separator: ", "))"
+            lines.append("    \(count.grouped): \(reason)\(such)")
         }
         return lines
     }
@@ -55,10 +54,10 @@ package enum PartnerText {
         let time = comparison.time.map { ", at \($0)" } ?? ""
         var lines = [
             comparison.count == 0
-                ? "0 differences: \(comparison.source) and \(comparison.target) are each other's"
+                ? "0 differences: \(comparison.source) and \(comparison.target) match"
                 : "\(comparison.count.counted("difference")) between \(comparison.source) and \(comparison.target)",
             "  \(comparison.originals.documents) of the original, \(comparison.partners.grouped) of the partner; "
-                + "\(comparison.rechecked.counted("pair")) looked at again\(time)",
+                + "\(comparison.rechecked.counted("pair")) compared again\(time)",
         ]
         for difference in comparison.differences.prefix(50) {
             lines.append("  _id \(ids.text(difference.id) ?? "(hidden)"): \(words(difference.kind, comparison))")

@@ -26,7 +26,7 @@ package struct BackfillMatrix: Reportable {
         var text =
             head + (found.isDryRun ? "dry run, nothing was written; " : "") + counts.joined(separator: ", ") + "."
         if let (database, end) = found.ended { text += " Ended at \(database): \(self.text(of: end, in: database))." }
-        if found.refusal != nil { text += " Together they have no room." }
+        if found.refusal != nil { text += " Together they would exceed the limit." }
         let worst = found.entries.map(\.level).max() ?? .notice
         let level = found.refusal == nil ? worst : max(worst, .warning)
         return (text, level >= .warning ? level : found.isDryRun ? .notice : .good)
@@ -65,8 +65,8 @@ package struct BackfillMatrix: Reportable {
     /// Notes that a quiet run shows as well.
     private var warnings: [String] {
         let added =
-            found.added.isEmpty ? [] : ["made meanwhile, and not run in: \(found.added.joined(separator: ", "))"]
-        return (found.refusal.map { ["A run would not come through: \($0)"] } ?? []) + added
+            found.added.isEmpty ? [] : ["created during the run, and skipped: \(found.added.joined(separator: ", "))"]
+        return (found.refusal.map { ["A run would stop early: \($0)"] } ?? []) + added
     }
 
     /// The columns after the database's name.
@@ -109,7 +109,10 @@ package struct BackfillMatrix: Reportable {
         blocks += (layout.notes(notes) + warnings).map {
             "Note: \($0)".printable.wrapped(to: layout.width).joined(separator: "\n")
         }
-        blocks.append("\(found.entries.count.counted("database")) in \(found.seconds.inTenths) s.")
+        let isNext = found.isDryRun && found.refusal == nil && found.entries.contains { $0.state == .wouldChange }
+        blocks.append(
+            "\(found.entries.count.counted("database")) in \(found.seconds.inTenths) s."
+                + (isNext && !layout.hidesNotes ? " Next: the same command without --dry-run." : ""))
         return blocks.asReport(verdict: verdict)
     }
 

@@ -11,18 +11,36 @@ package struct BackfillResult: Reportable {
     private let found: BackfillReport
     private let showsValues: Bool
     private let timeline: RunTimeline?
+    private let nextCommands: String?
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the rate and the waits of the run; `nil` if they were not recorded.
-    package init(_ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil) {
+    ///   - nextCommands: the commands that follow a finished run, as the text form shows them; `nil` for none.
+    package init(
+        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: String? = nil
+    ) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
+        self.nextCommands = nextCommands
     }
 
     /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
-        BackfillReportText.render(
+        let text = BackfillReportText.render(
             layout.shown(found, notes: \.notes), showsValues: showsValues, color: layout.isColored)
+        guard !layout.hidesNotes, let next else { return text }
+        return "\(text)\n\(["  next: \(next)"].asLines)"
+    }
+
+    /// The commands to run next; `nil` if there is none, or if the headline names it.
+    private var next: String? {
+        switch found.outcome {
+        case .dryRun:
+            let isNeeded = found.work.modified + (found.work.refreshed ?? 0) > 0
+            return isNeeded && found.refusal == nil ? "the same command without --dry-run" : nil
+        case .done: return nextCommands
+        case .nothingToDo, .stopped: return nil
+        }
     }
 
     /// The JSON form.
@@ -93,7 +111,7 @@ package struct BackfillResult: Reportable {
 
     private var waits: Report.Table {
         Report.Table(
-            title: "What the run waited for",
+            title: "Waits of the run",
             columns: ["reason", "metric", "value", "limit"].map { Report.Column(title: $0) }
                 + [Report.Column(title: "seconds", isNumber: true)],
             rows: found.work.waits.map { wait in
@@ -138,7 +156,7 @@ extension Headroom {
     /// Returns a gauge of how close to the limit the job comes.
     func gauge(adding harm: Int?) -> Report.Gauge {
         Report.Gauge(
-            title: "Unsynced documents, and where the job stops", summary: "\(text).", limit: ceiling,
+            title: "Unsynced documents, and the limit at which the job stops", summary: "\(text).", limit: ceiling,
             amounts: [
                 Report.Amount(name: "in the ledger", value: ledger?.entries ?? 0, level: .notice),
                 Report.Amount(name: "pending", value: pending, level: .warning),

@@ -50,15 +50,17 @@ package struct CheckMatrix: Reportable {
             return ("\(failing.grouped) of \(all) \(failing == 1 ? "fails" : "fail") the check.", .error)
         }
         let open = entries.count { !isSafe($0) }
-        if open > 0 || !added.isEmpty {
-            return ("Nothing fails the check in \(all), and \(open.grouped) are not known to be safe.", .warning)
+        if open > 0 {
+            let are = open == 1 ? "is" : "are"
+            return ("No failure in \(all), but \(open.grouped) \(are) not known to be safe.", .warning)
         }
+        if !added.isEmpty { return ("No failure in \(all), but others were created during the check.", .warning) }
         return ("Safe to deploy: all \(all).", .good)
     }
 
     private var notes: [String] {
         added.isEmpty
-            ? [] : ["made meanwhile, and not checked: \(added.joined(separator: ", "))"]
+            ? [] : ["created during the check, and not checked: \(added.joined(separator: ", "))"]
     }
 
     /// The columns after the database's name.
@@ -82,7 +84,7 @@ package struct CheckMatrix: Reportable {
         let total = report.total
         let (_, level) = report.headline(ids: ids)
         return [
-            name, Report.Cell(report.isSafe ? "safe" : fails(entry) ? "fails" : "unknown", level: level),
+            name, Report.Cell(report.isSafe ? "safe" : fails(entry) ? "unsafe" : "unknown", level: level),
             Report.Cell(report.readCount.grouped), Report.Cell(total.certain.grouped),
             Report.Cell(total.changes?.newlyFailing.grouped ?? "-"), Report.Cell(total.possible.grouped),
         ]
@@ -150,7 +152,7 @@ package struct CheckMatrix: Reportable {
                     return Report.Finding(
                         level: found?.level ?? .notice, isFailure: fails(entry),
                         code: entry.report?.bandName ?? "empty", subject: entry.database,
-                        message: "\(entry.database): \(found?.text ?? "none of the schema's collections is there")",
+                        message: "\(entry.database): \(found?.text ?? "it has none of the schema's collections")",
                         details: found.map { [$0.text] } ?? [], cells: cells(entry))
                 })
         ]

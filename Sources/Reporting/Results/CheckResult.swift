@@ -11,6 +11,7 @@ package struct CheckResult: Reportable {
     private let history: CheckHistory
     private let ids: IDDisplay
     private let showsFilters: Bool
+    private let next: String?
     private let words: CheckReportText
 
     /// - Parameters:
@@ -18,21 +19,23 @@ package struct CheckResult: Reportable {
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each group, as a file always does.
+    ///   - next: the command that repairs the documents, for the text form; `nil` to name none.
     package init(
         _ report: CheckReport, policy: FailurePolicy, history: CheckHistory = CheckHistory([]), ids: IDDisplay = .shown,
-        showsFilters: Bool = false
+        showsFilters: Bool = false, next: String? = nil
     ) {
         (found, self.policy, self.history, self.ids) = (report, policy, history, ids)
-        self.showsFilters = showsFilters
+        (self.showsFilters, self.next) = (showsFilters, next)
         words = CheckReportText(report, ids: ids)
     }
 
     /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
-        CheckReportText(
+        let text = CheckReportText(
             layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
             showsFilters: showsFilters || layout.isKept, difference: history.difference
         ).text
+        return text + (next.map { "\nNext: \($0)\n" } ?? "")
     }
 
     /// Returns the findings as text, without the verdict, for a command that has a verdict of its own.
@@ -55,7 +58,7 @@ package struct CheckResult: Reportable {
         )
         .map { part, isFailure in
             Report.Part(
-                name: part.name, level: part.severity.level, word: part.severity.rawValue, isFailure: isFailure,
+                name: part.name, level: part.severity.level, word: part.severity.word, isFailure: isFailure,
                 sentence: part.sentence, reasons: part.reasons)
         }
         report.facts = facts
@@ -115,7 +118,7 @@ package struct CheckResult: Reportable {
             amounts: [
                 Report.Amount(name: "in the ledger now", value: verdict.recorded, level: .notice),
                 Report.Amount(name: "added for certain", value: verdict.newCertain, level: .error),
-                Report.Amount(name: "added if what is possible holds", value: verdict.newPossible, level: .warning),
+                Report.Amount(name: "added if all possible findings hold", value: verdict.newPossible, level: .warning),
             ])
     }
 

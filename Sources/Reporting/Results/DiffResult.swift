@@ -61,14 +61,14 @@ package struct DiffResult: Reportable {
     /// Possible renames, which are never assumed: the user has to state them.
     private var hints: Report.Section {
         Report.Section(
-            name: "Possible renames", summary: "Nothing is taken for a rename unless you say so.",
+            name: "Possible renames", summary: "A change counts as a rename only if you state it.",
             columns: [Report.Column(title: "reason")],
             findings: found.hints.map { hint in
                 let subject = "\(hint.removed.description): \(hint.reason)"
                 return Report.Finding(
                     level: .notice, isFailure: false, code: "looks like a rename", subject: "",
                     place: hint.added.place,
-                    message: "\(subject). If it is a rename, say --rename \(hint.rename.shellWord)",
+                    message: "\(subject). If it is a rename, add --rename \(hint.rename.shellWord)",
                     cells: [Report.Cell(subject)], commands: ["--rename \(hint.rename.shellWord)"])
             })
     }

@@ -44,9 +44,10 @@ package struct HistoryResult: Reportable {
             return "No check has been kept in \(place) yet."
         }
         let count = last.failing.documents + " would stop syncing"
-        guard shown.count > 1 else { return "\(count), by the one check of \(last.at)." }
-        let earlier = first.failing == last.failing ? "as many as" : "\(first.failing.grouped) were"
-        return "\(count), \(earlier) \((shown.count - 1).counted("check")) ago, at \(first.at)."
+        guard shown.count > 1 else { return "\(count) in the only check so far, at \(last.at)." }
+        let ago = "\((shown.count - 1).counted("check")) ago, at \(first.at)"
+        if first.failing == last.failing { return "\(count), as many as \(ago)." }
+        return "\(count); \(ago), there were \(first.failing.grouped)."
     }
 
     private var level: Report.Level {
@@ -56,7 +57,7 @@ package struct HistoryResult: Reportable {
 
     private var notes: [String] {
         let sources = Set(runs.summaries.map(\.source)).count
-        return (sources > 1 ? ["the checks are of \(sources) sources; what changed is told within each"] : [])
+        return (sources > 1 ? ["the checks are of \(sources.grouped) sources; changes are counted in each alone"] : [])
             + history.notes
     }
 

@@ -79,7 +79,7 @@ package struct PlanResult: Reportable {
         let (file, job) = (files[index], files[index].job)
         var section = section(file.path ?? job.name, job.entries)
         section.summary =
-            "\(job.namespace), \(job.isDraft ? "a draft, all of it a comment; " : "")\(job.stage.words)"
+            "\(job.namespace), \(job.isDraft ? "a draft, commented out; " : "")\(job.stage.words)"
         return section
     }
 

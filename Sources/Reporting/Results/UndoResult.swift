@@ -10,7 +10,9 @@ package struct UndoResult: Reportable {
 
     /// Returns the text form.
     package func text(_ layout: TextLayout) -> String {
-        UndoText.render(layout.shown(found, notes: \.notes), color: layout.isColored)
+        let text = UndoText.render(layout.shown(found, notes: \.notes), color: layout.isColored)
+        let isNext = found.outcome == .dryRun && found.taken.restored > 0 && found.refusal == nil
+        return isNext && !layout.hidesNotes ? text + "\n  next: the same command without --dry-run" : text
     }
 
     /// The JSON form.
@@ -23,17 +25,17 @@ package struct UndoResult: Reportable {
             headline: UndoText.headline(found), level: level)
         report.facts = [
             Report.Fact(
-                name: found.outcome == .dryRun ? "would be taken back" : "taken back",
+                name: found.outcome == .dryRun ? "would be undone" : "undone",
                 value: found.taken.restored.grouped),
             Report.Fact(name: "changes", value: found.journal.changes.grouped),
             Report.Fact(name: "chunks", value: found.journal.chunks.grouped),
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
         if found.taken.earlier > 0 {
-            report.facts.append(Report.Fact(name: "taken back earlier", value: found.taken.earlier.grouped))
+            report.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
         }
         report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
-        report.sectionKind = "what"
+        report.sectionKind = "outcome"
         report.sections = [changes, children].filter { !$0.findings.isEmpty }
         report.notes = found.notes + (found.refusal.map { ["An undo would be refused: \($0)"] } ?? [])
         return report
@@ -51,11 +53,11 @@ package struct UndoResult: Reportable {
 
     private var changes: Report.Section {
         let lost = [
-            ("chunks are missing in the journal", found.journal.missing),
+            ("chunks are missing from the journal", found.journal.missing),
             ("written without a journal", found.unjournaled),
         ].filter { $0.1 > 0 }.map { finding($0.0, $0.1, [], isTrouble: true) }
         return Report.Section(
-            name: "Not taken back", columns: Self.columns,
+            name: "Not undone", columns: Self.columns,
             findings: found.leftAlone.filter { $0.count > 0 }.map {
                 finding($0.left.text, $0.count, $0.ids, isTrouble: $0.left.reason.isTrouble)
             } + lost)

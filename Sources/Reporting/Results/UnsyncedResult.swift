@@ -39,7 +39,7 @@ package struct UnsyncedResult: Reportable {
 
     private func gauge(_ app: UnsyncedReport.App) -> Report.Gauge {
         Report.Gauge(
-            title: "Unsynced documents of \(app.id.map { "app \($0)" } ?? "no app named"), and the limit",
+            title: "Unsynced documents \(app.id.map { "of app \($0)" } ?? "without an app ID"), and the limit",
             summary: "\(app.documentCount.documents), \(app.count.entries.entries), headroom "
                 + "\(app.headroom(limit: found.limit).grouped).", limit: found.limit,
             amounts: [Report.Amount(name: "entries in the ledger", value: app.count.entries, level: .warning)])
@@ -71,7 +71,7 @@ package struct UnsyncedResult: Reportable {
     /// Returns the reasons why documents of a collection still fail.
     private func explained(_ collection: UnsyncedReport.Collection) -> Report.Section? {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return nil }
-        let name = "\(namespace): why they fail"
+        let name = "\(namespace): why documents fail"
         guard explanation.counts != nil else {
             return Report.Section(
                 name: "\(namespace)", summary: "not covered by \(found.schema ?? "the schema")")

@@ -1,4 +1,5 @@
 package import Checking
+import JobState
 
 /// The state of the budget: how many documents may still become unsyncable.
 package struct Headroom: Hashable, Sendable {
@@ -25,18 +26,21 @@ package struct Headroom: Hashable, Sendable {
 
 extension Headroom: CustomStringConvertible {
     /// The metric, its value and its limit, as the throttle shows its reasons.
-    package var description: String {
-        let entries = ledger.map { "\($0.entries) in the ledger" } ?? "no ledger"
-        return "unsynced documents: \(entries) + \(pending) pending, must stay under \(ceiling)"
+    package var description: String { "unsynced documents: \(counts)" }
+
+    /// The value and the limit, without the name of the metric.
+    var counts: String {
+        let entries = ledger.map { "\($0.entries.separated) in the ledger" } ?? "no ledger"
+        return "\(entries) + \(pending.separated) pending, must stay under \(ceiling.separated)"
     }
 }
 
 extension Headroom {
-    /// The ways to make room again, with their commands.
+    /// The steps that free room, with their commands.
     package static func remedies(for job: String) -> String {
-        "to make room: deploy the next schema and say shipshape deployed \(job); or repair what stopped syncing (shipshape "
-            + "unsynced lists it, shipshape undo JOB takes a job back); or terminate and re-enable sync, which empties the "
-            + "ledger; or raise the limit (unsynced below limits in the job file; of a job that was started, shipshape tune "
-            + "\(job) unsynced=NUMBER)"
+        "deploy the next schema and record it with shipshape deployed \(job); or repair documents that stopped "
+            + "syncing (shipshape unsynced lists them, shipshape undo JOB undoes a job); or terminate and re-enable "
+            + "sync, which empties the ledger; or raise the limit (unsynced below limits in the job file; for a "
+            + "started job, shipshape tune \(job) unsynced=NUMBER)"
     }
 }

@@ -130,14 +130,16 @@ extension ServerMetricsReader.Missing {
     var note: String {
         switch self {
         case .shards:
-            "no throttle: behind a router the shards' lag, flow control, tickets, cache and oplog window cannot be read"
+            "no throttle: through a router the shards' lag, flow control, tickets, cache and oplog window cannot be "
+                + "read"
         case .replicaSetStatus:
-            "no throttle on the lag of single secondaries: replSetGetStatus may not be run (grant clusterMonitor); the lag of "
-                + "a majority still counts"
+            "no throttle on the lag of single secondaries: replSetGetStatus is not allowed (grant clusterMonitor); the "
+                + "lag of a majority still counts"
         case .serverStatus:
-            "no throttle on flow control, tickets and cache: serverStatus may not be run (grant clusterMonitor)"
+            "no throttle on flow control, tickets and cache: serverStatus is not allowed (grant clusterMonitor)"
         case .oplog:
-            "no throttle on the oplog window: neither serverStatus nor local.oplog.rs may be read (grant clusterMonitor)"
+            "no throttle on the oplog window: neither serverStatus nor reading local.oplog.rs is allowed (grant "
+                + "clusterMonitor)"
         }
     }
 }

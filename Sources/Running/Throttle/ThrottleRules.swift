@@ -86,7 +86,7 @@ struct ThrottleRules: Sendable {
         let isReleasing = value < limit
         return Hold(
             reason, metric: metric, value: text(value),
-            limit: isReleasing ? "\(text(limit)), goes on below \(text(limit * release))" : text(limit))
+            limit: isReleasing ? "\(text(limit)), continues below \(text(limit * release))" : text(limit))
     }
 
     /// Returns the hold for a short oplog window, unless the oplog is not full, so that it loses no entries, or the job
@@ -100,7 +100,7 @@ struct ThrottleRules: Sendable {
         let text = "at least \(Self.text(seconds: limit))"
         return Hold(
             .oplog, metric: "oplog window", value: Self.text(seconds: window),
-            limit: window > limit ? "\(text), goes on above \(Self.text(seconds: limit / Self.release))" : text)
+            limit: window > limit ? "\(text), continues above \(Self.text(seconds: limit / Self.release))" : text)
     }
 
     private func pause(_ window: PauseWindow, at time: Int?) -> Hold? {

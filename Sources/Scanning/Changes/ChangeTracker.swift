@@ -109,12 +109,12 @@ extension ChangeTracker {
             token = stream.resumeToken ?? token
             progressed()
             guard let time = time ?? token?.time else {
-                throw ChangesUnknown(reason: "the server's resume tokens are of a form that is not known")
+                throw ChangesUnknown(reason: "the server's resume tokens have an unknown form")
             }
             let (moved, isAwaited) = advance(to: time)
             if moved || !isAwaited { stoodStillAt = .now }
             guard stoodStillAt.duration(to: .now) < Self.patience else {
-                throw ChangesUnknown(reason: "the change stream stands still")
+                throw ChangesUnknown(reason: "the change stream does not advance")
             }
         }
     }
@@ -172,7 +172,7 @@ extension ChangeTracker {
     private func reason(of error: MongoError) -> String {
         switch error.code {
         case _ where error.isAuthorization: "the user lacks the privilege changeStream on \(namespace)"
-        case .changeStreamsUnsupported: "the server is no member of a replica set, and so has no change streams"
+        case .changeStreamsUnsupported: "the server is not a member of a replica set, so it has no change streams"
         case .changeStreamHistoryLost: "the oplog is too short: it lost changes before they were read"
         default: "the change stream failed: \(error)"
         }

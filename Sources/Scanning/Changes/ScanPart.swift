@@ -45,7 +45,7 @@ final class ScanPart: @unchecked Sendable {
             throw ChangesUnknown(reason: Self.reason(error))
         }
         guard additions.allSatisfy({ tally.knows($0.contribution) }) else {
-            throw ChangesUnknown(reason: "documents fail in too many ways to tell those that changed apart")
+            throw ChangesUnknown(reason: "documents fail in too many ways to recount the changed ones")
         }
         return additions
     }
@@ -56,6 +56,6 @@ final class ScanPart: @unchecked Sendable {
     }
 
     private static func reason(_ error: any Error) -> String {
-        "the temporary file that says what was read failed: \(error) (TMPDIR names its folder)"
+        "the temporary file that lists the documents read failed: \(error) (TMPDIR names its folder)"
     }
 }

@@ -85,8 +85,8 @@ struct SecondLook {
         let tally = try judge(changed, client, try session.options(adding: options))
         return Outcome(
             time: ClusterTime(rawValue: earliest), changed: changed, tally: tally,
-            blur: "the server cannot read \(namespace) at a given moment, so the documents that changed during the "
-                + "scan were judged as they were a moment after it")
+            blur: "the server cannot read \(namespace) as of a given time, so documents that changed during the scan "
+                + "were judged as of shortly after it")
     }
 
     private func judge(_ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument) throws -> Tally

@@ -29,8 +29,8 @@ package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
 
     /// The problem, and how to solve it.
     package var description: String {
-        "the ledger \(namespace) may not be read: grant `find` on it and `listCollections` on its database, or say "
-            + "--ledger none if there is none"
+        "the user is not allowed to read the ledger \(namespace): grant `find` on it and `listCollections` on its "
+            + "database, or give --ledger none if there is none"
     }
 }
 
@@ -62,9 +62,9 @@ package enum LedgerApps: Hashable, Sendable {
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }
         let missing = ids.filter { !found.contains($0) }
-        guard case .ofSchemas = self else { return missing.map { "no entry of the ledger is of the app \($0)" } }
+        guard case .ofSchemas = self else { return missing.map { "the ledger has no entry of the app \($0)" } }
         guard missing == ids, !found.isEmpty else { return [] }
-        return missing.map { "no entry of the ledger is of the app \($0) that the schema names: those of others count" }
+        return missing.map { "the ledger has no entry of the schema's app \($0): the entries of other apps count" }
     }
 
     /// The ids of the named apps; empty if none is named.

@@ -118,7 +118,7 @@ extension JSONSchemaReader {
         guard let json = keywords[keyword] else {
             if let json = keywords[exclusive] {
                 throw SchemaError(
-                    .conflict, at: json.location, "\(exclusive.rawValue) needs \(keyword.rawValue) beside it",
+                    .conflict, at: json.location, "\(exclusive.rawValue) needs \(keyword.rawValue) next to it",
                     remedy: "in this dialect \(exclusive.rawValue) is a boolean, and \(keyword.rawValue) the bound")
             }
             return (nil, false)
@@ -148,7 +148,7 @@ extension JSONSchemaReader {
         do throws(PatternError) {
             _ = try Pattern(pattern, mode: mode)
         } catch {
-            throw SchemaError(.invalidPattern, at: location, "this is no regular expression of PCRE: \(error)")
+            throw SchemaError(.invalidPattern, at: location, "this is not a regular expression of PCRE: \(error)")
         }
     }
 }
@@ -184,7 +184,7 @@ extension JSONSchemaReader {
         for element in elements where !values.insert(element.bson) {
             throw SchemaError(
                 .duplicate, at: element.location, "enum lists the same value twice",
-                remedy: "remove one: numbers are the same whatever their type, objects whatever their order")
+                remedy: "remove one: a number's type and the order of an object's fields make no difference")
         }
         return values.values
     }

@@ -205,7 +205,7 @@ extension JSONSchemaReader {
         let known = ["AEAD_AES_256_CBC_HMAC_SHA_512-Deterministic", "AEAD_AES_256_CBC_HMAC_SHA_512-Random"]
         guard let name = json.text, known.contains(name) else {
             throw SchemaError(
-                .wrongValue, at: json.location, "this is no algorithm of encryption",
+                .wrongValue, at: json.location, "this is not an encryption algorithm",
                 remedy: "write one of \(known.joined(separator: ", "))")
         }
     }

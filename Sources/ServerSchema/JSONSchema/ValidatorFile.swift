@@ -21,7 +21,7 @@ struct ValidatorFile {
         guard validator["$jsonSchema"] != nil else {
             throw SchemaError(
                 .unsupported, at: validator.location,
-                "this validator has no $jsonSchema: there is no schema to check by",
+                "this validator has no $jsonSchema, so there is no schema to check against",
                 remedy: "query conditions are not judged")
         }
         self.init(validator: validator)

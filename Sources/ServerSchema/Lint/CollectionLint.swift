@@ -11,7 +11,7 @@ enum CollectionLint {
             findings.append(
                 place.finding(
                     .arrayRequired, .warning,
-                    "clients do not write empty collections, so documents of theirs will lack it",
+                    "clients do not write empty collections, so their documents will lack it",
                     remedy: "leave it out of required"))
         }
         if place.node.isSet, case .each(let element) = place.node.items, element.isEmbedded {
@@ -34,7 +34,7 @@ enum CollectionLint {
         case .tuple:
             return [
                 place.finding(
-                    .arrayItemsTuple, .error, "items is a list of schemas by position, which clients do not have",
+                    .arrayItemsTuple, .error, "items lists schemas by position, which clients do not support",
                     remedy: "write one schema for all elements")
             ]
         }
@@ -44,7 +44,7 @@ enum CollectionLint {
         guard place.isCollection else { return [] }
         return [
             place.finding(
-                .collectionNested, .error, "a collection stands directly in a collection",
+                .collectionNested, .error, "a collection is directly inside a collection",
                 remedy: "put an embedded object between them, or write \"mixed\"")
         ]
     }
@@ -56,7 +56,7 @@ enum CollectionLint {
         if isValue, isLink || types.contains(.object) { return [] }
         return [
             place.finding(
-                .collectionNullableItems, .error, "what a collection holds cannot be null under Sync",
+                .collectionNullableItems, .error, "the values of a collection cannot be null under Sync",
                 remedy: "leave null out")
         ]
     }

@@ -14,7 +14,7 @@ enum DataSourceLint {
                 findings.append(
                     LintFinding(
                         .datasourceName, .warning, at: source.location,
-                        "the folder \(source.folder) holds the data source \(source.name), the name that links must use",
+                        "the folder \(source.folder) holds the data source \(source.name), which links have to name",
                         remedy: "rename the folder"))
             }
             let hasSchemas = context.synced.contains { $0.service == source.name }
@@ -46,7 +46,7 @@ enum DataSourceLint {
         let others = context.schema.collections.filter { !sync.covers($0) }.map { collection in
             LintFinding(
                 .serviceNotSynced, .info, namespace: collection.namespace, at: collection.root.location,
-                "the data source \(collection.service ?? "") does not sync, so the schema was not judged")
+                "the data source \(collection.service ?? "") does not sync, so this schema was not checked")
         }
         guard context.synced.isEmpty else { return others }
         return others + [

@@ -9,8 +9,8 @@ enum DefaultLint {
             findings.append(
                 place.finding(
                     .defaultType, .error,
-                    "the default is of type \(value.type), and the property of type \(type.rawValue): the server does not "
-                        + "look, and clients will miss the field",
+                    "the default is of type \(value.type), and the property of type \(type.rawValue): the server does "
+                        + "not notice, and clients will lack the field",
                     remedy: "give a default of the property's type"))
         }
         if place.propertyName != nil, !place.isRequired {

@@ -42,16 +42,16 @@ enum DeploymentLint {
         findings += known.uniqueIndexes.map { index in
             finding(
                 .uniqueConflict, .info, collection,
-                "the unique index \(index) is not the clients' to know: where two of them write the same value, the server "
-                    + "erases the later write",
-                remedy: "drop the index, or let clients never write the same value")
+                "clients do not know the unique index \(index): if two clients write the same value, the server erases "
+                    + "the later write",
+                remedy: "drop the index, or make sure that clients never write the same value")
         }
         guard let validator = known.validator else { return findings }
         if known.refuses {
             findings.append(
                 finding(
                     .nativeValidator, .warning, collection,
-                    "its validator in MongoDB refuses documents, and Sync writes a document in parts",
+                    "its MongoDB validator refuses documents, and Sync writes a document in several parts",
                     remedy: "set validationAction to warn"))
         }
         return findings + ValidatorTrouble.of(validator).map { finding(.nativeValidator, .warning, collection, $0) }

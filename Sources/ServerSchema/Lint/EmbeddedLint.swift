@@ -14,7 +14,7 @@ enum EmbeddedLint {
             findings.append(
                 place.finding(
                     .dictionaryWithProperties, .warning,
-                    "properties and a schema in additionalProperties are both there: it is taken for an embedded object",
+                    "it has properties and a schema in additionalProperties, so it counts as an embedded object",
                     remedy: "leave one of them out"))
         }
         return findings
@@ -31,7 +31,7 @@ enum EmbeddedLint {
         if let title = place.node.title, place.titlesAround.contains(title) {
             findings.append(
                 place.finding(
-                    .embeddedCycle, .error, "the embedded type \(title) stands inside itself",
+                    .embeddedCycle, .error, "the embedded type \(title) contains itself",
                     remedy: "link to a collection instead"))
         }
         if place.isRequired {

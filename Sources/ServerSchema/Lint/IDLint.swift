@@ -18,7 +18,7 @@ enum IDLint {
             findings.append(
                 LintFinding(
                     .idType, .error, namespace: place.namespace, path: path, at: id.location,
-                    "no client can have a key of type \(type.rawValue)",
+                    "clients do not support a primary key of type \(type.rawValue)",
                     remedy: "use objectId, string, int, long or uuid"))
         }
         if !place.node.requires("_id") {

@@ -9,7 +9,7 @@ enum IndexedQueryableLint {
         var findings: [LintFinding] = []
         if let second = sync.indexedQueryableFields.dropFirst().first {
             findings.append(
-                finding(second, .error, sync, "one indexed queryable field is allowed", remedy: "keep one"))
+                finding(second, .error, sync, "only one indexed queryable field is allowed", remedy: "keep one"))
         }
         let collections = context.synced.filter { !sync.isAsymmetric($0) }
         return findings + sync.indexedQueryableFields.flatMap { check($0, sync, collections) }
@@ -22,8 +22,8 @@ enum IndexedQueryableLint {
         if !sync.queryableFields.contains(field) {
             findings.append(
                 finding(
-                    field, .error, sync, "\(field) is indexed and not among queryable_fields_names",
-                    remedy: "list it there, too"))
+                    field, .error, sync, "\(field) is indexed but not listed in queryable_fields_names",
+                    remedy: "list it there too"))
         }
         var first: (type: SchemaType, namespace: Namespace)?
         for collection in collections {
@@ -49,7 +49,7 @@ enum IndexedQueryableLint {
                 findings.append(
                     finding(
                         field, .error, sync,
-                        "\(field) is of type \(own.rawValue) in \(collection.namespace), and of another in "
+                        "\(field) is of type \(own.rawValue) in \(collection.namespace), but of another in "
                             + "\(first.namespace)", remedy: "use one type everywhere"))
             }
             first = first ?? (type, collection.namespace)

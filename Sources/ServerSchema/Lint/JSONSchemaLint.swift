@@ -33,7 +33,7 @@ extension SchemaLint {
                 return place.finding(
                     .patternOutdated, .warning,
                     "MongoDB 6.1 and later refuse the pattern \"\(pattern.text)\": \(refusal)",
-                    remedy: "leave out a backslash that means nothing; put one before a hyphen that is no range",
+                    remedy: "leave out a backslash without a meaning; put one before a hyphen that is not a range",
                     at: pattern.location)
             }
         }

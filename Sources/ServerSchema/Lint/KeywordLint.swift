@@ -9,7 +9,7 @@ enum KeywordLint {
             }
             return place.finding(
                 .keywordNotMapped, .warning,
-                "only the server looks at \"\(name)\": clients can write documents that do not meet it", at: location)
+                "only the server checks \"\(name)\": clients can write documents that break it", at: location)
         }
     }
 }

@@ -18,7 +18,7 @@ struct LinkLint {
         if link.foreignKey != "_id" {
             findings.append(
                 finding(
-                    .linkForeignKey, "the link goes to \(link.foreignKey), and under Sync links go to _id",
+                    .linkForeignKey, "the link leads to \(link.foreignKey), but under Sync links must lead to _id",
                     remedy: "write foreign_key \"_id\""))
         }
         guard let target = context.schema[link.target] else {
@@ -28,7 +28,7 @@ struct LinkLint {
         if let wanted = link.service, let service = target.service, wanted != service {
             findings.append(
                 finding(
-                    .linkRefUnresolved, "the link names the data source \(wanted), and \(link.target) is in \(service)",
+                    .linkRefUnresolved, "the link names the data source \(wanted), but \(link.target) is in \(service)",
                     remedy: "name \(service)"))
         } else if let own = source.service, let service = target.service, own != service {
             findings.append(
@@ -52,7 +52,7 @@ struct LinkLint {
     private var unresolved: LintFinding {
         let names = context.schema.collections.map(\.namespace.description)
         return finding(
-            .linkRefUnresolved, "the link goes to \(link.target), which has no schema",
+            .linkRefUnresolved, "the link leads to \(link.target), which has no schema",
             remedy: Spelling.hint(for: link.target.description, among: names) ?? "give it one, or remove the link")
     }
 
@@ -66,8 +66,8 @@ struct LinkLint {
                 findings.append(
                     finding(
                         .linkCrossPartition, level: .warning,
-                        "\(own ? link.target : source.namespace) has no \(key.field): both ends of a link lie in one "
-                            + "partition", remedy: "define the partition key in both"))
+                        "\(own ? link.target : source.namespace) has no \(key.field): both ends of a link must be in "
+                            + "one partition", remedy: "define the partition key in both"))
             }
         }
         return findings
@@ -80,7 +80,7 @@ struct LinkLint {
             return [
                 finding(
                     .linkType,
-                    "the field is \(isCollection ? "a collection" : "one value"), and is_list \(link.isList)",
+                    "the field is \(isCollection ? "a collection" : "one value"), but is_list is \(link.isList)",
                     remedy: "write is_list \(isCollection)")
             ]
         }
@@ -94,7 +94,8 @@ struct LinkLint {
         return [
             finding(
                 .linkType,
-                "the link is of type \(own.rawValue), and \(link.foreignKey) of \(link.target) of type \(other.rawValue)",
+                "the link is of type \(own.rawValue), but \(link.foreignKey) of \(link.target) is of type "
+                    + other.rawValue,
                 remedy: "make the types equal")
         ]
     }

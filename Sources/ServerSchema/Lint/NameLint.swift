@@ -10,7 +10,7 @@ enum NameLint {
             findings.append(
                 place.finding(
                     .propertyNameTooLong, level,
-                    "the name has \(LintLength.words(name)), and \(maximumLength) are allowed", remedy: "shorten it"))
+                    "the name has \(LintLength.words(name)), but \(maximumLength) are allowed", remedy: "shorten it"))
         }
         if name.hasPrefix("$") {
             findings.append(

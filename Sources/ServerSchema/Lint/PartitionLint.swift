@@ -28,7 +28,7 @@ enum PartitionLint {
         let found = node.types.isEmpty ? "no type" : "the type \(node.types.map(\.rawValue).joined(separator: ", "))"
         return LintFinding(
             .partitionKeyType, .error, namespace: collection.namespace, path: SchemaPath([.field(key.field)]),
-            at: node.location, "the partition key has \(found), and the sync configuration says \(key.type.rawValue)",
+            at: node.location, "the partition key has \(found), but the sync configuration says \(key.type.rawValue)",
             remedy: "make them equal")
     }
 

@@ -47,7 +47,7 @@ struct QueryableLint {
         let names = collections.flatMap { $0.root.properties.map(\.name) }
         return findings + [
             finding(
-                .queryableUnknown, .warning, at: key, "no schema has the queryable field \(field)",
+                .queryableUnknown, .warning, at: key, "no schema declares the queryable field \(field)",
                 remedy: Spelling.hint(for: field, among: names) ?? "define it, or leave it out")
         ]
     }
@@ -77,7 +77,7 @@ struct QueryableLint {
             let names = context.schema.collections.flatMap { [$0.namespace.collection, $0.root.title ?? ""] }
             return [
                 finding(
-                    .queryableUnknown, .warning, at: key, "no schema is of a collection or a type \"\(name)\"",
+                    .queryableUnknown, .warning, at: key, "no schema has a collection or a type \"\(name)\"",
                     remedy: Spelling.hint(for: name, among: names))
             ]
         }
@@ -85,8 +85,8 @@ struct QueryableLint {
         return [
             finding(
                 .queryableAmbiguous, .warning, at: key,
-                "\"\(name)\" names \(matches.map(\.namespace.description).joined(separator: " and ")): some exports name "
-                    + "collections here, others types")
+                "\"\(name)\" means \(matches.map(\.namespace.description).joined(separator: " and ")): some exports "
+                    + "name collections here, others types")
         ]
     }
 
@@ -95,7 +95,7 @@ struct QueryableLint {
         guard !fields.contains(where: { collection.root.property($0) != nil }) else { return nil }
         return LintFinding(
             .queryableNone, .info, namespace: collection.namespace, at: collection.root.location,
-            "clients can query it by _id alone", remedy: "name a queryable field")
+            "clients can query it only by _id", remedy: "name a queryable field")
     }
 
     private func finding(

@@ -5,7 +5,7 @@ enum RequiredLint {
         place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }.map { name in
             place.finding(
                 .requiredUndefined, .error,
-                "required names \"\(name)\", which no property is: clients can never write it",
+                "required names \"\(name)\", which is not a property: clients can never write it",
                 remedy: Spelling.hint(for: name, among: place.node.properties.map(\.name)) ?? "define it in properties")
         }
     }

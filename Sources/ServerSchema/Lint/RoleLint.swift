@@ -88,7 +88,7 @@ extension RoleLint {
 
     private mutating func operation(_ member: LocatedJSON.Member) {
         if member.name == "%function" {
-            note("a condition of it calls a function", at: member.value, remedy: "use fields of %%user instead")
+            note("one of its conditions calls a function", at: member.value, remedy: "use fields of %%user instead")
         } else {
             expression(member.value)
         }
@@ -107,7 +107,7 @@ extension RoleLint {
         let name = member.name.split(separator: ".").first.map(String.init) ?? member.name
         guard !queryable.contains(name) else { return }
         note(
-            "a condition of it names \(name), which is not queryable", at: member.nameLocation,
+            "one of its conditions names \(name), which is not queryable", at: member.nameLocation,
             remedy: Spelling.hint(for: name, among: queryable.sorted()) ?? "make it a queryable field")
     }
 
@@ -116,7 +116,7 @@ extension RoleLint {
         let name = text.dropFirst(2).prefix { $0 != "." && $0 != "[" }
         guard !["true", "false", "values", "environment", "user"].contains(name) else { return }
         note(
-            "a condition of it uses %%\(name)", at: json,
+            "one of its conditions uses %%\(name)", at: json,
             remedy: "use %%true, %%false, %%values, %%environment or %%user")
     }
 

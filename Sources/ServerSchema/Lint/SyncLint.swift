@@ -24,7 +24,7 @@ enum SyncLint {
             findings.append(
                 LintFinding(
                     .asymmetricUnknown, .warning, at: sync.place(of: "asymmetric_tables.\(table)"),
-                    "no schema is of a collection or a type \"\(table)\"",
+                    "no schema has a collection or a type \"\(table)\"",
                     remedy: Spelling.hint(for: table, among: context.schema.collections.map(\.namespace.collection))))
         }
         return findings

@@ -16,11 +16,11 @@ enum TitleLint {
             return [
                 place.holder == nil
                     ? place.finding(
-                        .titleMissing, .error, "the schema has no title, the name of the clients' type",
+                        .titleMissing, .error, "the schema has no title, which names the clients' type",
                         remedy: "write its title")
                     : place.finding(
                         .embeddedTitleMissing, .warning,
-                        "the embedded object has no title: its type gets a made-up name",
+                        "the embedded object has no title: its type gets a generated name",
                         remedy: "write its title")
             ]
         }
@@ -28,13 +28,13 @@ enum TitleLint {
         if let level = LintLength.level(of: title, maximum: maximumLength) {
             findings.append(
                 place.finding(
-                    .titleTooLong, level, "the title has \(LintLength.words(title)), and \(maximumLength) are allowed",
+                    .titleTooLong, level, "the title has \(LintLength.words(title)), but \(maximumLength) are allowed",
                     remedy: "shorten it"))
         }
         if !isIdentifier(title) {
             findings.append(
                 place.finding(
-                    .titleCharset, .warning, "the title \"\(title)\" is no identifier, which a client's class needs",
+                    .titleCharset, .warning, "the title \"\(title)\" is not an identifier: a client's class needs one",
                     remedy: "use letters, digits and _, a letter first"))
         }
         return findings
@@ -56,7 +56,7 @@ enum TitleLint {
             }
             return LintFinding(
                 .titleDuplicate, .error, namespace: collection.namespace, at: collection.root.location,
-                "\(first) has the title \(title), too: titles are unique over all databases of a data source",
+                "\(first) has the title \(title) too: titles must be unique over all databases of a data source",
                 remedy: "rename one")
         }
     }
@@ -85,7 +85,7 @@ enum TitleLint {
             guard known.shape != shape else { return nil }
             return place.finding(
                 .titleConflictEmbedded, .warning,
-                "the embedded type \(title) has another shape than at \(known.first.path) of \(known.first.namespace)",
+                "the embedded type \(title) differs from the one at \(known.first.path) of \(known.first.namespace)",
                 remedy: "make them the same, or rename one")
         }
     }

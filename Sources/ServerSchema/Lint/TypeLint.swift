@@ -11,7 +11,7 @@ enum TypeLint {
         if types.isEmpty {
             return [
                 place.finding(
-                    .typeMissing, .error, "no client property fits a value without a type",
+                    .typeMissing, .error, "clients have no property for a value without a type",
                     remedy: place.node.hasProperties ? "write bsonType \"object\"" : "write its bsonType, or \"mixed\"")
             ]
         }
@@ -23,14 +23,14 @@ enum TypeLint {
             let other = place.path == SchemaPath([.field("_id")]) ? "keep one" : "keep one, or write \"mixed\""
             return [
                 place.finding(
-                    .typeMultiple, .error, "one type is allowed, and it lists \(names)",
+                    .typeMultiple, .error, "only one type is allowed, but it lists \(names)",
                     remedy: isNullable ? "leave null out, and the field out of required" : other)
             ]
         }
         guard !syncable.contains(types[0]) else { return [] }
         return [
             place.finding(
-                .typeUnsupported, .error, "clients have no type \(types[0].rawValue)",
+                .typeUnsupported, .error, "clients do not support the type \(types[0].rawValue)",
                 remedy: types[0] == .number ? "write int, long, double or decimal" : "use another type, or \"mixed\"")
         ]
     }

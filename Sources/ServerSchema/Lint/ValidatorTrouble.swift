@@ -18,10 +18,10 @@ enum ValidatorTrouble {
     private static func keywords(of document: BSONDocument, isInside: Bool, into troubles: inout [String]) {
         for (name, value) in (try? document.elements()) ?? [] {
             if name == "required", isInside {
-                add("its validator requires fields inside embedded objects, and Sync splits writes", to: &troubles)
+                add("its validator requires fields inside embedded objects, but Sync splits writes", to: &troubles)
             }
             if tellingApart.contains(name) {
-                add("its validator tells missing, null and empty values apart by \(name)", to: &troubles)
+                add("its validator distinguishes missing, null and empty values with \(name)", to: &troubles)
             }
             guard let inner = value.document else { continue }
             if ["properties", "patternProperties"].contains(name) {

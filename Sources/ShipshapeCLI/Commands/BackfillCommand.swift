@@ -10,16 +10,23 @@ internal import Reporting
 internal import Running
 internal import Scanning
 internal import Steps
+internal import SystemPackage
 
 /// `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backfill",
-        abstract: "Runs or resumes a job: makes the documents of a collection fit.",
-        discussion: """
-            Shows the plan and asks; off a terminal it needs --yes. The job runs in chunks, each checkpointed with \
-            majority in the state database, so that it can be stopped or killed at any moment and goes on from there. \
-            --dry-run shows what would change and what would remain, and writes nothing, not even state.
+        "backfill", "<job>",
+        abstract: "Runs or resumes a job, which makes the documents of a collection fit a schema.",
+        examples: [
+            "backfill jobs/app.person.yml --dry-run",
+            "backfill jobs/app.person.yml --yes --max-runtime 2h",
+            "backfill jobs/app.person.yml --databases 'tenant_*'",
+        ],
+        details: """
+            Shows the plan and asks before it writes; without a terminal it needs --yes. The job runs in chunks. Each \
+            chunk is checkpointed in the state database with majority, so the job can be stopped or killed at any \
+            moment, and the next run continues from there. --dry-run shows what would change and what would remain, \
+            and writes nothing, not even state.
             """)
 
     @Argument(help: "The job file.", completion: .file())
@@ -33,25 +40,25 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "State that the next schema is the active one by now, or that sync is terminated until it is.",
+            "Declare that the next schema is the active one by now, or that sync is terminated until it is.",
             discussion:
-                "It is recorded as shipshape deployed does. A job with \"requires: deployed\" does not run before."))
+                "shipshape deployed records the same. A job with \"requires: deployed\" runs only after that."))
     var deployed = false
 
-    @Flag(help: "Keep no journal: the job costs less, and cannot be undone.")
+    @Flag(help: "Keep no journal: the job costs less, but cannot be undone.")
     var noJournal = false
 
     @Option(
         help: ArgumentHelp(
-            "Run over the documents of a list alone: a line of extended JSON for each _id, or what check --failures wrote.",
+            "Run only on listed documents: one _id per line as extended JSON, or a file of check --failures.",
             valueName: "file"), completion: .file())
     var ids: String?
 
     @Option(
         help: ArgumentHelp(
-            "Run one of several parts of the job, beside runners of the other parts: as 2/4.",
+            "Run one part of the job, such as 2/4, while other runners run the other parts.",
             discussion:
-                "Each part is a job of its own, named JOB.part-2-of-4: it is steered, shown and undone by that name.",
+                "Each part is a job of its own: steer, show and undo it by its name, JOB.part-2-of-4.",
             valueName: "number/parts"),
         transform: ScanFlags.part(parsing:))
     var part: CheckPart?
@@ -60,39 +67,39 @@ struct BackfillCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Run in every database whose name matches, such as 'tenant_*', one after the other.",
             discussion:
-                "All collections of the job are taken from there. Each database has a job of its own, named JOB.in-DATABASE: it "
-                + "is steered, shown and undone by that name.",
+                "All collections of the job are taken from that database. Each database has a job of its own: steer, "
+                + "show and undo it by its name, JOB.in-DATABASE.",
             valueName: "pattern"))
     var databases: String?
 
-    @Flag(help: "Show the values of a few documents before and after (a dry run).")
+    @Flag(help: "Show the values of a few documents before and after; only in a dry run.")
     var showValues = false
 
     @Option(
         help: ArgumentHelp(
-            "Write every document that is skipped with its code, as JSON lines; the last line is the result.",
+            "Write every skipped document and its code as JSON lines; the last line is the result.",
             valueName: "file"), completion: .file())
     var failures: String?
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
-    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         if dryRun, ids != nil {
-            throw ValidationError("--ids does not go with --dry-run: a dry run looks at the collection")
+            throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")
         }
         if part != nil, dryRun || ids != nil {
             throw ValidationError(
-                "--part does not go with \(dryRun ? "--dry-run, which looks at the whole collection" : "--ids")")
+                "--part does not go with \(dryRun ? "--dry-run, which reads the whole collection" : "--ids")")
         }
         let apart = [("--ids", ids != nil), ("--part", part != nil), ("--failures", failures != nil)]
         if databases != nil, let (flag, _) = apart.first(where: \.1) {
-            throw ValidationError("\(flag) does not go with --databases: it is for one database")
+            throw ValidationError("\(flag) does not go with --databases: it applies to one database")
         }
         guard dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
@@ -107,7 +114,7 @@ struct BackfillCommand: AsyncParsableCommand {
         try output.prepare(reading: schemas, writing: [failures, monitoring.metrics])
         guard !deployed || file.requiresDeploy || file.nextSchema != nil else {
             throw UsageError(
-                "--deployed: job \"\(file.name)\" names no next schema, so none of its own can be the active one")
+                "--deployed: job \"\(file.name)\" names no next schema, so none can be the active one")
         }
         let name = part?.name(of: file.name) ?? file.name
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
@@ -132,8 +139,8 @@ struct BackfillCommand: AsyncParsableCommand {
         var compiled = try CompiledJob(reading: file, assuming: app.assumptions)
         if part != nil, !compiled.canBeShared {
             throw UsageError(
-                "--part: what the `once` steps of job \"\(file.name)\" did is known by fields that the whole job has in common, "
-                    + "so it runs as a whole")
+                "--part: the `once` steps of job \"\(file.name)\" mark finished documents for the whole job, so it "
+                    + "cannot run in parts")
         }
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         var options = options
@@ -178,10 +185,24 @@ struct BackfillCommand: AsyncParsableCommand {
             if case .skipped(let failure) = event { skipped?.add(lines.line(failure)) }
         }
         try skipped?.finish(lines.result(report))
-        let result = BackfillResult(report, showsValues: showValues, timeline: timeline.finished())
+        let result = BackfillResult(
+            report, showsValues: showValues, timeline: timeline.finished(),
+            nextCommands: nextCommands(after: compiled.job))
         monitor.take(result.report.headline) { $0.take(report) }
         try output.show(result)
         if let failed = ExitStatus(of: report) { throw failed }
+    }
+
+    /// Returns the commands that check and undo a finished run; `nil` if neither is possible.
+    private func nextCommands(after job: Job) -> String? {
+        var commands: [String] = []
+        if let next = job.nextSchema {
+            let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
+            let active = job.activeSchema.map { " --active \(path($0))" } ?? ""
+            commands.append("shipshape check \(path(next))\(active) --collection \(job.namespace)")
+        }
+        if !noJournal, job.keepsJournal { commands.append("to undo the job: shipshape undo \(job.name)") }
+        return commands.isEmpty ? nil : commands.joined(separator: "; ")
     }
 
     /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`.

@@ -11,23 +11,28 @@ internal import ServerSchema
 /// `shipshape check SCHEMA`.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Validates every document against a schema: which would stop syncing, and why.",
-        discussion: """
+        "check", "<schema>",
+        abstract: "Checks every document against a schema, and shows which would stop syncing and why.",
+        examples: [
+            "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
+            "check schemas/v2 --databases 'tenant_*' --report check.html",
+            "check person.json --collection app.person --source dump.archive",
+        ],
+        details: """
             SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file \
-            ({"$jsonSchema": …}), or live: the validators that the collections carry now. Documents come from a live deployment, or with \
-            --source from files: a mongodump folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or \
-            standard input; gzip is undone. Nothing is written to the database, save for where it is cut into parts by \
-            --part, which goes to the state database.
+            ({"$jsonSchema": …}), or live: the validators that the collections have now. Documents are read from a \
+            live deployment or, with --source, from files: a mongodump folder, a .bson file, a mongodump archive, a \
+            mongoexport file of JSON, or standard input; all may be compressed with gzip. Nothing is written to the \
+            database, except that --part stores in the state database where each part begins.
 
-            The verdict has three parts: the documents (who stops syncing), the limit (whether sync itself stops), and the \
-            change (what it does to sync and the clients, as diff says). It says "Safe to deploy" only when all three are \
-            safe, and so only with --active.
+            The verdict has three parts: the documents (which of them stop syncing), the limit (whether sync itself \
+            stops), and the change (what it does to sync and to clients, as in diff). The result is "Safe to deploy" \
+            only if all three are safe, which only a check with --active can show.
 
-            Ends with 1 when documents would stop syncing, or do not fit a validator: with --active those that fit the \
-            schema that is live now, else all. With --active it also ends with 1 when the change is breaking: clients reset, \
-            or writes are refused, though every document fits. --fail-on decides otherwise. In any case it ends with 1 when \
-            sync itself has stopped or would stop.
+            Exit code 1 means that documents would stop syncing, or do not fit a validator. With --active, only \
+            documents that fit the active schema count. A breaking change, which resets clients or refuses writes, \
+            also gives exit code 1, even if every document fits. --fail-on changes this. If sync itself has stopped or \
+            would stop, the exit code is always 1.
             """)
 
     @Argument(help: "The schema to check against: a file, a folder, or live.")
@@ -35,7 +40,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The collection that a single schema.json is for; of an app folder, the only one to check.",
+            "The collection that a single schema.json describes; with an app folder, the only one to check.",
             valueName: "db.collection"))
     var collection: String?
 
@@ -47,28 +52,28 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Check every database whose name matches, such as 'tenant_*', one after the other; SCHEMA is of one database.",
-            discussion: "* stands for any characters, ? for one. Each has a verdict of its own.", valueName: "pattern"))
+            "Check every database whose name matches, such as 'tenant_*'; SCHEMA describes one of them.",
+            discussion: "* matches any characters, ? one character. Each database has its own verdict.",
+            valueName: "pattern"))
     var databases: String?
 
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
 
-    @Flag(help: "Let documents that might stop syncing fail the check, too.")
+    @Flag(help: "Documents that might stop syncing fail the check, too.")
     var strict = false
 
-    @Flag(help: "Also report what is only worth knowing, such as fields that the schema does not declare; slower.")
+    @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")
     var info = false
 
     @Option(
         help: ArgumentHelp(
-            "Keep the counts of this run, and say what changed since the run before it.",
+            "Store the counts of this run, and report what changed since the run before it.",
             discussion:
-                "In a folder, or by db:NAME in a database of the deployment. shipshape history shows the trend.",
+                "PLACE is a folder, or db:NAME for a database of the deployment. shipshape history shows the trend.",
             valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
     var history: HistoryPlace?
 
-    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
@@ -77,28 +82,29 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Reading") var scan: ScanFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         if info, scan.prefilter {
-            throw ValidationError("--prefilter does not go with --info: what is held back would not be reported")
+            throw ValidationError("--prefilter does not go with --info, which reports on documents that fit, too")
         }
         if dialect.followLinks, scan.prefilter {
-            throw ValidationError("--prefilter does not go with --follow-links: whatever links is read")
+            throw ValidationError("--prefilter does not go with --follow-links, which reads every document with a link")
         }
         guard source == nil || !dialect.followLinks else {
-            throw ValidationError("--follow-links needs a live deployment: what a dump's links lead to has no index")
+            throw ValidationError("--follow-links needs a live deployment: a dump has no index for linked documents")
         }
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
         if evidence.prove, source != nil {
-            throw ValidationError("--prove asks the server, and with --source there is none")
+            throw ValidationError("--prove does not go with --source: it needs a server that counts documents")
         }
         if evidence.prove, scan.sample != nil {
-            throw ValidationError("--prove does not go with --sample: the server cannot count what was taken at random")
+            throw ValidationError("--prove does not go with --sample: the server cannot count a random sample")
         }
         if scan.part != nil, privacy.showValues {
-            throw ValidationError("--show-values does not go with --part: values cannot be joined from reports")
+            throw ValidationError("--show-values does not go with --part: merge cannot join values")
         }
         if let failures = evidence.failures, output.report.contains(failures) {
             throw ValidationError("--failures and --report name the same file: \(failures)")
@@ -108,7 +114,7 @@ struct CheckCommand: AsyncParsableCommand {
             ("--failures", evidence.failures != nil), ("--history", history != nil),
         ]
         if databases != nil, let (flag, _) = apart.first(where: \.1) {
-            throw ValidationError("\(flag) does not go with --databases: it is for one database")
+            throw ValidationError("\(flag) does not go with --databases: it applies to one database")
         }
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
@@ -251,7 +257,7 @@ struct CheckCommand: AsyncParsableCommand {
         var (report, history) = (found, CheckHistory([]))
         var failure: (any Error)?
         if store != nil, report.isPartial {
-            report.notes.append("the history leaves this run out: not every document was read")
+            report.notes.append("this check is not kept in the history: not every document was read")
         } else if let store {
             let summary = CheckSummary(report, schema: schema.name, at: .now)
             do {
@@ -262,12 +268,24 @@ struct CheckCommand: AsyncParsableCommand {
             } catch { failure = error }
         }
         let result = CheckResult(
-            report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove)
+            report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove,
+            next: next(after: report))
         monitor.take(result.report.headline) { $0.take([report]) }
         try output.show(result)
         // The result is shown even if the history could not be written.
         if let failure { throw failure }
         if policy.fails(report) { throw ExitStatus.findings }
+    }
+
+    /// Returns the command that plans jobs for the documents that stop syncing; `nil` without an active schema.
+    private func next(after report: CheckReport) -> String? {
+        guard let active = comparison.active, !report.isPartial,
+            report.verdict.stopping + report.verdict.possiblyStopping > 0
+        else { return nil }
+        let only = collection.map { ["--collection", $0] } ?? []
+        let renames = comparison.renames.rename.flatMap { ["--rename", $0] }
+        let words = ["shipshape", "plan", active.name, schema.name] + only + renames + ["--out", "jobs"]
+        return words.map(\.shellWord).joined(separator: " ")
     }
 }
 
@@ -284,7 +302,10 @@ extension CheckCommand {
             ("--mixed-collections", dialect.app.mixedCollections == .off), ("--null-types", dialect.nullTypes != nil),
             ("--include-asymmetric", dialect.includeAsymmetric), ("--follow-links", dialect.followLinks),
         ]
-        return asked.filter(\.1).map { "\($0.0) changes nothing: the schema is a MongoDB validator" }
+        let names = asked.filter(\.1).map(\.0)
+        guard !names.isEmpty else { return [] }
+        let effect = names.count == 1 ? "has no effect" : "have no effect"
+        return ["\(names.joined(separator: ", ")) \(effect): the schema is a MongoDB validator"]
     }
 
     /// Returns the place of the ledger; a validator has none, unless the operator names one.

@@ -17,8 +17,9 @@ extension CheckRun {
         let targets = try await find(namespaces, on: pool)
         guard targets.contains(where: \.exists) else {
             throw InputError(
-                "no collection of the schema exists in the deployment, not even "
-                    + "\(namespaces.map(\.description).min() ?? ""): check the names, or say with --map where the documents are"
+                "no collection of the schema exists in the deployment (for example, "
+                    + "\(namespaces.map(\.description).min() ?? "") is missing): check the names, or give the right ones "
+                    + "with --map"
             )
         }
         try await checkReadable(zip(namespaces, targets).filter { $1.exists }, on: pool)
@@ -147,19 +148,19 @@ extension CheckRun {
                 let synced = try Self.synced(ids, history, &tally, namespace, on: pool)
                 trace.convertedCount = synced
                 trace.gaps += history.jobs.filter { $0.modified > 0 && !$0.hasJournal }.map {
-                    "job \"\($0.name)\" has no journal, so that what it converted may count as failing already"
+                    "job \"\($0.name)\" has no journal, so documents that it converted may count as already failing"
                 }
                 if isFull {
                     trace.gaps.append(
-                        "more documents fail already than are looked up: jobs may have made some of them so")
+                        "too many documents fail already to look up all of them: jobs may have caused some failures")
                 }
             } catch let error as MongoError where error.isAuthorization {
                 guard !ids.isEmpty else { return (trace, tally) }
                 trace.gaps.append(
-                    "the state database \"\(database)\" may not be read: what jobs converted ahead of the deploy counts as "
-                        + "failing already")
+                    "the user is not allowed to read the state database \"\(database)\": documents that jobs converted "
+                        + "before the deploy count as already failing")
             } catch let error as RunError {
-                trace.gaps.append("\(error): what jobs converted may count as failing already")
+                trace.gaps.append("\(error): documents that jobs converted may count as already failing")
             }
             return (trace, tally)
         }

@@ -110,7 +110,7 @@ struct CheckRun {
             options.listeners.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
         }
         options.listeners.onRestart = { [failures] reason in
-            progress.note("\(namespace) is read anew, by _id: \(reason)")
+            progress.note("the scan of \(namespace) starts over by _id: \(reason)")
             if let (file, lines) = failures { file.add(lines.retraction(namespace)) }
         }
         options.judging.ledger = ledger
@@ -145,7 +145,7 @@ struct CheckRun {
         } catch is ScanStopped {
             progress.finish()
             if let error = failures?.file.error { throw error }
-            Console.failure("stopped by a signal; a check has no state, so the next one starts over", .stopped)
+            Console.failure("stopped by a signal; a check keeps no state, so the next one starts over", .stopped)
             throw ExitStatus.stopped
         }
     }
@@ -171,7 +171,7 @@ extension CheckRun {
         }
         var notes = schemaNotes + ledger.notes + found.facts.notes
         if change?.changes.embeddedTargets.isEmpty == false {
-            notes.append("the links to objects that become embedded ones are not counted in a dump")
+            notes.append("links to objects that become embedded are not counted in a dump")
         }
         if connection == nil, location != .none {
             notes.append("no ledger was read: give --uri to count the documents that are unsynced already")
@@ -218,11 +218,11 @@ extension CheckRun {
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
         guard scan.prefilter else { return nil }
         guard let proof = proof(schema, options.judging.active) else {
-            return "\(schema.namespace) has a schema that no prefilter can prove: every document is read"
+            return "\(schema.namespace): its schema allows no prefilter, so every document is read"
         }
         // A server of another version may refuse an expression that this program accepts.
         if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {
-            return "\(schema.namespace): the server does not take the prefilter, so every document is read (\(refusal))"
+            return "\(schema.namespace): the server refuses the prefilter, so every document is read (\(refusal))"
         }
         options.prefilter = Prefilter(proof: proof)
         return nil
@@ -275,12 +275,12 @@ extension CheckRun {
     func checkReadable(_ targets: [(namespace: Namespace, target: LiveTarget)], on pool: ClientPool) async throws {
         if let series = targets.first(where: { $0.target.kind == .timeseries }) {
             throw InputError(
-                "\(series.namespace) is a time series, whose measurements are no documents with an _id to sync or to "
-                    + "repair: leave it out of the schema, or name another with --collection")
+                "\(series.namespace) is a time series, and its measurements can neither sync nor be repaired: leave it "
+                    + "out of the schema, or name another collection with --collection")
         }
         guard let filter = scan.filter, let namespace = targets.first?.namespace else { return }
         if let refusal = try await pool.refusal(of: filter, in: namespace) {
-            throw UsageError("--where: the server does not take the filter: \(refusal)")
+            throw UsageError("--where: the server refuses the filter: \(refusal)")
         }
     }
 

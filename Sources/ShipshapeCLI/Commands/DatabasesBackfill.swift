@@ -31,8 +31,8 @@ struct DatabasesBackfill {
     init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {
         if let (namespace, location) = file.elsewhere {
             throw UsageError(
-                "--databases: \(location): the step names \(namespace), and a job for many databases names collections of "
-                    + "\(file.namespace.database) alone, which are then those of each database")
+                "--databases: \(location): the step names \(namespace), but a job for many databases can name only "
+                    + "collections of \(file.namespace.database), which each database replaces by its own")
         }
         self.flags = flags
         job = try JobInDatabases(reading: file, assuming: flags.app.assumptions)
@@ -130,8 +130,8 @@ struct DatabasesBackfill {
         let names = { (isMeant: (Place) -> Bool) in places.filter(isMeant).map(\.database).joined(separator: ", ") }
         let lines = [
             ("to run in, one after the other", names(\.isOpen)),
-            ("done, and looked at once more", names { $0.state == "done" }),
-            ("undone there, and not run again", names { $0.state == "undone" }),
+            ("done, to be checked again", names { $0.state == "done" }),
+            ("undone there, not run again", names { $0.state == "undone" }),
             ("without a collection \(job.job.namespace.collection)", missing.joined(separator: ", ")),
         ]
         if !(flags.yes && flags.output.quiet) {

@@ -11,18 +11,23 @@ internal import ServerSchema
 /// `shipshape diff OLD NEW`.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff",
-        abstract: "Says what changed between two schemas, what it breaks, and what to do.",
-        discussion: """
-            OLD and NEW are each an App Services app folder, one schema.json, a folder of them, a MongoDB validator file, \
-            live (the validators that the collections carry now), or one of these in a git revision: HEAD~1:schemas. A \
-            file or folder of that very name is preferred to a revision.
+        "diff", "<old> <new>",
+        abstract: "Shows what changed between two schemas, what it breaks, and what to do.",
+        examples: [
+            "diff schemas/v1 schemas/v2",
+            "diff HEAD~1:schemas schemas --fail-on any",
+            "diff schemas/v1 schemas/v2 --uri mongodb://db1/",
+        ],
+        details: """
+            OLD and NEW are each an App Services app folder, one schema.json, a folder of them, a MongoDB validator \
+            file, live (the validators that the collections have now), or one of these in a git revision, such as \
+            HEAD~1:schemas. If a file or folder has exactly that name, it is used instead of the revision.
 
-            Every change has two verdicts, as the documentation of Device Sync has them: for the server and for the \
-            clients in the field. For validators breaking means that documents which conformed may be refused. A rename \
-            is never guessed; --rename states it. With --uri each change is weighed by the documents that it concerns, \
-            and what a verified partner collection serves is no longer breaking; SHIPSHAPE_URI alone does not count here. \
-            Nothing is written. Ends with 1 when changes are breaking, or as --fail-on says.
+            Each change has two verdicts, as the documentation of Device Sync defines them: one for the server, one \
+            for the clients in the field. A change of a validator is breaking if documents that fitted may be refused. \
+            A rename is never guessed: state it with --rename. With --uri, diff counts the documents that each change \
+            affects, and a change that a verified partner collection serves is not breaking; SHIPSHAPE_URI alone has \
+            no effect here. Nothing is written. Exit code 1 means that changes are breaking; --fail-on changes this.
             """)
 
     /// The changes that make the command exit with code 1.
@@ -46,24 +51,24 @@ struct DiffCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The collection that a single schema.json is for; of folders, the only one to compare.",
+            "The collection that a single schema.json describes; with folders, the only one to compare.",
             valueName: "db.collection"))
     var collection: String?
 
     @Option(
-        help: ArgumentHelp("Which changes end the program with 1: breaking, any, none.", valueName: "breaking|any|none")
-    )
+        help: ArgumentHelp(
+            "Which changes end diff with exit code 1: breaking, any or none.", valueName: "breaking|any|none"))
     var failOn = FailOn.breaking
 
     @Flag(
         help: ArgumentHelp(
-            "Count removals and changes between optional and required as versioned, not breaking: for apps that deploy "
-                + "schema versions."))
+            "For apps that deploy schema versions: count removals and changes between optional and required as "
+                + "versioned, not as breaking."))
     var schemaVersioning = false
 
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {

@@ -9,28 +9,32 @@ internal import ServerSchema
 /// `shipshape lint SCHEMA`.
 struct LintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lint",
-        abstract: "Says what keeps a schema itself from syncing, and what is likely to give trouble.",
-        discussion: """
-            SCHEMA is an App Services app folder, one schema.json, a MongoDB validator file, or live: the validators that \
-            the collections carry now; of validators less can be said. No document is read. With --uri the deployment \
-            that is to sync is judged, too: its kind and version, time series and validators; SHIPSHAPE_URI alone does \
-            not count here. Ends with 1 when there are errors.
+        "lint", "<schema>",
+        abstract: "Checks a schema for problems that prevent syncing or are likely to cause trouble.",
+        examples: [
+            "lint schemas/v2",
+            "lint schemas/v2 --strict --uri mongodb://db1/",
+        ],
+        details: """
+            SCHEMA is an App Services app folder, one schema.json, a MongoDB validator file, or live: the validators \
+            that the collections have now. Fewer rules apply to validators. No document is read. With --uri, lint also \
+            checks the deployment: its kind and version, time series collections and validators; SHIPSHAPE_URI alone \
+            has no effect here. Exit code 1 means that there are errors.
             """)
 
-    @Argument(help: "The schema to judge: a file, a folder, or live.")
+    @Argument(help: "The schema to check: a file, a folder, or live.")
     var schema: SchemaArgument
 
     @Option(
         help: ArgumentHelp(
-            "The collection that a single schema.json is for; of an app folder, the only one to report.",
+            "The collection that a single schema.json describes; with an app folder, the only one to report.",
             valueName: "db.collection"))
     var collection: String?
 
-    @Flag(help: "Let warnings fail the lint, too.")
+    @Flag(help: "Warnings give exit code 1, too.")
     var strict = false
 
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {

@@ -33,7 +33,7 @@ struct ReplacedError: Error, CustomStringConvertible {
     let namespace: Namespace
 
     var description: String {
-        "\(namespace) was dropped, renamed or replaced while it was read: what was read says nothing, check again"
+        "\(namespace) was dropped, renamed or replaced while it was read, so there is no result: check again"
     }
 }
 

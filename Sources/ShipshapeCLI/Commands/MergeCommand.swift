@@ -5,19 +5,23 @@ internal import Reporting
 /// `shipshape merge REPORT…`.
 struct MergeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "merge",
-        abstract: "Joins the reports of all parts of a check into the report of the whole.",
-        discussion: """
-            REPORT is what check --part NUMBER/PARTS --report FILE.json wrote: give all parts of one check, in any order. \
-            Verdict, report and exit code are those of a check that was not divided, save that each part is consistent as of \
-            a time of its own. Reports of other schemas, flags or deployments, a part that is missing and one that is given \
-            twice end with 65. No deployment is asked.
-            """)
+        "merge", "<reports> ...",
+        abstract: "Joins the reports of all parts of a check into one report.",
+        examples: [
+            "merge part1.json part2.json part3.json",
+            "merge part1.json part2.json --report check.html",
+        ],
+        details: """
+            REPORTS are the files that check --part NUMBER/PARTS --report FILE.json wrote: all parts of one check, in \
+            any order. The verdict, the report and the exit code are those of an undivided check, but each part is \
+            consistent as of a time of its own. Exit code 65 means that a part is missing or given twice, or that the \
+            reports are of different schemas, flags or deployments. merge connects to no deployment.
+            """, connects: false)
 
     @Argument(help: "The reports of the parts, as JSON.", completion: .file())
     var reports: [String]
 
-    @Flag(help: "Show the filter of each group, for mongosh; report files always have it.")
+    @Flag(help: "Show a mongosh filter for each group of documents; files of --report always contain them.")
     var filters = false
 
     @OptionGroup(title: "Output") var output: ResultFlags

@@ -12,20 +12,24 @@ internal import Scanning
 /// `shipshape undo JOB`.
 struct UndoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo",
-        abstract: "Takes back what a job changed, where nobody else changed it since.",
-        discussion: """
-            Works from the job's journal in the state database, newest first; the job's file may be gone. A field that \
-            was changed since is skipped, and its document is listed (exit code 1); so is one of which nobody knows \
-            that it was the job, unless --include-uncertain says otherwise. Shows the plan and asks; off a \
-            terminal it needs --yes. Runs in batches, each checkpointed, so that it can be stopped or killed at any \
-            moment and goes on from there. --dry-run compares and writes nothing.
+        "undo", "<job>",
+        abstract: "Undoes what a job changed, except where another client changed it again.",
+        examples: [
+            "undo person-v2 --dry-run",
+            "undo jobs/app.person.yml --yes",
+        ],
+        details: """
+            Restores fields from the job's journal in the state database, newest first; the job's file is not needed. \
+            A field that was changed since is skipped, and its document is listed (exit code 1). A change that is not \
+            known to be the job's is skipped, too, unless --include-uncertain is given. Shows the plan and asks; \
+            without a terminal it needs --yes. Each batch is checkpointed, so undo can be stopped or killed at any \
+            moment, and the next run continues from there. --dry-run compares and writes nothing.
             """)
 
     @Argument(help: "The job's name, or its file.")
     var job: JobArgument
 
-    @Flag(help: "Show what would be taken back and what would be skipped; write nothing.")
+    @Flag(help: "Show what would be undone and what would be skipped; write nothing.")
     var dryRun = false
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
@@ -33,21 +37,21 @@ struct UndoCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Take back what looks like the job's work and is not known to be, too.",
-            discussion: "Such as what a runner that died may have written, or not; the plan lists it first."))
+            "Also undo what looks like the job's work but is not known to be.",
+            discussion: "A runner that died may or may not have written it; the plan lists these documents first."))
     var includeUncertain = false
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
-    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         guard connection.readPreference == nil else {
-            throw ValidationError("an undo reads from the primary: --read-preference does not go with it")
+            throw ValidationError("--read-preference does not go with undo, which reads from the primary")
         }
     }
 

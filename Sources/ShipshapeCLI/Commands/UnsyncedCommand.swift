@@ -11,23 +11,29 @@ internal import ServerSchema
 /// `shipshape unsynced [SCHEMA]`.
 struct UnsyncedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unsynced",
+        "unsynced", "[<schema>]",
         abstract: "Reads the ledger of unsynced documents: how many, which, why, and how much headroom.",
-        discussion: """
-            The ledger is looked for in __realm_sync and in the per-app databases __realm_sync_<app id>, unless --ledger \
-            names it. It is read, and never written. With SCHEMA every document that it records is looked at now: does \
-            it still fail, and why; does it fit; is it gone? The latter two make its entry stale.
+        examples: [
+            "unsynced",
+            "unsynced schemas/v2 --report unsynced.html",
+        ],
+        details: """
+            The ledger is searched for in __realm_sync and in the per-app databases __realm_sync_<app id>, unless \
+            --ledger names it. It is read, and never written. With SCHEMA, every document in the ledger is checked \
+            now: whether it still fails and why, fits, or no longer exists. If it fits or no longer exists, its entry \
+            is stale.
 
-            Ends with 1 when documents are recorded, with SCHEMA only when one of them still fails, may fail, or is of a \
-            collection that SCHEMA does not cover, and when an app is at its limit; with 0 when there is no ledger; with 77 when it cannot be read.
+            Exit code 1 means that the ledger has documents; with SCHEMA, only that one of them still fails, might \
+            fail, or is in a collection that SCHEMA does not cover. An app at its limit always gives 1. Without a \
+            ledger the exit code is 0; if the ledger cannot be read, it is 77.
             """)
 
-    @Argument(help: "The schema to explain the entries by: a file, a folder, or live, as for check.")
+    @Argument(help: "The schema that explains the entries: a file, a folder, or live, as for check.")
     var schema: SchemaArgument?
 
     @Option(
         help: ArgumentHelp(
-            "The collection that a single schema.json is for; of an app folder, the only one to look at.",
+            "The collection that a single schema.json describes; with an app folder, the only one to check.",
             valueName: "db.collection"))
     var collection: String?
 
@@ -35,7 +41,7 @@ struct UnsyncedCommand: AsyncParsableCommand {
     var limit = DeployVerdict.defaultLimit
 
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
@@ -46,7 +52,7 @@ struct UnsyncedCommand: AsyncParsableCommand {
         guard Namespace(collection) != nil else {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
-        if schema == nil { throw ValidationError("--collection says what SCHEMA is for, and there is no SCHEMA") }
+        if schema == nil { throw ValidationError("--collection needs SCHEMA: it names the collection of the schema") }
     }
 
     func run() async throws {

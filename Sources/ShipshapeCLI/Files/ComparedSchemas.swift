@@ -23,8 +23,8 @@ struct ComparedSchemas {
         var after = try await new.readWhole(fileIsOf: asked ?? only, connection: connection)
         guard before.dialect == after.dialect else {
             throw UsageError(
-                "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), and \(new.name) is "
-                    + "\(ComparisonFlags.name(of: after.dialect)): only schemas of one kind can be compared")
+                "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "
+                    + "\(ComparisonFlags.name(of: after.dialect)): only schemas of the same kind can be compared")
         }
         // Of a live deployment, only collections that the other schema has are compared.
         if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
@@ -55,7 +55,7 @@ struct ComparedSchemas {
         }
         var report = DiffReport(old: names.old.name, new: names.new.name, dialect: new.dialect, changes: changes)
         if names.old.isLive || names.new.isLive, only == nil {
-            report.notes.append("of the live validators only those of collections that both sides have are compared")
+            report.notes.append("live validators are compared only for collections that both sides have")
         }
         return report
     }

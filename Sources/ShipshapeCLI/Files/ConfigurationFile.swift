@@ -58,7 +58,7 @@ struct ConfigurationFile: Sendable {
         let hint = Spelling.hint(for: name, among: environments.keys.sorted()).map { " (\($0))" } ?? ""
         let what =
             path.map { "\($0) has no environment \"\(name)\"\(hint)" }
-            ?? "there is no \(Self.standardName) here that could name the environment \"\(name)\""
+            ?? "there is no \(Self.standardName) here, and so no environment \"\(name)\""
         guard isOfFlag else { throw LocatedError("SHIPSHAPE_ENV: \(what)", isConfiguration: true) }
         throw UsageError("--env: \(what)")
     }
@@ -92,7 +92,7 @@ struct ConfigurationFile: Sendable {
     private static func refusePassword(_ node: YAMLNode) throws(LocatedError) {
         guard node.hasMember("password") else { return }
         throw node.error(
-            "a password does not stand in the configuration: name a file with password-file, or set SHIPSHAPE_PASSWORD")
+            "the configuration must not contain a password: name a file with password-file, or set SHIPSHAPE_PASSWORD")
     }
 
     private static func values(of members: YAMLMembers) throws(LocatedError) -> [String: Entry] {

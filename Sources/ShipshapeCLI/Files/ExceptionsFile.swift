@@ -27,7 +27,7 @@ enum ExceptionsFile {
         for node in try root.elements(of: "the file of exceptions") {
             let exception = try entry(node, for: schemas)
             let twin = exceptions.first { $0.isFor(the: exception) }
-            if let twin { throw node.error("this finding is excepted in line \(twin.location.line) already") }
+            if let twin { throw node.error("line \(twin.location.line) already accepts this finding") }
             exceptions.append(exception)
         }
         return exceptions

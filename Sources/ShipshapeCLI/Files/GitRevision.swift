@@ -35,7 +35,7 @@ struct GitRevision {
     /// - Throws: ``InputError`` if there is no git, no repository, or nothing of that name; errors of `read`.
     func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {
         let repository = try await git(["rev-parse", "--absolute-git-dir"]) {
-            "this folder is in no git repository" + ($0.isEmpty ? "" : " (git: \($0))")
+            "this folder is not in a git repository" + ($0.isEmpty ? "" : " (git: \($0))")
         }
         let object = try await object()
         let kind = try await git(["cat-file", "-t", object]) { _ in
@@ -70,7 +70,7 @@ struct GitRevision {
             guard (try? path.stat(followTargetSymlink: false).type) == .symbolicLink else { continue }
             let target = URL(fileURLWithPath: path.string).resolvingSymlinksInPath().path
             guard !(target + "/").hasPrefix(home) else { continue }
-            throw InputError("\(name): \(entry) is a link that leads out of it: name the folder that it leads to")
+            throw InputError("\(name): \(entry) is a link to a place outside of it: name that place instead")
         }
     }
 
@@ -83,8 +83,8 @@ struct GitRevision {
         } catch let error as InputError {
             guard (try? await git(verify + ["\(revision):./\(path)"]) { $0 }) != nil else { throw error }
             throw InputError(
-                "\(error) (the path begins at the repository's root; write \(revision):./\(path) for one in this folder)"
-            )
+                "\(error) (the path begins at the repository's root; "
+                    + "write \(revision):./\(path) for one in this folder)")
         }
     }
 
@@ -124,7 +124,7 @@ struct GitRevision {
             try FileManager.default.createDirectory(
                 atPath: folder.string, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw OutputError(description: "cannot make the folder \(folder): \(error)")
+            throw OutputError(description: "cannot create the folder \(folder): \(error)")
         }
         return folder
     }

@@ -5,19 +5,19 @@ internal import Foundation
 struct CollModFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The user that sets the validator, where it is not the one that reads.",
-            discussion: "It needs collMod on the collection, and nothing else.", valueName: "name"))
+            "The user that sets the validator, if it is not the user that reads the documents.",
+            discussion: "This user needs collMod on the collection, and nothing else.", valueName: "name"))
     var collmodUsername: String?
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is that user's password; else SHIPSHAPE_COLLMOD_PASSWORD holds it.",
+            "A file whose first line is that user's password; default: SHIPSHAPE_COLLMOD_PASSWORD.",
             valueName: "file"), completion: .file())
     var collmodPasswordFile: String?
 
     func validate() throws {
         if collmodPasswordFile != nil, collmodUsername == nil {
-            throw ValidationError("--collmod-password-file goes with --collmod-username")
+            throw ValidationError("--collmod-password-file needs --collmod-username")
         }
     }
 

@@ -14,22 +14,22 @@ struct ComparisonFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The schema that is live now: tells documents that newly fail from those that fail already.",
+            "The schema that is live now, to separate new failures from documents that fail already.",
             valueName: "schema"))
     var active: SchemaArgument?
 
     @Option(
         help: ArgumentHelp(
-            "What ends the program with 1: new (documents that fit the active schema), any (all that do not sync), "
-                + "possible (those that might not sync, too), breaking (a breaking change, whatever the documents are); "
-                + "default: with --active new and breaking, else any.",
+            "Which findings end the check with exit code 1: new (documents that fit the active schema), any (all "
+                + "documents that do not sync), possible (also those that might not sync), breaking (a breaking "
+                + "change, whatever the documents hold); default: new and breaking with --active, else any.",
             valueName: "new|any|possible|breaking"))
     var failOn: FailOn?
 
     @Flag(
         help: ArgumentHelp(
-            "Count removals and changes between optional and required as versioned, as diff does: for apps that deploy schema "
-                + "versions."))
+            "For apps that deploy schema versions: count removals and changes between optional and required as "
+                + "versioned, as diff does."))
     var schemaVersioning = false
 
     @OptionGroup(title: "Renames") var renames: RenameFlags
@@ -38,14 +38,14 @@ struct ComparisonFlags: ParsableArguments {
         guard active == nil else { return }
         switch failOn {
         case .new:
-            throw ValidationError("--fail-on new needs --active: without the schema that is live now nothing is new")
+            throw ValidationError("--fail-on new needs --active: without the schema that is live now, nothing is new")
         case .breaking:
             throw ValidationError(
-                "--fail-on breaking needs --active: without the schema that is live now nothing changes")
+                "--fail-on breaking needs --active: without the schema that is live now, nothing changes")
         case .any, .possible, nil: break
         }
         if schemaVersioning || !renames.rename.isEmpty {
-            throw ValidationError("--rename and --schema-versioning go with --active, the schema that changes")
+            throw ValidationError("--rename and --schema-versioning need --active, the schema that changes")
         }
     }
 
@@ -88,8 +88,8 @@ struct ComparisonFlags: ParsableArguments {
         let schema = try await read(active, for: new, collection: collection, connection: connection)
         guard schema.dialect == new.dialect else {
             throw UsageError(
-                "--active \(active.name): that is \(Self.name(of: schema.dialect)), and SCHEMA is "
-                    + "\(Self.name(of: new.dialect)): only schemas of one kind can be compared")
+                "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
+                    + "\(Self.name(of: new.dialect)): only schemas of the same kind can be compared")
         }
         return schema
     }

@@ -9,24 +9,24 @@ struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The connection string; default: SHIPSHAPE_URI, or uri in shipshape.yml.",
-            discussion: "A password is better kept in a file or in SHIPSHAPE_PASSWORD: other users see the flags.",
+            discussion: "Keep the password in a file or in SHIPSHAPE_PASSWORD, because other users can see the flags.",
             valueName: "mongodb://…"))
     var uri: String?
 
     @Option(
         help: ArgumentHelp(
-            "The configuration; default: SHIPSHAPE_CONFIG, else shipshape.yml in the working folder.", valueName: "file"
-        ), completion: .file())
+            "The configuration file; default: SHIPSHAPE_CONFIG, else shipshape.yml in the working folder.",
+            valueName: "file"), completion: .file())
     var config: String?
 
     @Option(
         name: .customLong("env"),
-        help: ArgumentHelp("An environment of the configuration; default: SHIPSHAPE_ENV.", valueName: "name"))
+        help: ArgumentHelp("The environment to use from the configuration; default: SHIPSHAPE_ENV.", valueName: "name"))
     var environment: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write to this environment although it is protected; without it the name has to be typed.",
+            "Allow writes to this protected environment; without this option, the command asks for its name.",
             valueName: "name"))
     var yesProtected: String?
 
@@ -40,30 +40,33 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The user; the password comes from --password-file, SHIPSHAPE_PASSWORD or the terminal.", valueName: "name")
-    )
+            "The user to log in as; the password comes from --password-file, SHIPSHAPE_PASSWORD or the terminal.",
+            valueName: "name"))
     var username: String?
 
     @Option(
         help: ArgumentHelp("A file whose first line is the user's password.", valueName: "file"), completion: .file())
     var passwordFile: String?
 
-    @Option(help: ArgumentHelp("The database that knows the user.", valueName: "database"))
+    @Option(help: ArgumentHelp("The database in which the user is defined.", valueName: "database"))
     var authSource: String?
 
     @Flag(help: "Encrypt the connection.")
     var tls = false
 
-    @Option(help: ArgumentHelp("The authorities to believe, as a PEM file.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("The certificate authorities to trust, as a PEM file.", valueName: "file"),
+        completion: .file())
     var tlsCaFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "The client's certificate and key, as a PEM file; the key's password comes from SHIPSHAPE_TLS_KEY_PASSWORD.",
+            "The client's certificate and key, as a PEM file; SHIPSHAPE_TLS_KEY_PASSWORD holds the key's password.",
             valueName: "file"), completion: .file())
     var tlsCertificateKeyFile: String?
 
-    @Option(help: ArgumentHelp("Compress the connection: zstd, zlib or snappy, comma-separated.", valueName: "names"))
+    @Option(
+        help: ArgumentHelp("Compress the connection: zstd, zlib or snappy, separated by commas.", valueName: "names"))
     var compressors: String?
 
     private static let modes = ReadPreference.Mode.allCases.map(\.rawValue).joined(separator: ", ")
@@ -105,10 +108,11 @@ struct ConnectionFlags: ParsableArguments {
         DriverWarnings.show()
         let pool = try Self.open(options)
         pool.overload.set(isStopped: { Interruption.isRaised }) { reason in
-            Console.error("shipshape: waiting for the server, which sheds load: \(reason.printable)")
+            Console.error("shipshape: waiting, because the server refuses work under load: \(reason.printable)")
         }
         for option in pool.weaknesses {
-            Console.error("shipshape: warning: the connection string says \(option): nobody knows whose server this is")
+            Console.error(
+                "shipshape: warning: the connection string says \(option): the server's identity is not verified")
         }
         return pool
     }

@@ -11,7 +11,7 @@ enum DriverWarnings {
         DriverLog.setSink { level, _, message in
             guard level == .warning, message.hasPrefix("Unsupported") else { return }
             guard told.withLock({ $0.insert(message).inserted }) else { return }
-            Console.error("shipshape: warning: \(message.printable): it is passed over (check the connection string)")
+            Console.error("shipshape: warning: \(message.printable): it is ignored (check the connection string)")
         }
     }
 }

@@ -31,7 +31,7 @@ struct JobArgument: ExpressibleByArgument {
     static func refuseFolder(_ path: String) throws {
         guard (try? FilePath(path).stat().type) == .directory else { return }
         throw UsageError(
-            "\(path) is a folder, and one job is expected: shipshape migrate \(path) runs those of a folder")
+            "\(path) is a folder, but this command takes one job: shipshape migrate \(path) runs all jobs of a folder")
     }
 
     /// The file's path; `nil` if only a name was given.

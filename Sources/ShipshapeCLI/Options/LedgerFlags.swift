@@ -7,8 +7,8 @@ internal import ServerSchema
 struct LedgerFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The ledger of unsynced documents, or none; default: unsynced_documents in __realm_sync and in the "
-                + "per-app databases __realm_sync_<app id>.",
+            "The ledger of unsynced documents, or none if there is no ledger; default: unsynced_documents in "
+                + "__realm_sync and in the per-app databases __realm_sync_<app id>.",
             valueName: "db.collection"),
         transform: Self.location(parsing:))
     var ledger: LedgerLocation?
@@ -16,8 +16,8 @@ struct LedgerFlags: ParsableArguments {
     @Option(
         name: [.customLong("app-id"), .customLong("app")],
         help: ArgumentHelp(
-            "The internal id of the app whose entries count; default: the app that the schema names, else the one with the "
-                + "most, for unsynced all apps.",
+            "The internal ID of the app whose ledger entries count; default: the app that the schema names, else "
+                + "the app with the most entries; for unsynced, all apps.",
             valueName: "id"))
     var appId: String?
 
@@ -38,7 +38,7 @@ struct LedgerFlags: ParsableArguments {
     /// Returns the error for a named ledger that does not exist, because a mistyped name is no empty ledger.
     static func missing(_ location: LedgerLocation) -> UsageError? {
         guard case .named(let ledger) = location else { return nil }
-        return UsageError("--ledger \(ledger): there is no such collection (none says that there is no ledger)")
+        return UsageError("--ledger \(ledger): there is no such collection (if there is no ledger, use --ledger none)")
     }
 
     private static func location(parsing text: String) throws -> LedgerLocation {

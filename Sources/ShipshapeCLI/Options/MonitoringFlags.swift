@@ -3,29 +3,29 @@ internal import Reporting
 
 /// The metrics file and the hooks, which report on a run to other programs.
 struct MonitoringFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("Keep a Prometheus textfile of the run.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Write metrics to this Prometheus textfile.", valueName: "file"), completion: .file())
     var metrics: String?
 
     @Option(
         help: ArgumentHelp(
-            "A command for the shell to run when the work begins.",
-            discussion: "Each hook reads the event as JSON from standard input; SHIPSHAPE_EVENT names it.",
+            "A shell command to run when the work begins.",
+            discussion: "Each hook gets the event as JSON on standard input, and its name in SHIPSHAPE_EVENT.",
             valueName: "command"))
     var onStart: String?
 
-    @Option(help: ArgumentHelp("The same when the run ends with findings.", valueName: "command"))
+    @Option(help: ArgumentHelp("One to run when the run ends with findings.", valueName: "command"))
     var onFinding: String?
 
-    @Option(help: ArgumentHelp("The same when the run has to wait, and when its reasons change.", valueName: "command"))
+    @Option(help: ArgumentHelp("One to run when the run has to wait, or its reasons change.", valueName: "command"))
     var onWait: String?
 
-    @Option(help: ArgumentHelp("The same when the run is stopped or fails.", valueName: "command"))
+    @Option(help: ArgumentHelp("One to run when the run is stopped or fails.", valueName: "command"))
     var onStop: String?
 
-    @Option(help: ArgumentHelp("The same when the run ends and nothing is left.", valueName: "command"))
+    @Option(help: ArgumentHelp("One to run when the run ends and nothing is left to do.", valueName: "command"))
     var onSuccess: String?
 
-    @Option(help: ArgumentHelp("How long a hook may take before it is ended.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long a hook may take before it is stopped.", valueName: "duration"))
     var hookTimeout = DurationArgument(.seconds(30))
 
     func validate() throws {

@@ -9,7 +9,7 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Also write the result to a file, in the form that its ending names: \(Form.endings) (repeatable).",
+            "Also write the result to a file, whose ending names the form: \(Form.endings) (repeatable).",
             valueName: "file"), completion: .file())
     var report: [String] = []
 
@@ -18,12 +18,12 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
 
     @Flag(
         name: .shortAndLong,
-        help: "Show neither progress nor notes on the result; waits, warnings and errors are told in any case.")
+        help: "Show no progress and no notes; waits, warnings and errors are still shown.")
     var quiet = false
 
     @Option(
         help: ArgumentHelp(
-            "How standard error looks: lines for a person, or a record of JSON on each line.", valueName: "text|json"))
+            "The form of standard error: lines of text, or one JSON record per line.", valueName: "text|json"))
     var logFormat = Log.Format.text
 
     /// Whether the result goes to a program or a file, so that its counts are not left out to save a scan.

@@ -20,12 +20,12 @@ enum PasswordFile {
         do {
             text = try String(contentsOfFile: path, encoding: .utf8)
         } catch {
-            throw PasswordFileError(flag: flag, path: path, reason: "it cannot be read as a text")
+            throw PasswordFileError(flag: flag, path: path, reason: "it cannot be read as text")
         }
         let line = String(text.prefix { !$0.isNewline })
         guard !line.isEmpty else { throw PasswordFileError(flag: flag, path: path, reason: "its first line is empty") }
         if let mode = try? FilePath(path).stat().permissions, !mode.isDisjoint(with: [.groupRead, .otherRead]) {
-            Console.error("shipshape: warning: other users may read the password in \(path) (chmod 600 \(path))")
+            Console.error("shipshape: warning: other users can read the password in \(path) (run chmod 600 \(path))")
         }
         return line
     }
@@ -39,6 +39,6 @@ struct PasswordFileError: Error, CustomStringConvertible {
 
     var description: String {
         let variable = flag == "--password-file" ? "SHIPSHAPE_PASSWORD" : "SHIPSHAPE_COLLMOD_PASSWORD"
-        return "\(flag) \(path): \(reason) (its first line has to be the password; \(variable) may hold it, too)"
+        return "\(flag) \(path): \(reason) (write the password on its first line, or set \(variable))"
     }
 }

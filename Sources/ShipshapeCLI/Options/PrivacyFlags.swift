@@ -11,15 +11,15 @@ struct PrivacyFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How _ids are shown wherever they stand: show, hash, none.",
+            "How to show _ids in all results: show, hash or none.",
             discussion: """
-                A hash is the beginning of the _id's HMAC-SHA-256 under the key in SHIPSHAPE_ID_KEY; without one the key \
-                is random, so that the hashes of two runs cannot be compared.
+                A hash is the beginning of the _id's HMAC-SHA-256 with the key in SHIPSHAPE_ID_KEY. Without that \
+                variable the key is random, so the hashes of two runs cannot be compared.
                 """,
             valueName: "show|hash|none"))
     var ids = IDs.show
 
-    @Flag(help: "Show the documents' values beside the findings, cut to 80 characters; else no value is shown.")
+    @Flag(help: "Show the documents' values with the findings, cut to 80 characters; by default no value is shown.")
     var showValues = false
 
     /// The way in which all results of this run show `_id`s.

@@ -4,46 +4,46 @@ internal import Running
 
 /// The flags for running a job, for every command that runs one.
 struct RunFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("Accept that so many documents become unsyncable.", valueName: "count"))
+    @Option(help: ArgumentHelp("Accept that the run makes this many documents unsyncable.", valueName: "count"))
     var allowUnsync: Int?
 
     @Option(
-        help: ArgumentHelp("Stop between two chunks after this time, with exit code 75.", valueName: "duration"))
+        help: ArgumentHelp("Stop after this time, between two chunks, with exit code 75.", valueName: "duration"))
     var maxRuntime: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
-            "How long the job stays this runner's after each chunk; a write lasts at most a quarter of it.",
+            "How long this runner's lease on the job lasts after each chunk; a write may take a quarter of it.",
             valueName: "duration"))
     var leaseTtl = DurationArgument(.seconds(30))
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait for a job that another, living runner holds.", valueName: "duration"))
+            "How long to wait while another live runner holds the job.", valueName: "duration"))
     var leaseWait = DurationArgument(.seconds(0))
 
     @Flag(
         help: ArgumentHelp(
-            "Start a job that was stopped over, from its first document; only what still needs it is changed."))
+            "Start a stopped job over from its first document; only documents that still need it are changed."))
     var restart = false
 
     @Option(
         help: ArgumentHelp(
-            "How many documents that cannot be written are skipped before the run stops, with exit code 75.",
-            discussion: "Those that earlier runs skipped count too, until they are written or need the job no more.",
+            "How many unwritable documents the run skips before it stops with exit code 75.",
+            discussion: "Documents skipped by earlier runs count, until they are written or no longer need the job.",
             valueName: "count"))
     var maxErrors = 100
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait, in all, for documents that the sync translator holds locked; then they are listed.",
+            "How long to wait in total for documents that the sync translator has locked; after that they are listed.",
             valueName: "duration"))
     var lockWait = DurationArgument(.seconds(10))
 
     @Flag(
         help: ArgumentHelp(
-            "Take away the sync translator's locks that do not change during --lock-wait, and write those documents too.",
-            discussion: "Undo does not put them back."))
+            "Remove sync translator locks that do not change during --lock-wait, and write those documents too.",
+            discussion: "undo does not restore the locks."))
     var unsetLocks = false
 
     func validate() throws {

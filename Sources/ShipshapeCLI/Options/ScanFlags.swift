@@ -5,50 +5,50 @@ internal import Scanning
 
 /// The flags for reading documents: which of them, from where, and how fast.
 struct ScanFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("How many parts of a collection are read at once.", valueName: "count"))
+    @Option(help: ArgumentHelp("How many parts of a collection to read at the same time.", valueName: "count"))
     var threads = 2
 
     @Option(
         help: ArgumentHelp(
-            "Read at most so many documents per second, all threads together, to spare a busy server.",
+            "The most documents to read per second, over all threads, to spare a busy server.",
             valueName: "count"))
     var rate: Int?
 
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Read only the documents that match a filter, in extended JSON; the others are not judged.",
+            "Read only the documents that match a filter, in extended JSON; the others are not checked.",
             valueName: "filter"),
         transform: Self.filter(parsing:))
     var filter: BSONDocument?
 
     @Option(
         help: ArgumentHelp(
-            "Read only so many documents of each collection, at random: a quick look, which proves nothing.",
+            "Read only this many random documents of each collection; quick, but proves nothing.",
             valueName: "count"))
     var sample: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Read only one of several parts of each collection, such as 3/8; merge joins the reports of all.",
-            discussion: "The first run says where each collection is cut, by _id, and the state database holds it.",
+            "Read only one part of each collection, such as 3/8; merge joins the reports of all parts.",
+            discussion: "The first run decides by _id where each part begins, and stores that in the state database.",
             valueName: "number/parts"),
         transform: Self.part(parsing:))
     var part: CheckPart?
 
-    @Flag(help: "Also count the documents one by one, beside the count that the server's metadata holds.")
+    @Flag(help: "Also count the documents one by one, to compare with the count in the server's metadata.")
     var count = false
 
     @Flag(
         help: ArgumentHelp(
-            "Let the server hold back documents that a filter proves good, for slow links and sharded clusters.",
-            discussion: "The findings are the same: what the filter cannot prove is read."))
+            "Let the server leave out documents that a filter proves good; for slow links and sharded clusters.",
+            discussion: "The findings are the same, because all documents that the filter cannot prove good are read."))
     var prefilter = false
 
     @Option(
         help: ArgumentHelp(
-            "Where the documents of a database or a collection of the schema are, if not under that name (repeatable).",
-            discussion: "The ledger is still looked up by the schema's names.", valueName: "prod=copy"))
+            "Read a database or a collection of the schema under another name (repeatable).",
+            discussion: "Ledger entries are still looked up by the schema's names.", valueName: "prod=copy"))
     var map: [NamespaceMapping] = []
 
     func validate() throws {
@@ -56,10 +56,10 @@ struct ScanFlags: ParsableArguments {
         if let rate, rate < 1 { throw ValidationError("--rate must be at least 1") }
         if let sample, sample < 1 { throw ValidationError("--sample must be at least 1") }
         if part != nil, filter != nil || sample != nil {
-            throw ValidationError("--part does not go with --where or --sample: merge joins what is whole together")
+            throw ValidationError("--part does not go with --where or --sample: merge joins only complete parts")
         }
         if sample != nil, prefilter {
-            throw ValidationError("--prefilter does not go with --sample: what is held back would not be in the sample")
+            throw ValidationError("--prefilter does not go with --sample: the sample would lack what is left out")
         }
     }
 
@@ -71,7 +71,7 @@ struct ScanFlags: ParsableArguments {
             ("--rate", rate != nil),
         ]
         if let (flag, _) = asked.first(where: \.1) {
-            throw UsageError("\(flag) needs a live deployment: of --source every document is read")
+            throw UsageError("\(flag) needs a live deployment: with --source, every document is read")
         }
     }
 

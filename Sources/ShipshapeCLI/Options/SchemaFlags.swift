@@ -32,20 +32,19 @@ struct DialectFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Also ask what data-access validation says of null in optional fields, given the app's null-type switch: off "
-                + "makes it a possible failure, on allows it. Sync itself allows it, which is what is checked without "
+            "Also check null in optional fields by the app's null-type switch, as data-access validation does: off "
+                + "makes null a possible failure, on allows it. Sync itself allows null, so it is not reported without "
                 + "this option.", valueName: "on|off"))
     var nullTypes: AppFlags.Switch?
 
     @Flag(
         help: ArgumentHelp(
-            "Let collections that clients only write to count in the verdict; they are reported in any case."))
+            "Count collections that clients only write to in the verdict; they are always reported."))
     var includeAsymmetric = false
 
     @Flag(
         help: ArgumentHelp(
-            "Look up what links lead to, and report the links to documents that do not exist or do not sync; slower. "
-                + "Such links never fail a check."))
+            "Also report links to documents that do not exist or do not sync; slower. They never fail a check."))
     var followLinks = false
 
     /// The assumptions of the check.
@@ -61,11 +60,12 @@ struct DialectFlags: ParsableArguments {
 struct RenameFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A rename between OLD and NEW (repeatable): a property by its type or collection, Person.age=yearsSinceBirth "
-                + "or app.Person.address.zip=postcode; a type, Person=Human; a collection, app.Person=crm.Person.",
+            "A rename between OLD and NEW (repeatable): a property by its type or collection, "
+                + "Person.age=yearsSinceBirth or app.Person.address.zip=postcode; a type, Person=Human; a collection, "
+                + "app.Person=crm.Person.",
             discussion:
-                "Without it they are a removal and an addition; diff says where these look like a rename. The list "
-                + "renames of shipshape.yml holds the same.",
+                "Without it, a rename counts as a removal and an addition; diff reports pairs that look like a rename. "
+                + "The list renames in shipshape.yml holds renames, too.",
             valueName: "old=new"))
     var rename: [String] = []
 
@@ -88,11 +88,11 @@ struct RenameFlags: ParsableArguments {
 struct ExceptionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A YAML file of findings that are accepted, or none; default: \(ExceptionsFile.standardName), if it is there.",
+            "A YAML file of accepted findings, or none; default: \(ExceptionsFile.standardName), if present.",
             discussion: """
-                A list of {collection, path, rule, reason, owner, expires}. What it covers is shown and does not fail the \
-                check; the projection counts it all the same, since the server knows no exceptions. One that has expired \
-                (after that day, in UTC) is a finding itself.
+                A list of {collection, path, rule, reason, owner, expires}. Findings that it covers are shown but \
+                do not fail the check. The projection still counts them, because the server knows no exceptions. An \
+                exception that has expired (after that day, in UTC) is itself a finding.
                 """,
             valueName: "file"), completion: .file())
     var exceptions: String?
@@ -123,22 +123,22 @@ struct ExceptionFlags: ParsableArguments {
 struct EvidenceFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write every failing document with all that is wrong with it, as JSON lines; the last line is the result.",
+            "Write every failing document and all its failures as JSON lines; the last line is the result.",
             valueName: "file"), completion: .file())
     var failures: String?
 
-    @Flag(help: "Show the filter of each group of documents, for mongosh; files of --report hold them in any case.")
+    @Flag(help: "Show a mongosh filter for each group of documents; files of --report always contain them.")
     var filters = false
 
     @Flag(
         help: ArgumentHelp(
-            "Count each group's filter on the server, and show where it differs from the scan.",
-            discussion: "Reads the collection again, once per 25 groups."))
+            "Count each group on the server by its filter, and show where that differs from the scan.",
+            discussion: "This reads the collection again, once for every 25 groups."))
     var prove = false
 
     func validate() throws {
         if failures == "-" {
-            throw ValidationError("--failures -: standard output is the report's (name a file, or a pipe: /dev/fd/3)")
+            throw ValidationError("--failures -: standard output shows the report (name a file, or a pipe: /dev/fd/3)")
         }
     }
 

@@ -156,14 +156,14 @@ extension Settings {
         if let allowed {
             guard allowed == name else {
                 throw UsageError(
-                    "--yes-protected \(allowed): the environment is \"\(name)\", and nothing was written")
+                    "nothing was written: --yes-protected names \"\(allowed)\", but the environment is \"\(name)\"")
             }
             return
         }
         let what = "the environment \"\(name)\" is protected, and \(command) writes to it"
         try Console.confirm(
-            "\(what). Type its name to go on:", by: name, orElse: "nothing was written",
-            offTerminal: "\(command) needs --yes-protected \(name), as that environment is protected")
+            "\(what). Type its name to continue:", by: name, orElse: "nothing was written",
+            offTerminal: "\(command) needs --yes-protected \(name), because that environment is protected")
     }
 }
 

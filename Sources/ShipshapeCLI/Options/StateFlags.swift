@@ -9,7 +9,7 @@ struct StateFlags: ParsableArguments {
 
     func validate() throws {
         guard Self.canHoldState(stateDatabase) else {
-            throw ValidationError("--state-database: \"\(stateDatabase)\" cannot be the name of a database for state")
+            throw ValidationError("--state-database: \"\(stateDatabase)\" cannot be the name of the state database")
         }
     }
 

@@ -147,7 +147,7 @@ struct NewFiles {
     func write(replacing: Bool) throws {
         if !replacing, let present = files.first(where: { (try? FilePath($0.path).stat()) != nil })?.path {
             throw OutputError(
-                description: "\(present) stands there already, and nothing was written: --force replaces it")
+                description: "nothing was written: \(present) already exists (--force replaces it)")
         }
         for (path, text) in files {
             do {
@@ -157,7 +157,7 @@ struct NewFiles {
             } catch let error as CocoaError {
                 // Foundation's own error texts are not meant for users.
                 let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
-                throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be made")")
+                throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be created")")
             } catch {
                 throw OutputError(description: "cannot write \(path): \(error)")
             }

@@ -115,7 +115,7 @@ enum Console {
         _ question: String, by answers: Set<String>, orElse nothing: String, offTerminal need: String,
         reading read: (String) -> String
     ) throws {
-        guard canAsk else { throw UsageError("\(nothing): off a terminal, \(need)") }
+        guard canAsk else { throw UsageError("\(nothing): without a terminal, \(need)") }
         write(question.printable + " ")
         let answer = readLine()
         // At the end of the input, the line with the question has no line break yet.

@@ -175,23 +175,24 @@ extension ExitStatus {
             return " (grant the user \(missing.actions.joined(separator: ", ")) on \(missing.resource))"
         }
         if error.isFieldWithoutName {
-            return " (an _id of the collection is a document with a field that has no name, which the driver does not "
-                + "take: find it by { _id: { $type: \"object\" } } and give that document another _id)"
+            return " (an _id in the collection is an object with a nameless field, which the driver refuses: find it "
+                + "by { _id: { $type: \"object\" } } and give that document another _id)"
         }
         if error.isInterruption, Interruption.isRaised { return " (a signal asked to stop; run it again)" }
         if error.isOverload { return " (the server refuses commands because of its load: run it again later)" }
         if error.isTimeLimit {
             return
-                " (a time limit ended it: one that the deployment has for every command, or shipshape's own for one that is "
-                + "to be short; try again when the servers have less to do)"
+                " (a time limit ended the command: the deployment's for all commands, or shipshape's own for short ones; "
+                + "try again when the servers are less busy)"
         }
         if error.isUntrusted {
             return
-                " (--tls-ca-file names the authorities to believe; the address has to be one that the certificate names)"
+                " (name the certificate authorities to trust with --tls-ca-file, and use an address that is in the "
+                + "certificate)"
         }
         if error.isServerSelection {
             return " (check the address, and that the deployment runs"
-                + (error.isHungUp ? "; one that hangs up may ask for --tls, or for a certificate that it knows)" : ")")
+                + (error.isHungUp ? "; the server may require --tls, or a client certificate that it knows)" : ")")
         }
         return ""
     }

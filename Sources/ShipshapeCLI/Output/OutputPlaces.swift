@@ -11,14 +11,14 @@ enum OutputPlaces {
         for output in outputs {
             guard let place = Place(output), place.type == .regular else { continue }
             for input in read where place.isSame(as: input.place) {
-                throw UsageError("\(output) is read, as \(input.name): write the result elsewhere")
+                throw UsageError("\(output) is also read, as \(input.name): write the result elsewhere")
             }
             for input in read where place.isInput(below: input.place) {
-                throw UsageError("\(output) is among what is read, in \(input.name): write the result elsewhere")
+                throw UsageError("\(output) is in \(input.name), which is read: write the result elsewhere")
             }
         }
         for (index, output) in outputs.enumerated() where isTwice(output, in: outputs[..<index]) {
-            throw UsageError("two results would go to one file: \(output)")
+            throw UsageError("two results would be written to the same file: \(output)")
         }
     }
 

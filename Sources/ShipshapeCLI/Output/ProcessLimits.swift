@@ -21,14 +21,13 @@ enum ProcessLimits {
         if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) != 0 { raised = open }
         guard raised.rlim_cur >= files else {
             throw LimitError(
-                "only \(raised.rlim_cur) files may be open at once, and it needs \(files): raise ulimit -n")
+                "only \(raised.rlim_cur) files may be open at once, but shipshape needs \(files): raise ulimit -n")
         }
         let space = limit(RLIMIT_AS).rlim_cur
         guard space >= addressSpace else {
             throw LimitError(
-                "the address space is limited to \(space >> 20) MiB, and it needs \(addressSpace >> 20) MiB: "
-                    + "raise ulimit -v"
-            )
+                "the address space is limited to \(space >> 20) MiB, but shipshape needs \(addressSpace >> 20) MiB: "
+                    + "raise ulimit -v")
         }
         let failure = PosixThread.failureOfStarting(threads)
         guard failure == 0 else { throw LimitError(noThreads(failure)) }
@@ -46,7 +45,7 @@ enum ProcessLimits {
 
     private static func noThreads(_ failure: Int32) -> String {
         "the system starts no more threads (\(unsafe String(cString: strerror(failure)))): raise ulimit -u, ulimit -v "
-            + "or container's limits of processes and memory"
+            + "or the container's limits on processes and memory"
     }
 }
 

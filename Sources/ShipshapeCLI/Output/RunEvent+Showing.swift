@@ -22,15 +22,16 @@ extension RunEvent {
             return ("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)", .notice)
         case .retrying(let reason, let attempt): return ("trying again (\(attempt)): \(reason)", .notice)
         case .halved(let documents):
-            return ("the chunk took too long: going on with \(documents.documents)", .info)
+            return ("the chunk took too long: continuing with \(documents.documents)", .info)
         case .stuckAtOneDocument:
             return (
-                "chunks of one document take longer, or are larger, than the limits want: the server is slow", .warning
+                "a chunk of one document exceeds the limits of time or size: the server is slow, or the document large",
+                .warning
             )
         case .waiting(let holds):
             return ("waiting: \(holds.map(\.description).joined(separator: "; "))", .notice)
-        case .goingOn(let seconds): return ("going on after \(Int(seconds.rounded())) s", .notice)
-        case .rerun: return ("an election came between the writes of a chunk: it is run again", .notice)
+        case .goingOn(let seconds): return ("continuing after \(Int(seconds.rounded())) s", .notice)
+        case .rerun: return ("an election came between the writes of a chunk: running the chunk again", .notice)
         case .skipped(let failure): return ("skipped: _id \(failure.id.shellText), \(failure.name)", .warning)
         case .waitingForLocks(let documents, let seconds):
             return (
@@ -39,11 +40,11 @@ extension RunEvent {
             )
         case .waitingForLedger(let documents, let seconds):
             return (
-                "waiting up to \(Int(seconds.rounded(.up))) s until the ledger cannot show \(documents.documents) any more "
-                    + "that \(documents == 1 ? "syncs" : "sync") again", .notice
+                "waiting up to \(Int(seconds.rounded(.up))) s until the ledger has dropped "
+                    + documents.counted("repaired document"), .notice
             )
         case .pass(let number, let documents):
-            return ("pass \(number): \(documents.documents) arrived or changed meanwhile", .info)
+            return ("pass \(number): \(documents.documents) arrived or changed during the last pass", .info)
         }
     }
 }

@@ -29,22 +29,22 @@ struct Embedding: ClientTransform {
                 ClientObstacle(
                     text: Backlinks.noneText, count: links.without.count, namespace: step.from,
                     samples: links.without.samples,
-                    remedy: "link them or remove them, or accept with \"orphans: leave\" that they stay there alone"))
+                    remedy: "link them, remove them, or keep them there without a link with \"orphans: leave\""))
         }
         if step.shared == .refuse, links.several.count > 0 {
             prepared.obstacles.append(
                 ClientObstacle(
                     text: Backlinks.severalText, count: links.several.count, namespace: step.from,
                     samples: links.several.samples,
-                    remedy: "give each parent a document of its own, or accept with \"shared: copy\" that each gets a "
-                        + "copy, or with \"shared: leave\" that their parents are skipped"))
+                    remedy: "give each parent its own document, give each parent a copy with \"shared: copy\", or skip "
+                        + "the parents with \"shared: leave\""))
         }
         if step.shared == .leave, links.several.count > 0 {
             let shared = try census.several(in: linked, most: Self.mostRemembered)
             guard shared.count <= Self.mostRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered) in \(step.from)")
+                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered.separated) in \(step.from)")
             }
             prepared.shared = Set(shared.map(IDKey.init))
         }
@@ -64,9 +64,9 @@ struct Embedding: ClientTransform {
         for place in places where place.namespace.database != step.from.database {
             throw RunError(
                 .schemaMismatch,
-                "\(step.from) has to be of the database that \(place.namespace) is of, which links to it at "
-                    + "\"\(place.path)\": the server counts the links between the two; accept what it would count with "
-                    + "\"orphans: leave\" and \"shared: copy\"")
+                "\(step.from) must be in the same database as \(place.namespace), which links to it at "
+                    + "\"\(place.path)\", because the server counts the links between the two; to do without the "
+                    + "count, set \"orphans: leave\" and \"shared: copy\"")
         }
         return BacklinkCensus(of: step.from, from: places)
     }

@@ -131,8 +131,8 @@ struct Extraction: ClientTransform {
             guard contested.count < Self.mostRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "objects of \"\(step.field)\" that differ have the same \"\(name)\", more than \(Self.mostRemembered) times: "
-                        + "let the _id be generated")
+                    "more than \(Self.mostRemembered.separated) values of \"\(name)\" are shared by objects of "
+                        + "\"\(step.field)\" that differ: have each _id generated")
             }
             if let id = document["_id"] { contested.insert(IDKey(id)) }
         }

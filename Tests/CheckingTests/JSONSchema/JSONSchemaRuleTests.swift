@@ -72,9 +72,9 @@ struct JSONSchemaRuleTests {
     @Test("whether none or several of oneOf fit is said")
     func oneOfSays() throws {
         let schema = try CompiledSchema(jsonSchema: "{properties: {a: {oneOf: [{minimum: 1}, {maximum: 3}]}}}")
-        #expect(try schema.violations(of: "{a: 2}").map(\.found) == ["int that several fit"])
+        #expect(try schema.violations(of: "{a: 2}").map(\.found) == ["int that fits several"])
         let strict = try CompiledSchema(jsonSchema: "{properties: {a: {oneOf: [{minimum: 5}, {maximum: 3}]}}}")
-        #expect(try strict.violations(of: "{a: 4}").map(\.found) == ["int that none fits"])
+        #expect(try strict.violations(of: "{a: 4}").map(\.found) == ["int that fits none"])
     }
 
     @Test("what allOf and a dependency say in detail is said beside them")

@@ -61,7 +61,7 @@ import Testing
             let dry = try await test.backfill("job", "--dry-run", "--output", "json", uri: user, yes: false)
             #expect(dry.exitCode == 1, "\(dry.errors)")
             #expect(try test.report(dry)["changed"]?.integer == 496)
-            #expect(dry.output.contains("may not be read"))
+            #expect(dry.output.contains("cannot read the state database"))
             #expect(try await digest(test) == before)
             #expect(try await !test.hasState())
         }

@@ -118,7 +118,7 @@ import Testing
             let run = try await check(["--history", "history"])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("Nothing changed since the check of"), "\(run.output)")
-            #expect(run.output.contains("history/damaged.json: it is no JSON object, or not whole"), "\(run.output)")
+            #expect(run.output.contains("history/damaged.json: it is not a complete JSON object"), "\(run.output)")
             #expect(run.output.contains("history/schema.json: it is not the summary of a check"), "\(run.output)")
             #expect(!run.output.contains("README"))
             // Only files that `check` wrote are removed.
@@ -133,7 +133,7 @@ import Testing
         try await withPeople { _, folder, check in
             let run = try await check(["--history", "history", "--where", "{\"_id\": 2}"])
             #expect(run.exitCode == 1, "\(run.errors)")
-            #expect(run.output.contains("the history leaves this run out"), "\(run.output)")
+            #expect(run.output.contains("not kept in the history"), "\(run.output)")
             #expect(try files(folder).isEmpty)
         }
     }
@@ -142,7 +142,7 @@ import Testing
         try await withPeople { _, folder, check in
             try folder.write("a file", to: "file")
             for (place, message) in [
-                ("nowhere/history", "cannot make the folder nowhere/history"),
+                ("nowhere/history", "cannot create the folder nowhere/history"),
                 ("file", "cannot write to the history file"), ("/proc", "cannot write to the history /proc"),
             ] {
                 let run = try await check(["--history", place])
@@ -152,9 +152,10 @@ import Testing
             }
         }
         let among = try await Program.run(["check", "/tmp", "--history", "/tmp/."])
-        #expect(among.exitCode == 64 && among.errors.contains("/tmp/. is read, as /tmp"), "\(among.errors)")
+        #expect(among.exitCode == 64 && among.errors.contains("/tmp/. is also an input (/tmp)"), "\(among.errors)")
         let none = try await Program.run(["history", "/nowhere"])
         #expect(none.exitCode == 65)
-        #expect(none.errors == "shipshape: /nowhere is no folder: name the one that check --history keeps\n")
+        #expect(
+            none.errors == "shipshape: /nowhere is not a folder: name the folder that you gave to check --history\n")
     }
 }

@@ -53,7 +53,7 @@ import Testing
         #expect(run.exitCode == status)
         #expect(
             run.errors
-                == "shipshape: /dev/zero: the file has more than \(size) MiB, which is the most that is read of such a file "
+                == "shipshape: /dev/zero: the file has more than \(size) MiB, the limit for such a file "
                 + "(check that it is the file you mean, or divide it)\n")
     }
 
@@ -210,8 +210,8 @@ extension CommandLineBadInputTests {
         let line = try await refusal(["check", "\(DemoApp.folder)/v1", "--uri", uri], status: 77)
         #expect(
             line
-                == "shipshape: the user \"cli-app\" may not do what check needs, and nothing was done: missing find on "
-                + "__realm_sync.unsynced_documents (shipshape grants check prints the role; --ledger none says that there "
-                + "is no ledger)\n")
+                == "shipshape: the user \"cli-app\" lacks privileges for check, and nothing was done: missing find on "
+                + "__realm_sync.unsynced_documents (shipshape grants check prints the role; if there is no ledger, use "
+                + "--ledger none)\n")
     }
 }

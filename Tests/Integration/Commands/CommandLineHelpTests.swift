@@ -4,7 +4,9 @@ import Testing
 
 /// The help that the program prints, and its answers to wrong usage.
 @Suite struct CommandLineHelpTests {
-    private func help(_ arguments: String...) async throws -> String {
+    private func help(_ arguments: String...) async throws -> String { try await help(arguments) }
+
+    private func help(_ arguments: [String]) async throws -> String {
         let run = try await Program.run(arguments)
         #expect(run.exitCode == 0)
         #expect(run.errors == "")
@@ -19,6 +21,9 @@ import Testing
         #expect(text.contains("\n  lint  "))
         #expect(text.contains("\n  plan  "))
         #expect(text.contains("\n  backfill  "))
+        for group in ["CHECK", "REPAIR", "STEER", "WATCH", "SCHEMAS", "SETUP"] {
+            #expect(text.contains("\n\n\(group) SUBCOMMANDS:\n"), "\(group)")
+        }
         for code in ["0", "1", "64", "65", "69", "70", "73", "75", "76", "77", "78"] {
             #expect(text.split(whereSeparator: { ";: \n".contains($0) }).contains(Substring(code)))
         }
@@ -32,22 +37,42 @@ import Testing
             "--collection <db.collection>", "--source <path>", "--limit <count>", "--strict", "--info",
             "--threads <count>", "--rate <count>", "--where <filter>", "--sample <count>", "--count", "--prefilter",
             "--map <prod=copy>", "--mixed-collections <on|off>", "--null-types <on|off>", "--include-asymmetric",
-            "--follow-links", "--ledger <db.collection>", "--app-id, --app <id>", "--uri <mongodb://…>",
-            "--connect-timeout <duration>", "-o, --output <output>", "--report <file>",
-            "--no-progress", "-q, --quiet", "--active <schema>", "--fail-on <new|any|possible|breaking>",
-            "--rename <old=new>", "--schema-versioning", "--state-database <name>",
-            "--exceptions <file>", "--failures <file>", "--prove", "--ids <show|hash|none>", "--show-values",
+            "--follow-links", "--ledger <db.collection>", "--app-id, --app <id>", "-o, --output <output>",
+            "--report <file>", "--no-progress", "-q, --quiet", "--active <schema>",
+            "--fail-on <new|any|possible|breaking>", "--rename <old=new>", "--schema-versioning",
+            "--state-database <name>", "--exceptions <file>", "--failures <file>", "--prove", "--ids <show|hash|none>",
+            "--show-values",
         ] {
             #expect(text.contains("  \(line)"), "\(line)")
         }
-        #expect(text.contains("(default: 10s)"))
+    }
+
+    /// The other commands leave out the long block of these options, and name the page that has it.
+    @Test func theOptionsOfTheConnectionAreShownOnce() async throws {
+        let page = try await help("help", "connection")
+        #expect(try await help("connection").contains("  --uri <mongodb://…>"))
+        for line in [
+            "--uri <mongodb://…>", "--config <file>", "--env <name>", "--yes-protected <name>",
+            "--connect-timeout <duration>", "--read-preference <mode>", "--username <name>", "--tls",
+        ] { #expect(page.contains("  \(line)"), "\(line)") }
+        #expect(page.contains("(default: 10s)"))
+        for command in [["check"], ["diff"], ["backfill"], ["status"], ["partner", "init"], ["config"]] {
+            for text in [try await help(command + ["-h"]), try await help(["help"] + command)] {
+                #expect(text.contains("such as --uri: shipshape help connection\n"), "\(command)")
+                #expect(!text.contains("  --uri") && !text.contains("CONNECTION:"), "\(command)")
+            }
+            #expect(try await help(command + ["--help-hidden"]).contains("  --uri <mongodb://…>"), "\(command)")
+        }
+        // The parser's errors know the options, though the help leaves them out.
+        let run = try await Program.run(["check", "v2", "--usename"])
+        #expect(run.errors.contains("Did you mean '--username'?"), "\(run.errors)")
     }
 
     @Test func diffNamesItsOptions() async throws {
         let text = try await help("diff", "--help")
         #expect(text.contains("USAGE: shipshape diff [<options>] <old> <new>"))
         for option in [
-            "--rename <old=new>", "--fail-on <breaking|any|none>", "--config <file>", "--schema-versioning",
+            "--rename <old=new>", "--fail-on <breaking|any|none>", "--schema-versioning",
             "--collection <db.collection>", "-o, --output <output>", "--report <file>",
         ] { #expect(text.contains(option), "\(option)") }
     }
@@ -56,8 +81,7 @@ import Testing
         let text = try await help("lint", "--help")
         #expect(text.contains("USAGE: shipshape lint [<options>] <schema>"))
         for line in [
-            "--collection <db.collection>", "--strict", "--uri <mongodb://…>", "-o, --output <output>",
-            "--report <file>",
+            "--collection <db.collection>", "--strict", "-o, --output <output>", "--report <file>",
         ] {
             #expect(text.contains("  \(line)"), "\(line)")
         }
@@ -83,6 +107,64 @@ import Testing
         ] {
             #expect(text.contains("  \(line)"), "\(line)")
         }
+    }
+
+    /// Returns the subcommands that a help lists.
+    private static func subcommands(in help: String) -> [String] {
+        let groups = help.components(separatedBy: "\n\n").filter { section in
+            section.prefix { $0 != "\n" }.hasSuffix("SUBCOMMANDS:")
+        }
+        return groups.flatMap { group in group.matches(of: /(?m)^  ([a-z]+) +\S/).map { String($0.1) } }
+    }
+
+    /// Returns the words of every command.
+    private func commands() async throws -> [[String]] {
+        var all: [[String]] = []
+        for command in Self.subcommands(in: try await help("--help")) {
+            all.append([command])
+            all += Self.subcommands(in: try await help(command, "--help")).map { [command, $0] }
+        }
+        return all
+    }
+
+    /// Runs a command line that begins with `shipshape` in a folder, without a server.
+    private func run(example: String, in folder: CommandLineFolder) async throws -> ProgramRun {
+        let script = #"""
+            cd "$1" || exit
+            export SHIPSHAPE_URI=mongodb://127.0.0.1:1/ SHIPSHAPE_CONNECT_TIMEOUT=200ms
+            shipshape() { "$0" "$@"; }
+            eval "$2"
+            """#
+        let nowhere = example.replacing(/mongodb:[^ ']+/, with: "mongodb://127.0.0.1:1/")
+        return try await Program.shell(script, [folder.path.string, nowhere])
+    }
+
+    /// The files of the examples do not exist, so a command ends early, but its words and values have been parsed.
+    @Test func everyCommandShowsExamplesThatItTakes() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let commands = try await commands()
+        #expect(commands.count > 30)
+        for command in [[]] + commands {
+            let text = try await help(command + ["--help"])
+            let examples = text.split(separator: "\n").filter { $0.hasPrefix("  shipshape ") }.map(String.init)
+            #expect((2...3).contains(examples.count), "\(command): \(examples)")
+            // The options of the connection are shown in other commands.
+            let own = command == ["connection"] ? [] : command
+            for example in examples {
+                #expect(example.hasPrefix((["  shipshape"] + own).joined(separator: " ")), "\(command): \(example)")
+                let run = try await run(example: example, in: folder)
+                #expect(!run.errors.hasPrefix("Error: "), "\(example): \(run.errors)")
+                #expect(run.exitCode != nil && run.exitCode != 70, "\(example): \(run.errors)")
+            }
+        }
+    }
+
+    @Test func theParserRefusesAnExampleWithAWrongFlag() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let run = try await run(example: "  shipshape check schemas/v2 --activ schemas/v1", in: folder)
+        #expect(run.errors.hasPrefix("Error: Unknown option '--activ'"), "\(run.errors)")
     }
 
     @Test func theVersionIsANumber() async throws {
@@ -116,7 +198,7 @@ import Testing
         (["check", "schema.json", "--read-preference", "any"], "\"any\" is none of primary,"),
         (["check", "schema.json", "--connect-timeout", "10"], "before giving up, such as 500ms, 30s or 2m."),
         (["backfill", "job.yml", "--lease-ttl", "10ms"], "--lease-ttl must be from 1s to 1h"),
-        (["backfill", "job.yml", "--state-database", "a.b"], "\"a.b\" cannot be the name of a database for state"),
+        (["backfill", "job.yml", "--state-database", "a.b"], "\"a.b\" cannot be the name of the state database"),
     ])
     func wrongUsageIsNamedAndEndsWith64(_ arguments: [String], _ message: String) async throws {
         let run = try await Program.run(arguments)
@@ -144,7 +226,9 @@ import Testing
         defer { folder.remove() }
         let run = try await Program.run(["backfill", folder.path.string, "--uri", "mongodb://127.0.0.1:1/"])
         #expect(run.exitCode == 64)
-        #expect(run.errors.contains("shipshape migrate \(folder.path.string) runs those of a folder"), "\(run.errors)")
+        #expect(
+            run.errors.contains("shipshape migrate \(folder.path.string) runs all jobs of a folder"),
+            "\(run.errors)")
     }
 
     @Test func withoutADeploymentItSaysHowToNameOne() async throws {

@@ -69,7 +69,7 @@ import Testing
             let asked = try await Program.run(backfill)
             #expect(asked.exitCode == 64)
             #expect(asked.output == "")
-            #expect(asked.errorLines.last == "shipshape: nothing was written: off a terminal, backfill needs --yes")
+            #expect(asked.errorLines.last == "shipshape: nothing was written: without a terminal, backfill needs --yes")
             let before = try await changed(database)
             #expect(before == 0)
             let told = try await Program.run(backfill + ["--yes"])

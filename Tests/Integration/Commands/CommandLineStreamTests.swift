@@ -64,7 +64,7 @@ import Testing
             #expect(run.output == "")
             #expect(
                 run.errors
-                    == "shipshape: stopped by a signal; a check has no state, so the next one starts over\n")
+                    == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over\n")
         }
     }
 

@@ -49,5 +49,7 @@ import Testing
         #expect(try await completed(["pa"]) == ["partner", "pause"])
         #expect(try await completed(["check", "v2", "--fail-on", "p"]) == ["possible"])
         #expect(try await completed(["check", "--pref"]) == ["--prefilter"])
+        // The help of check leaves out the options of the connection.
+        #expect(try await completed(["check", "--usern"]) == ["--username"])
     }
 }

@@ -71,7 +71,7 @@ import Testing
                 ["plan", old, new, "--out", "jobs", "--fail-on", "none", "--force"] + single, in: folder.path)
             #expect(again.exitCode == 0, "\(again.errors)")
             let shown = try await Program.run(["plan", old, new, "--fail-on", "none"] + single, in: folder.path)
-            #expect(shown.errors.contains("the jobs do not name \(old), which is no file"), "\(shown.errors)")
+            #expect(shown.errors.contains("the jobs do not name \(old), because it is not a file"), "\(shown.errors)")
         }
     }
 
@@ -150,7 +150,7 @@ import Testing
         let outside = try await Program.run(
             ["diff", "HEAD:a", "b"], environment: ["GIT_CEILING_DIRECTORIES": "/"], in: folder.path)
         #expect(outside.exitCode == 65)
-        #expect(outside.errors.contains("HEAD:a: this folder is in no git repository"))
+        #expect(outside.errors.contains("HEAD:a: this folder is not in a git repository"))
         let without = try await Program.run(
             ["diff", "HEAD:a", "b"], environment: ["PATH": "/nowhere"], in: folder.path)
         #expect(without.exitCode == 65)
@@ -174,8 +174,8 @@ extension GitRevisionTests {
             #expect(run.exitCode == 65, "\(run.output)")
             #expect(
                 run.errors
-                    == "shipshape: HEAD:app/schemas: app.Secret.json is a link that leads out of it: name the folder "
-                    + "that it leads to\n")
+                    == "shipshape: HEAD:app/schemas: app.Secret.json is a link to a place outside of it: name that "
+                    + "place instead\n")
             try FileManager.default.removeItem(atPath: place.appending("app.Secret.json").string)
             try await git(folder, "add", "app")
             try await git(folder, "commit", "--quiet", "--message", "inner link")

@@ -100,8 +100,8 @@ import Testing
                 "--hook-timeout", "1s",
             ])
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("warning: the hook --on-start ended with 3"), "\(run.errors)")
-            #expect(run.errors.contains("warning: the hook --on-success was not done within 1s"), "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook --on-start ended with exit code 3"), "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook --on-success did not end within 1s"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
             // The process that the hook had started has ended too.
             let child = try #require(Int32(String(contentsOfFile: pid, encoding: .utf8).dropLast()))

@@ -5,18 +5,18 @@ import Testing
 /// `infer` refuses wrong usage, and replaces a file only with `--force`.
 @Suite struct InferUsageTests {
     @Test(arguments: [
-        (["infer"], "say what to read: --collection DB.COLL, --database DB or --source PATH"),
+        (["infer"], "name what to read: --collection DB.COLL, --database DB or --source PATH"),
         (["infer", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
         (["infer", "--collection", "a.b", "--collection", "a.b"], "--collection names the same collection twice"),
-        (["infer", "--collection", "a.b", "--database", "a"], "--database does not go with --collection"),
+        (["infer", "--collection", "a.b", "--database", "a"], "--database excludes --collection"),
         (["infer", "--collection", "a.b", "--cover", "0%"], "The value '0%' is invalid for '--cover <percent>'"),
         (["infer", "--collection", "a.b", "--cover", "0.999"], "The value '0.999' is invalid"),
         (["infer", "--collection", "a.b", "--cover", "101"], "The value '101' is invalid"),
         (["infer", "--collection", "a.b", "--dialect", "avro"], "The value 'avro' is invalid for '--dialect"),
         (["infer", "--collection", "a.b", "--sample", "0"], "--sample must be at least 1"),
-        (["infer", "--collection", "a.b", "--seed", "1"], "--seed goes with --sample"),
+        (["infer", "--collection", "a.b", "--seed", "1"], "--seed needs --sample"),
         (["infer", "--collection", "a.b", "--seed", "1", "--sample", "9"], "--seed needs --source"),
-        (["infer", "--collection", "a.b", "--force"], "--force goes with --out"),
+        (["infer", "--collection", "a.b", "--force"], "--force needs --out"),
         (["infer", "--source", "x", "--where", "{}"], "--where needs a live deployment"),
         (["infer", "--collection", "a.b", "--where", "{"], "it is not one object of extended JSON"),
     ]) func wrongUsageIsNamed(_ arguments: [String], _ message: String) async throws {
@@ -35,10 +35,10 @@ import Testing
                     ["--collection", "\(name).none"], 65,
                     "\(name).none does not exist in the deployment: check its name"
                 ),
-                (["--collection", "\(name).empty"], 65, "there is nothing to infer a schema from"),
+                (["--collection", "\(name).empty"], 65, "no schema can be inferred: no documents"),
                 (
                     ["--database", "\(name)_none"], 65,
-                    "the database \(name)_none has no collection that the user may see"
+                    "the database \(name)_none has no collection that the user can see"
                 ),
                 (["--source", "nowhere"], 65, "nowhere: there is no such file or folder"),
                 (["--source", ".", "--database", "x"], 64, "does not say which collection it holds"),
@@ -81,7 +81,7 @@ import Testing
             let refused = try await run()
             #expect(refused.exitCode == 73)
             #expect(
-                refused.errors.contains("schema.json is there already: name another place, or replace it with --force"))
+                refused.errors.contains("schema.json exists already: name another place, or replace it with --force"))
             #expect(test.folder.text(of: "schema.json") == "mine")
             let forced = try await run("--force")
             #expect(forced.exitCode == 0, "\(forced.errors)")
@@ -96,7 +96,7 @@ import Testing
             try await test.database.fill("a", count: 10)
             try await test.database.fill("b", count: 10)
             let screen = try await test.run("infer", "--database", test.database.name)
-            #expect(screen.exitCode == 64 && screen.errors.contains("standard output takes one: give --out DIR"))
+            #expect(screen.exitCode == 64 && screen.errors.contains("standard output takes only one: give --out DIR"))
             let file = try await test.run("infer", "--database", test.database.name, "--out", "all.json")
             #expect(file.exitCode == 64 && file.errors.contains("--out all.json is one file, and there are 2"))
             let json = try await test.run("infer", "--database", test.database.name, "--output", "json")

@@ -62,7 +62,7 @@ import Testing
         try await withVersions { test in
             let run = try await test.migrate(yes: false)
             #expect(run.exitCode == 64)
-            #expect(run.errors.contains("off a terminal, migrate needs --yes"))
+            #expect(run.errors.contains("without a terminal, migrate needs --yes"))
             #expect(try await test.hasState() == false)
         }
     }
@@ -113,7 +113,7 @@ import Testing
             let run = try await test.migrate()
             #expect(run.exitCode == 65)
             #expect(run.errors.contains("\(test.path("2-years")): job \"2-years\" was applied on "))
-            #expect(run.errors.contains("put back what was applied, and make a new job for the change"))
+            #expect(run.errors.contains("restore the applied version, and make a new job for the change"))
             #expect(try await test.database.documents("people") == before)
         }
     }
@@ -127,7 +127,7 @@ import Testing
             let run = try await test.migrate()
             #expect(run.exitCode == 0)
             #expect(
-                run.errors.contains("note: 2-years.yml comes before jobs that were applied, and was not: it is run now")
+                run.errors.contains("note: 2-years.yml comes before jobs that were applied, but was not applied itself")
             )
             #expect(try await test.applied() == Self.versions)
         }
@@ -205,12 +205,12 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             let empty = try await test.migrate()
             #expect(empty.exitCode == 65)
-            #expect(empty.errors.contains("holds no job: there is no .yml or .yaml file in it"))
+            #expect(empty.errors.contains("has no jobs: it contains no .yml or .yaml file"))
             try test.job("a", steps: ["copy: {from: x, to: y}"])
             try test.write("b.yml", "job: a\ncollection: d.c\nsteps: [{copy: {from: x, to: y}}]\n")
             let twins = try await test.migrate()
             #expect(twins.exitCode == 65)
-            #expect(twins.errors.contains("b.yml:1:1: a.yml holds a job \"a\" already"))
+            #expect(twins.errors.contains("b.yml:1:1: a.yml already has a job \"a\""))
         }
     }
 }

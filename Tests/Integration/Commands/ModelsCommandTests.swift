@@ -27,7 +27,7 @@ import Testing
         #expect(second.exitCode == 73)
         #expect(
             second.errors
-                == "shipshape: models/Pet.swift stands there already, and nothing was written: --force replaces it\n")
+                == "shipshape: nothing was written: models/Pet.swift already exists (--force replaces it)\n")
         #expect(folder.text(of: "models/Pet.swift") == "mine")
         #expect(try await Program.run(arguments + ["--force"], in: folder.path).exitCode == 0)
         #expect(folder.text(of: "models/Pet.swift") == text)

@@ -74,7 +74,8 @@ import Testing
             _ = try await plan.plan("--uri", plan.backfill.uri, "--fail-on", "none")
             let all = try PlanCase.texts(below: plan.jobs).values.joined()
             #expect(
-                all.contains("# nothing needs it (0 of 6 documents):\n  # - convert: {field: extranew, to: string}\n"))
+                all.contains(
+                    "# no document needs it (0 of 6 documents):\n  # - convert: {field: extranew, to: string}\n"))
         }
     }
 

@@ -49,7 +49,7 @@ import Testing
                 planned.output.contains("--rename \(test.database.name).people.age=yearsSinceBirth"),
                 "\(planned.output)")
             #expect(
-                planned.output.contains("make the commented step \"combine\" of the job file active"),
+                planned.output.contains("uncomment the step \"combine\" of the job file"),
                 "\(planned.output)")
             #expect(try await plan(old, new, "--force", "--fail-on", "unplanned", test: test).exitCode == 0)
             #expect(
@@ -168,7 +168,7 @@ import Testing
             let planned = try await planFolders(test)
             #expect(planned.exitCode == 1, "\(planned.errors)")
             #expect(!planned.output.contains("No job is needed"), "\(planned.output)")
-            #expect(planned.output.contains("a draft, all of it a comment"), "\(planned.output)")
+            #expect(planned.output.contains("a draft, commented out"), "\(planned.output)")
             let file = test.folder.appending("jobs/after-deploy/\(test.database.name).Person-after-deploy.yml").string
             let text = try String(contentsOfFile: file, encoding: .utf8)
             #expect(text.contains("# - embed: {field: dog, from: \(test.database.name).Dog}"), "\(text)")

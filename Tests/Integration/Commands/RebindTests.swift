@@ -55,18 +55,19 @@ import Testing
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
             let asked = try await test.steer("rebind", "job")
             #expect(asked.exitCode == 64)
-            #expect(asked.errors.contains("off a terminal, rebind needs --yes"), "\(asked.errors)")
+            #expect(asked.errors.contains("without a terminal, rebind needs --yes"), "\(asked.errors)")
             #expect(
                 asked.errors.contains(
-                    "of \(changes) changes in its journal \(changes - 1) are of documents that are there, 1 of documents that are gone, 0 of others"
+                    "its journal has \(changes) changes: \(changes - 1) to documents that are still there, "
+                        + "1 to documents that are gone, 0 to other documents"
                 ), "\(asked.errors)")
             #expect(try await test.backfill().exitCode == 65)
 
             let run = try await test.steer("rebind", test.path(), "--yes")
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await test.log() == ["bound to \(test.database.name).people anew, which has another UUID"])
+            #expect(try await test.log() == ["bound to \(test.database.name).people, which has a new UUID"])
             let again = try await test.steer("rebind", "job", "--yes")
-            #expect(again.output == "job job is bound to the collection that is there: nothing changed\n")
+            #expect(again.output == "job job is bound to the current collection already: nothing changed\n")
             #expect(try await test.status()["state"] == "stopped")
 
             let rest = try await test.backfill("job", "--output", "json")
@@ -89,7 +90,7 @@ import Testing
             try await replace(test)
             let run = try await test.steer("rebind", "job", "--yes")
             #expect(run.exitCode == 65)
-            #expect(run.errors.contains("\(changes) of others under the same _id"), "\(run.errors)")
+            #expect(run.errors.contains("\(changes) to other documents with the same _id"), "\(run.errors)")
             #expect(run.errors.contains("stays bound to the collection that it was started on"), "\(run.errors)")
             #expect(try await test.backfill().exitCode == 65)
             #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
@@ -97,7 +98,7 @@ import Testing
             try await test.database.run(["delete": "people", "deletes": [["q": [:], "limit": 0]]])
             let empty = try await test.steer("rebind", "job", "--yes")
             #expect(empty.exitCode == 65)
-            #expect(empty.errors.contains("\(changes) of documents that are gone"), "\(empty.errors)")
+            #expect(empty.errors.contains("\(changes) to documents that are gone"), "\(empty.errors)")
             try await test.database.run(["drop": "people"])
             #expect(try await test.steer("rebind", "job", "--yes").exitCode == 65)
         }
@@ -111,7 +112,7 @@ import Testing
             let run = try await test.steer("rebind", "job", "--yes")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(
-                run.errors.contains("no journal to compare with; the document of its last checkpoint is there"),
+                run.errors.contains("no journal to compare with; the document of its last checkpoint is still there"),
                 "\(run.errors)")
             #expect(try await test.backfill("job", "--no-journal").exitCode == 0)
         }
@@ -139,7 +140,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.steer("rebind", "jbo", "--yes")
             #expect(run.exitCode == 65)
-            #expect(run.errors.contains("no job \"jbo\" was begun"), "\(run.errors)")
+            #expect(run.errors.contains("no job \"jbo\" was started"), "\(run.errors)")
         }
     }
 }

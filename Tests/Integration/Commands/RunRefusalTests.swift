@@ -102,7 +102,8 @@ import Testing
             try await test.database.run(["drop": "people"])
             try await test.database.fill("people", count: 10)
             expectRefusal(
-                try await test.backfill(), 65, "people was dropped and created anew since it was started, or moved")
+                try await test.backfill(), 65,
+                "people was moved, or dropped and created again, since the job started")
             #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
         }
     }
@@ -116,7 +117,7 @@ import Testing
                     try await test.database.fill("people", count: 200)
                 }
             }
-            expectRefusal(run, 65, "\(test.database.name).people was dropped and created anew")
+            expectRefusal(run, 65, "\(test.database.name).people was moved, or dropped and created again")
             #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
         }
     }

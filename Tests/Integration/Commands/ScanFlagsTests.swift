@@ -37,8 +37,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"a": {"$typo": 1}}"#, "the server does not take the filter: unknown operator: "),
-        (#"{"$text": {"$search": "x"}}"#, "the server does not take the filter: "),
+        (#"{"a": {"$typo": 1}}"#, "the server refuses the filter: unknown operator: "),
+        (#"{"$text": {"$search": "x"}}"#, "the server refuses the filter: "),
         ("{a", "it is not one object of extended JSON"), ("5", "it is not one object of extended JSON"),
     ])
     func aFilterThatIsNoneIsWrongUsage(_ filter: String, _ message: String) async throws {
@@ -51,7 +51,7 @@ import Testing
     @Test(.server(from: 5, for: "errors that say that they are of an expression; elsewhere what may be a value is cut"))
     func whatTheServerDoesNotKnowIsNamed() async throws {
         let (run, _) = try await check(["--where", #"{"a": {"$typo": 1}}"#])
-        #expect(run.errors.contains("the server does not take the filter: unknown operator: $typo"), "\(run.errors)")
+        #expect(run.errors.contains("the server refuses the filter: unknown operator: $typo"), "\(run.errors)")
     }
 
     @Test func aSampleIsCalledOne() async throws {
@@ -76,7 +76,7 @@ import Testing
         }
         #expect(findings(plain) == findings(filtered))
         #expect(filtered.output.contains("\(filteredName): 400 documents read of about 700, 300 do not sync"))
-        #expect(filtered.output.contains("The server held back about 300 documents that a filter proves good.\n"))
+        #expect(filtered.output.contains("About 300 documents were not read: the prefilter proves that they fit.\n"))
         #expect(plain.output.contains("\(name): 700 documents read"))
     }
 

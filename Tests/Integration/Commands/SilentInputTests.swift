@@ -36,10 +36,10 @@ import Testing
             ["check", "validator.json", "--collection", "app.person"] + nowhere, 65,
             "unknown $jsonSchema keyword \"requird\" (did you mean \"required\"?)"
         ),
-        (["backfill", "jobs", "--dry-run"] + nowhere, 64, "shipshape migrate jobs runs those of a folder"),
-        (["undo", "jobs/"] + nowhere, 64, "shipshape migrate jobs/ runs those of a folder"),
-        (["pause", "./jobs"] + nowhere, 64, "shipshape migrate ./jobs runs those of a folder"),
-        (["status", "jobs/"] + nowhere, 64, "shipshape migrate jobs/ runs those of a folder"),
+        (["backfill", "jobs", "--dry-run"] + nowhere, 64, "shipshape migrate jobs runs all jobs of a folder"),
+        (["undo", "jobs/"] + nowhere, 64, "shipshape migrate jobs/ runs all jobs of a folder"),
+        (["pause", "./jobs"] + nowhere, 64, "shipshape migrate ./jobs runs all jobs of a folder"),
+        (["status", "jobs/"] + nowhere, 64, "shipshape migrate jobs/ runs all jobs of a folder"),
     ]
 
     private func withFiles(_ body: (CommandLineFolder) async throws -> Void) async throws {

@@ -22,9 +22,9 @@ import Testing
             #expect(byFile.output == "job job on \(test.database.name).people: not started\n")
             let byName = try await test.steer("status", "job")
             #expect(byName.exitCode == 65)
-            #expect(byName.errors.contains("no job \"job\" was begun in the state database \"\(test.state.name)\""))
+            #expect(byName.errors.contains("no job \"job\" was started in the state database \"\(test.state.name)\""))
             let all = try await test.steer("status")
-            #expect(all.output == "No job was begun.\n")
+            #expect(all.output == "No job was started.\n")
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
             #expect(try await test.status()["state"] == "stalled")
             let shown = try await test.steer("status", "job")
             #expect(shown.exitCode == 1)
-            #expect(shown.output.contains(": stalled, nothing was heard of it for "))
+            #expect(shown.output.contains(": stalled, no sign of its runner for "))
             // The next run resumes the job, which then has the usual state.
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await test.status()["state"] == "done")

@@ -27,7 +27,7 @@ import Testing
             let before = try await test.database.documents("people")
             let paused = try await test.steer("pause", "job", "--note", "until the sale is over")
             #expect(paused.exitCode == 0)
-            #expect(paused.output == "job job is paused; go on with: shipshape resume job\n")
+            #expect(paused.output == "job job is paused; resume it with: shipshape resume job\n")
             #expect(try await test.status()["state"] == "paused")
 
             let refused = try await test.backfill()
@@ -75,7 +75,7 @@ import Testing
             for command in [["pause", "jbo"], ["resume", "jbo"], ["tune", "jbo", "nice=1"], ["tune", "jbo"]] {
                 let run = try await Program.run(command + ["--uri", test.uri, "--state-database", test.state.name])
                 #expect(run.exitCode == 65, "\(command)")
-                #expect(run.errors.contains("no job \"jbo\" was begun"), "\(run.errors)")
+                #expect(run.errors.contains("no job \"jbo\" was started"), "\(run.errors)")
                 #expect(run.errors.contains("did you mean \"job\"?"), "\(run.errors)")
             }
         }

@@ -33,6 +33,12 @@ import Testing
                 })
         }
         try #require(flags.count > 10)
+        // Most commands only name the page with the options of the connection.
+        let connection = try #require(flags["connection"])
+        for section in reference.components(separatedBy: "\n## shipshape ").dropFirst() {
+            guard section.contains("such as --uri: shipshape help connection\n") else { continue }
+            flags[String(section.prefix { $0.isLetter }), default: []].formUnion(connection)
+        }
         var shown = 0
         for file in try ShownCommand.files() {
             for command in try ShownCommand.all(in: file) {

@@ -61,6 +61,58 @@ import Testing
         }
     }
 
+    /// The Swift files of the project, and the comments in each, one for each run of lines.
+    private static func comments() throws -> [(file: String, comment: String, isDocumentation: Bool)] {
+        try ["Sources", "Tests", "Benchmarks"].flatMap { files(below: $0, ["swift"]) }.flatMap { file in
+            let source = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
+            var comments: [(file: String, comment: String, isDocumentation: Bool)] = []
+            var isFollowing = false
+            for line in source.split(separator: "\n", omittingEmptySubsequences: false) {
+                let text = line.drop { $0 == " " }
+                guard text.hasPrefix("//") else {
+                    isFollowing = false
+                    continue
+                }
+                let comment = text.drop { $0 == "/" }.drop { $0 == " " }
+                if isFollowing, let last = comments.indices.last {
+                    comments[last].comment += "\n" + comment
+                } else {
+                    comments.append((file, String(comment), text.hasPrefix("///")))
+                }
+                isFollowing = true
+            }
+            return comments
+        }
+    }
+
+    @Test func noCommentSaysAnotherWord() throws {
+        let table = try Self.table()
+        for (file, comment, _) in try Self.comments() {
+            let plain = comment.replacing(/`+[^`\n]*`+|"[^"\n]*"/, with: "")
+            #expect(Self.slips(in: plain, of: table) == [], "\(file): \(comment)")
+        }
+    }
+
+    /// A comment that begins with one of these words has no subject; of 1,000 comments 15 may.
+    @Test func documentationBeginsWithItsSubject() throws {
+        let riddles: Set<Substring> = ["What", "Those", "Its", "Of", "By", "Who", "So", "Whose"]
+        let documentation = try Self.comments().filter(\.isDocumentation)
+        let begun = documentation.filter { riddles.contains($0.comment.prefix { $0.isLetter }) }
+        #expect(documentation.count > 5_000)
+        let share = Double(begun.count) / Double(documentation.count)
+        #expect(share <= 0.015, "\(begun.map { "\($0.file): \($0.comment)" }.joined(separator: "\n"))")
+    }
+
+    @Test func noLineOfCodeIsLongerThanAScreen() throws {
+        let files = ["Sources", "Tests", "Benchmarks"].flatMap { Self.files(below: $0, ["swift"]) } + ["Package.swift"]
+        for file in files {
+            let source = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
+            let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+            let long = lines.indices.filter { lines[$0].count > 120 }.map { $0 + 1 }
+            #expect(long == [], "\(file)")
+        }
+    }
+
     @Test func literalsAreReadAsTheyAreShown() {
         let source = ##"""
             // "no literal"

@@ -121,7 +121,7 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains(isDone ? "changed \(Self.documents) " : "changed at least "), "\(run.output)")
-            for size in [32, 16, 8] { #expect(run.errors.contains("going on with \(size) documents")) }
+            for size in [32, 16, 8] { #expect(run.errors.contains("continuing with \(size) documents")) }
             #expect(try await test.database.count("people", ["email": ""]) == Self.documents)
         }
     }

@@ -57,9 +57,10 @@ import Testing
         /// The message that the program shows.
         var said: String {
             switch self {
-            case .drop, .dropDatabase: "was dropped while it ran; to run over another one the job needs a new name"
-            case .dropAndCreate: "was dropped and created anew while it ran, or moved; if it was moved"
-            case .rename, .swap: "elsewhere while it ran; rename it back and go on"
+            case .drop, .dropDatabase:
+                "was dropped while the job ran; to run over another collection, give the job a new name"
+            case .dropAndCreate: "was moved, or dropped and created again, while the job ran; if it was moved"
+            case .rename, .swap: "elsewhere while the job ran; rename it back and run it again"
             }
         }
     }

@@ -110,8 +110,8 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.errors.contains("waiting: the server sheds load"), "\(run.errors)")
-            #expect(run.errors.contains("going on after"), "\(run.errors)")
-            #expect(!run.errors.contains("going on with"), "no chunk is halved: \(run.errors)")
+            #expect(run.errors.contains("continuing after"), "\(run.errors)")
+            #expect(!run.errors.contains("continuing with"), "no chunk is halved: \(run.errors)")
             #expect(run.output.contains("the server sheds load"), "\(run.output)")
             #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
             #expect(try await ThrottleCase.waiting(test).isEmpty)

@@ -156,7 +156,8 @@ import Testing
             let other = try await test.backfill("other", flags: flags)
             #expect(other.exitCode == 1, "\(other.errors)")
             #expect(
-                other.output.contains("job \"job\" recorded 99 documents that it makes unsyncable"), "\(other.output)")
+                other.output.contains("job \"job\" reserves room for 99 documents that it makes unsyncable"),
+                "\(other.output)")
         }
     }
 

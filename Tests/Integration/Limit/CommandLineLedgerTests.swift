@@ -42,7 +42,7 @@ import Testing
         try await withApp { check in
             for (limit, headline) in [
                 (13, "1 document would stop syncing."),
-                (12, "At risk: if all possible findings hold, sync itself stops (limit 12)."),
+                (12, "Sync itself might stop: with all possible findings, the limit of 12 is reached."),
                 (11, "Sync itself will stop: the limit of 11 is reached."),
                 (10, "Sync itself has stopped: the limit of 10 is reached."),
                 (5, "Sync itself has stopped: the limit of 5 is reached."),
@@ -78,7 +78,7 @@ import Testing
                 run.output.hasPrefix(
                     """
                     1 document would stop syncing.
-                      documents  harmful   1 document would stop syncing
+                      documents  unsafe    1 document would stop syncing
                       limit      safe      10 in the ledger, 1 certain, 1 possible: projected 11, at worst 12, \
                     headroom 99,989 of 100,000
                     """), "\(run.output)")
@@ -109,10 +109,10 @@ import Testing
             #expect(text.exitCode == 1)
             let sentence =
                 flags.isEmpty
-                ? "2 documents do not sync, all of them in the ledger already; no other would stop syncing."
-                : "1 document does not sync, and is in the ledger already; no other would stop syncing."
+                ? "2 documents do not sync, all of them in the ledger already; no other document would stop syncing."
+                : "1 document does not sync, and is in the ledger already; no other document would stop syncing."
             #expect(text.output.hasPrefix(sentence), "\(text.output)")
-            #expect(text.output.contains("documents  harmful   \(sentence.dropLast())"), "\(text.output)")
+            #expect(text.output.contains("documents  unsafe    \(sentence.dropLast())"), "\(text.output)")
             let json = try await Program.run(words + flags + ["-o", "json"])
             let verdict = try #require(try BSONDocument(extendedJSON: json.output)["verdict"]?.document)
             #expect(verdict["safe"] == false && verdict["band"] == "documents_do_not_sync", "\(verdict)")
@@ -133,7 +133,7 @@ import Testing
             #expect(run.output.contains("9 in the ledger, 3 certain, 1 possible: projected 12, at worst 13"))
             #expect(!run.output.contains("Note: "))
             let misspelt = try await check(["--ledger", "DB.ledger", "--app-id", "othr"])
-            #expect(misspelt.output.contains("Note: no entry of the ledger is of the app othr\n"))
+            #expect(misspelt.output.contains("Note: the ledger has no entry of the app othr\n"))
         }
     }
 

@@ -21,7 +21,7 @@ import Testing
             #expect(control?["at"]?.type == .date)
             #expect(control?["verified"] == false)
             let log = try await test.state.documents("jobs")[0]["log"]?.document?.values.compactMap(\.document)
-            #expect(log?.last?["what"]?.text?.contains("next is active") == true)
+            #expect(log?.last?["what"]?.text?.contains("next schema is active") == true)
 
             let last = try await BudgetCase.run(test)
             #expect(last.exitCode == 0, "\(last.errors)")
@@ -76,7 +76,7 @@ import Testing
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 more: "schema: {active: active.json, next: next.json}")
             #expect(try await test.backfill().exitCode == 0)
-            #expect(try await deployed(test, test.path(), "--yes").output.contains("carries no validator"))
+            #expect(try await deployed(test, test.path(), "--yes").output.contains("has no validator"))
 
             func carry(_ type: String) async throws {
                 try await test.database.run([
@@ -103,7 +103,7 @@ import Testing
             #expect(run.exitCode == 65)
             #expect(run.errors.contains("names no next schema"), "\(run.errors)")
             let unknown = try await deployed(test, "jop", "--yes")
-            #expect(unknown.errors.contains("no job \"jop\" was begun"), "\(unknown.errors)")
+            #expect(unknown.errors.contains("no job \"jop\" was started"), "\(unknown.errors)")
         }
     }
 }

@@ -99,7 +99,7 @@ import Testing
 
     /// 600 documents recorded twice are 1,200 entries: the larger number decides, and a note says so.
     @Test func documentsRecordedTwiceAreWarnedOf() async throws {
-        let warning = "the ledger has 1200 entries of 600 distinct documents"
+        let warning = "the ledger has 1200 entries for 600 documents"
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(100..<400, of: test) { .integer($0) })
             try await insert(Self.shared, Self.entries(100..<400, of: test) { .long(Int64($0)) })
@@ -141,7 +141,7 @@ import Testing
                     to: "app/data_sources/atlas/\(test.database.name)/tasks/schema.json")
                 let run = try await Program.run(["check", "app", "--uri", test.uri], in: folder.path)
                 #expect(run.output.contains("\(sum) in the ledger, "), "\(run.output)")
-                #expect(run.output.contains("of the app \(id) that the schema names: those of others count") == isNoted)
+                #expect(run.output.contains("of the schema's app \(id): the entries of other apps count") == isNoted)
             }
         }
     }

@@ -44,7 +44,7 @@ enum ThrottleCase {
         #expect(run.exitCode == 0, "\(run.errors)")
         #expect(run.errors.contains("waiting: "), "\(run.errors)")
         #expect(run.errors.contains(metric), "\(run.errors)")
-        #expect(run.errors.contains("going on after"), "\(run.errors)")
+        #expect(run.errors.contains("continuing after"), "\(run.errors)")
         #expect(run.output.contains(": \(metric)") || run.output.contains("lag of "), "\(run.output)")
         #expect(try await test.database.count("people", ["email": "none"]) == people)
         #expect(try await waiting(test).isEmpty)

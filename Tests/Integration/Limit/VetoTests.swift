@@ -22,7 +22,7 @@ import Testing
         try await withPeople("{command: \"test -e FOLDER/go\"}") { test in
             try await ThrottleCase.expectHold("veto", "veto by the job's command", test) {
                 let status = try await ThrottleCase.steer("status", test)
-                #expect(status.output.contains("veto by the job's command: ended with 1"), "\(status.output)")
+                #expect(status.output.contains("veto by the job's command: ended with exit code 1"), "\(status.output)")
                 try test.write("go", "")
             }
         }
@@ -50,7 +50,7 @@ import Testing
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),
         ("{http: \"http://127.0.0.1:PORT/moved\"}", "answered 302"),
-        ("{command: \"sleep 100\", timeout: 300ms}", "was not done within 300ms"),
+        ("{command: \"sleep 100\", timeout: 300ms}", "did not end within 300ms"),
         ("{command: \"kill -9 $$\"}", "was ended by signal 9"),
     ])
     func whateverElseIsSaidHolds(_ throttle: String, _ reason: String) async throws {

@@ -219,7 +219,7 @@ import Testing
                 program.send(SIGTERM)
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("another document holds its key of a unique index"), "\(run.errors)")
+            #expect(run.errors.contains("another document has the same key in a unique index"), "\(run.errors)")
             try await expectEqual(test)
         }
     }

@@ -69,8 +69,8 @@ import Testing
             let run = try await test.run("init")
             #expect(run.exitCode == 1)
             #expect(run.output.contains("4 documents cannot be carried over without loss"), "\(run.output)")
-            #expect(run.output.contains("would not come back as it is: priority"), "\(run.output)")
-            #expect(run.output.contains("its _id has no form on the other side"), "\(run.output)")
+            #expect(run.output.contains("would come back changed: priority"), "\(run.output)")
+            #expect(run.output.contains("its _id cannot be converted to the other side"), "\(run.output)")
             #expect(run.output.contains("target holds another value"), "\(run.output)")
             #expect(try await test.partners().isEmpty)
             #expect(try await test.state.documents("streams").isEmpty)
@@ -91,7 +91,7 @@ import Testing
             try await test.database.fill("Task", [["_id": 1, "code": "A"], ["_id": 2, "code": "a"]])
             let run = try await test.run("init")
             #expect(run.exitCode == 1)
-            #expect(run.output.contains("the unique index byCode of the partner would be broken"), "\(run.output)")
+            #expect(run.output.contains("the unique index byCode of the partner would be violated"), "\(run.output)")
             #expect(try await test.partners().isEmpty)
         }
     }
@@ -126,7 +126,7 @@ import Testing
             try await test.database.fill("TaskV2", [["_id": "mine"]])
             let there = try await test.run("init")
             #expect(there.exitCode == 65)
-            #expect(there.errors.contains("is there already, and holds documents"), "\(there.errors)")
+            #expect(there.errors.contains("already exists, and holds documents"), "\(there.errors)")
             try await test.database.run(["drop": "TaskV2"])
             #expect(try await test.run("init").exitCode == 0)
             try test.job(PartnerCase.documented + "\ndrops: follow")
@@ -205,12 +205,12 @@ import Testing
 
     @Test(arguments: [
         ("forwards: []", "a partner job has no key \"forwards\" (did you mean \"forward\"?)"),
-        ("id: {from: objectId, to: int}", "\"id\" goes from objectId, int or uuid to string, or back"),
-        ("forward: [embed: {field: a, from: app.B}]", "a later change would not be carried over"),
+        ("id: {from: objectId, to: int}", "\"id\" converts objectId, int or uuid to string, or back"),
+        ("forward: [embed: {field: a, from: app.B}]", "a later change of those would not be carried over"),
         ("forward: [extract: {field: a, to: app.B, generate: uuid}]", "no step leads back from"),
-        ("forward: [expression: {field: a, value: 1, once: b}]", "\"once\" marks what is done: leave it out"),
-        ("forward: [copy: {from: a, to: b, whenPresent: refresh}]", "\"refresh\" goes by a journal"),
-        ("forward: [default: {field: a, value: $now}]", "the time is another one each time"),
+        ("forward: [expression: {field: a, value: 1, once: b}]", "\"once\" marks a step as done: leave it out"),
+        ("forward: [copy: {from: a, to: b, whenPresent: refresh}]", "\"refresh\" needs a journal"),
+        ("forward: [default: {field: a, value: $now}]", "the time differs in every run"),
         ("only: {source: [a.b]}", "a field of the document itself"),
         ("drops: never", "\"drops\" must be stop or follow"),
     ])

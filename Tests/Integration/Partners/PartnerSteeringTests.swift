@@ -78,11 +78,11 @@ import Testing
             #expect(try await test.run("verify").exitCode == 0)
             let status = try await test.run("status")
             #expect(status.output.contains("copied, 20 documents copied"), "\(status.output)")
-            #expect(status.output.contains("clients wrote the original last at"), "\(status.output)")
+            #expect(status.output.contains("clients last wrote to the original at"), "\(status.output)")
             #expect(status.output.contains("0 differences"), "\(status.output)")
             let written = try await test.run("cutover", "--yes", "--quiet-for", "1h")
             #expect(written.exitCode == 1)
-            #expect(written.errors.contains("clients wrote the original"), "\(written.errors)")
+            #expect(written.errors.contains("clients wrote to the original"), "\(written.errors)")
             let dropped = try await test.run("drop", "--yes")
             #expect(dropped.exitCode == 1)
             #expect(dropped.errors.contains("it is not cut over"), "\(dropped.errors)")
@@ -107,7 +107,7 @@ import Testing
             try await test.database.update("Task", id, ["$set": ["title": "late"]])
             let refused = try await test.run("cutover", "--yes", "--quiet-for", "1h")
             #expect(refused.exitCode == 1)
-            #expect(refused.errors.contains("clients wrote the original"), "\(refused.errors)")
+            #expect(refused.errors.contains("clients wrote to the original"), "\(refused.errors)")
             #expect(try await test.database.count("TaskV2", ["name": "late"]) == 1)
             try await test.database.update("Task", id, ["$set": ["title": "later"]])
             let cut = try await test.run("cutover", "--yes", "--quiet-for", "0s")
@@ -124,7 +124,7 @@ import Testing
                 "TaskV2", ["_id": .string("\(PartnerCase.id(1))")], ["$set": ["priority": "high"]])
             let refused = try await test.run("cutover", "--yes", "--quiet-for", "0s")
             #expect(refused.exitCode == 1)
-            #expect(refused.errors.contains("1 documents are not on the other side"), "\(refused.errors)")
+            #expect(refused.errors.contains("1 document is not on the other side"), "\(refused.errors)")
         }
     }
 
@@ -134,7 +134,7 @@ import Testing
             try await test.database.fill("Task", [PartnerCase.task(9)])
             let drop = try await test.run("drop", "--yes")
             #expect(drop.exitCode == 1)
-            #expect(drop.errors.contains("clients wrote the original after the mirror had ended"), "\(drop.errors)")
+            #expect(drop.errors.contains("clients wrote to the original after the mirror ended"), "\(drop.errors)")
             #expect(try await test.database.count("Task") == 6)
         }
     }

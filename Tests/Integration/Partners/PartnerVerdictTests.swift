@@ -97,10 +97,10 @@ import Testing
                 let found = try await run(command, test)
                 #expect(found.exitCode == 0, "\(found.output)\(found.errors)")
                 #expect(found.output.contains("compared at 20"), "\(found.output)")
-                #expect(found.output.contains("and a mirror is at work"), "\(found.output)")
+                #expect(found.output.contains("and a mirror is running"), "\(found.output)")
                 guard command == "check" else { return }
                 #expect(found.output.contains("Safe to deploy"), "\(found.output)")
-                #expect(found.output.contains("keeps its schema beside its partner"), "\(found.output)")
+                #expect(found.output.contains("keeps its schema, because its partner"), "\(found.output)")
             }
         }
     }
@@ -114,7 +114,7 @@ import Testing
                 let found = try await run(command, test)
                 #expect(found.exitCode == 1, "\(found.output)\(found.errors)")
                 #expect(!found.output.contains("Safe to deploy"), "\(found.output)")
-                #expect(found.output.contains("no mirror is at work: run partner mirror"), "\(found.output)")
+                #expect(found.output.contains("no mirror is running: run partner mirror"), "\(found.output)")
                 try #require(try await test.run("mirror", "--once").exitCode == 0)
             }
         }
@@ -155,7 +155,7 @@ import Testing
                     #expect(found.exitCode == 1, "\(found.output)\(found.errors)")
                     #expect(!found.output.contains("Safe to deploy"), "\(found.output)")
                     let text = (found.output + found.errors).replacing("\n", with: " ")
-                    #expect(text.contains("itself: leave \(test.database.name).Task its schema"), "\(text)")
+                    #expect(text.contains("itself: keep the schema of \(test.database.name).Task"), "\(text)")
                 }
             }
         }
@@ -239,7 +239,7 @@ import Testing
                 #expect(found.exitCode == 1)
                 let text = found.output + found.errors
                 #expect(
-                    text.contains("does not serve the change of tags[]: its steps do not carry that over"), "\(text)")
+                    text.contains("does not serve the change of tags[]: its steps do not carry it over"), "\(text)")
             }
         }
     }

@@ -19,7 +19,7 @@ import Testing
             let page = try await Browser.open(folder.path.appending("report.html"), in: folder)
             #expect(page.complaints == [])
             for text in [
-                "10 documents would stop syncing.", "documents harmful", "limit safe", "change unknown",
+                "10 documents would stop syncing.", "documents unsafe", "limit safe", "change unknown",
                 "\(database.name).person", "required-missing",
                 #"find({ "$expr": { "$eq": [{ "$type": "$name" }, "missing"] } })"#,
                 "limit 100,000", "shipshape check", "Documents with findings, by collection", "Findings, by rule",

@@ -52,7 +52,7 @@ import Testing
             let status = ["status", "--state-database", "nothing", "--uri", uri]
             let run = try await Program.atTerminal(status, askedFor: "password: ", types: #"open sesame\n"#)
             #expect(run.exitCode == 0, "\(run.output)")
-            #expect(run.output.contains("No job was begun."))
+            #expect(run.output.contains("No job was started."))
             #expect(!run.output.contains("sesame"))
             let stopped = try await Program.atTerminal(status, askedFor: "password: ", types: #"open\003"#)
             #expect(stopped.exitCode == 75, "\(stopped.output)")
@@ -117,8 +117,8 @@ import Testing
         ])
         #expect(run.exitCode == 69)
         // Text that looks like an option may be the end of a password that was not escaped.
-        #expect(run.errors.contains(#"warning: Unsupported URI option "…": it is passed over"#), "\(run.errors)")
-        #expect(run.errors.contains("warning: Unsupported compressor: 'lzma': it is passed over"), "\(run.errors)")
+        #expect(run.errors.contains(#"warning: Unsupported URI option "…": it is ignored"#), "\(run.errors)")
+        #expect(run.errors.contains("warning: Unsupported compressor: 'lzma': it is ignored"), "\(run.errors)")
     }
 
     @Test func filesThatCanNeverWorkAreBadConfiguration() async throws {

@@ -34,7 +34,7 @@ import Testing
             #expect(run.exitCode == 65, "\(run.output)\(run.errors)")
             #expect(
                 run.errors.contains(
-                    "was started on \(test.database.name).people, and its file names \(test.database.name).others"),
+                    "was started on \(test.database.name).people, but its file names \(test.database.name).others"),
                 "\(run.errors)")
             // A command with the job's name alone acts on the job as it was started.
             #expect(try await test.undo().exitCode == 0)
@@ -50,7 +50,7 @@ import Testing
                     [command[0], "job"] + command.dropFirst()
                         + ["--uri", test.uri, "--state-database", test.state.name])
                 #expect(run.exitCode == 65, "\(name): \(run.output)\(run.errors)")
-                #expect(run.errors.contains("no job may use \(name): the database "), "\(run.errors)")
+                #expect(run.errors.contains("no job can use \(name): the database "), "\(run.errors)")
             }
         }
     }
@@ -73,7 +73,7 @@ import Testing
                 ])
                 let run = try await test.undo()
                 #expect(run.exitCode == 65, "\(run.output)\(run.errors)")
-                #expect(run.errors.contains("no job may use \(name): "), "\(run.errors)")
+                #expect(run.errors.contains("no job can use \(name): "), "\(run.errors)")
                 #expect(try await test.database.documents("people") == written)
             }
         }
@@ -109,7 +109,7 @@ import Testing
                     + ["--state-database", test.state.name] + flags)
             #expect(run.exitCode == 65, "\(run.output)\(run.errors)")
             #expect(
-                run.errors.contains("no job may use \(test.state.name).streams: the database holds the state of jobs"),
+                run.errors.contains("no job can use \(test.state.name).streams: the database holds the state of jobs"),
                 "\(run.errors)")
         }
     }

@@ -31,7 +31,7 @@ import Testing
             #expect(refused.exitCode == 64)
             #expect(
                 refused.errors.contains(
-                    "nothing was written: off a terminal, backfill needs --yes-protected production"),
+                    "nothing was written: without a terminal, backfill needs --yes-protected production"),
                 "\(refused.errors)")
             let other = try await Program.run(
                 run + ["--env", "production", "--yes-protected", "staging"], in: test.folder)

@@ -98,7 +98,7 @@ import Testing
             ("limmit: 5", [], 78, #"shipshape.yml:1:1: the configuration has no key "limmit" (did you mean "limit"?)"#),
             ("limit: many", [], 78, #"shipshape.yml:1:8: "limit" must be a whole number of at least 1"#),
             ("tls: maybe", [], 78, #"shipshape.yml:1:6: "tls" must be true or false"#),
-            ("password: x", [], 78, "a password does not stand in the configuration"),
+            ("password: x", [], 78, "the configuration must not contain a password"),
             ("environments: {prod: {protectd: true}}", [], 78, #"no key "protectd" (did you mean "protected"?)"#),
             ("environments: {prod: {}}", ["--env", "prdo"], 64, #"no environment "prdo" (did you mean "prod"?)"#),
             ("lease-ttl: 5 weeks", [], 78, #"shipshape.yml:1:12: "lease-ttl": "#),

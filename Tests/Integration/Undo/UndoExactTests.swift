@@ -141,7 +141,7 @@ import Testing
             #expect(try await !BudgetCase.recorded(test, ["repaired": ["$type": "date"]]).isEmpty)
             let undone = try await test.undo(flags: ledger + ["--lease-wait", "20s"])
             #expect(undone.exitCode == 0, "\(undone.errors)")
-            #expect(undone.errors.contains("until the ledger cannot show"), "\(undone.errors)")
+            #expect(undone.errors.contains("until the ledger has dropped"), "\(undone.errors)")
             #expect(try await BudgetCase.recorded(test).isEmpty)
             #expect(try await BudgetCase.harmed(test).isEmpty)
         }

@@ -32,7 +32,7 @@ import Testing
             let original = try await test.database.documents("people")
             let run = try await test.backfill()
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("removes the documents that they became"), "\(run.errors)")
+            #expect(run.errors.contains("removes each document that the job created from them"), "\(run.errors)")
             #expect(try await test.database.count("homes") == made + 1)
             let dry = try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false)
             #expect(try created(dry, test)["removed"]?.integer == made)

@@ -238,7 +238,7 @@ import Testing
                 try await test.database.set("people", 3, ["home.city": "Bergen"])
             }
             #expect(run.exitCode.map { $0 < 2 } == true, "\(run.errors)")
-            #expect(run.output.contains("undo removes what nothing links to"), "\(run.output)")
+            #expect(run.output.contains("undo removes those that no document links to"), "\(run.output)")
             let undone = try await test.undo()
             #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
             #expect(try await test.database.count("homes") == 0)

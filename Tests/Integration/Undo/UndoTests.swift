@@ -123,7 +123,7 @@ import Testing
             let written = try await test.database.documents("people")
             let run = try await test.undo(yes: false)
             #expect(run.exitCode == 64, "\(run.errors)")
-            #expect(run.errors.contains("would take back"))
+            #expect(run.errors.contains("would undo"))
             #expect(try await test.database.documents("people") == written)
         }
     }
@@ -183,7 +183,7 @@ import Testing
             try await test.database.fill("people", count: 5, KillDocuments.document)
             let run = try await test.undo()
             #expect(run.exitCode == 65)
-            #expect(run.errors.contains("created anew"), "\(run.errors)")
+            #expect(run.errors.contains("created again"), "\(run.errors)")
         }
     }
 
@@ -208,7 +208,7 @@ import Testing
             try write("$earlier")
 
             let again = try await test.backfill(flags: flags)
-            #expect(again.exitCode == 65 && again.errors.contains("may not use $earlier"), "\(again.errors)")
+            #expect(again.exitCode == 65 && again.errors.contains("cannot use $earlier"), "\(again.errors)")
             let shown = try await test.steer("status", test.path())
             #expect(shown.exitCode == 0, "\(shown.errors)")
             let undone = try await test.undo(test.path(), flags: flags)

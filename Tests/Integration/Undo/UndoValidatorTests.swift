@@ -34,7 +34,7 @@ import Testing
             let before = try await test.database.documents("people")
             let dry = try await test.undo(flags: ["--dry-run"], yes: false)
             #expect(dry.exitCode == 1, "\(dry.errors)")
-            #expect(dry.output.contains("would take back 3 of 6 changes"), "\(dry.output)")
+            #expect(dry.output.contains("would undo 3 of 6 changes"), "\(dry.output)")
             #expect(
                 dry.output.contains("skipped, refused by the collection's validator: 3, _id 0, 1, 2"), "\(dry.output)")
             #expect(dry.output.contains("refuses 3 documents as they were before the job"), "\(dry.output)")
@@ -59,7 +59,7 @@ import Testing
         try await withValidator(settings) { test in
             let dry = try await test.undo(flags: ["--dry-run"], yes: false)
             #expect(dry.exitCode == 0, "\(dry.errors)")
-            #expect(dry.output.contains("would take back 6 of 6 changes"), "\(dry.output)")
+            #expect(dry.output.contains("would undo 6 of 6 changes"), "\(dry.output)")
             #expect(try await test.undo().exitCode == 0)
         }
     }

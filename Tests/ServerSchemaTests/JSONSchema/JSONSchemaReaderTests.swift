@@ -68,7 +68,7 @@ struct JSONSchemaReaderTests {
             ),
             (
                 #"{"$jsonSchema": {"properties": {"a": {"exclusiveMinimum": 5}}}}"#,
-                "v.json:1:59: exclusiveMinimum needs minimum beside it (in this dialect exclusiveMinimum is a boolean, and minimum the bound)"
+                "v.json:1:59: exclusiveMinimum needs minimum next to it (in this dialect exclusiveMinimum is a boolean, and minimum the bound)"
             ),
             (
                 #"{"$jsonSchema": {"required": []}}"#,
@@ -80,7 +80,7 @@ struct JSONSchemaReaderTests {
             ),
             (
                 #"{"$jsonSchema": {"properties": {"a": {"pattern": "("}}}}"#,
-                "v.json:1:50: this is no regular expression of PCRE: missing closing parenthesis (at byte 1)"
+                "v.json:1:50: this is not a regular expression of PCRE: missing closing parenthesis (at byte 1)"
             ),
         ])
     func located(text: String, message: String) {

@@ -55,12 +55,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("main/shop/Persn", #"the link goes to shop.Persn, which has no schema (did you mean "shop.Person"?)"#),
+        ("main/shop/Persn", #"the link leads to shop.Persn, which has no schema (did you mean "shop.Person"?)"#),
         (
             "main/else/Quite",
-            "the link goes to else.Quite, which has no schema (give it one, or remove the link)"
+            "the link leads to else.Quite, which has no schema (give it one, or remove the link)"
         ),
-        ("mian/shop/Person", "the link names the data source mian, and shop.Person is in main (name main)"),
+        ("mian/shop/Person", "the link names the data source mian, but shop.Person is in main (name main)"),
     ]) func aLinkToNowhere(_ target: String, _ message: String) throws {
         #expect(
             try app(link(to: target)).findings(.linkRefUnresolved) == [
@@ -95,7 +95,8 @@ import Testing
         #expect(try links(app(link(), source: "number", person: person)) == [])
         #expect(
             try app(link(), person: person).findings(.linkType).first?
-                .hasSuffix("the link is of type objectId, and _id of shop.Person of type long (make the types equal)")
+                .hasSuffix(
+                    "the link is of type objectId, but _id of shop.Person is of type long (make the types equal)")
                 == true)
     }
 

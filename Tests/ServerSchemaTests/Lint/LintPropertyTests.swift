@@ -154,7 +154,7 @@ import Testing
         let findings = SchemaLint.findings(in: try Lint.schema(Lint.pet(#""n": {"bsonType": ["int", "null"]}"#)))
         #expect(
             findings.map(\.description) == [
-                "s:2:55: error type-multiple: n: one type is allowed, and it lists int, null "
+                "s:2:55: error type-multiple: n: only one type is allowed, but it lists int, null "
                     + "(leave null out, and the field out of required)"
             ])
         #expect(findings[0].namespace == pets)

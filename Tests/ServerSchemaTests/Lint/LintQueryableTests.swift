@@ -41,7 +41,7 @@ import Testing
     @Test func aFindingStandsAtItsName() throws {
         #expect(
             try app(fields: #""name", "nmae""#).findings(.queryableUnknown) == [
-                "sync/config.json:1:57: warning queryable-unknown: no schema has the queryable field nmae "
+                "sync/config.json:1:57: warning queryable-unknown: no schema declares the queryable field nmae "
                     + #"(did you mean "name"?)"#
             ])
     }
@@ -88,7 +88,7 @@ import Testing
         let types = try app(fields: #""name""#, more: #", "indexed_queryable_fields_names": ["name"]"#, other: other)
         #expect(
             try types.findings(.indexedQueryable) == [
-                "sync/config.json:1:93: error indexed-queryable: name is of type string in shop.Pet, and of another in "
+                "sync/config.json:1:93: error indexed-queryable: name is of type string in shop.Pet, but of another in "
                     + "shop.Person (use one type everywhere)"
             ])
     }
@@ -110,15 +110,18 @@ import Testing
         (#""document_filters": {"read": true}"#, ["it has no document_filters.write"]),
         (
             #""document_filters": {"read": true, "write": {"weight": 1}}"#,
-            ["a condition of it names weight, which is not queryable"]
+            ["one of its conditions names weight, which is not queryable"]
         ),
         (
             #""document_filters": {"read": {"$or": [{"name": 1}, {"weight": 1}]}, "write": true}"#,
-            ["a condition of it names weight, which is not queryable"]
+            ["one of its conditions names weight, which is not queryable"]
         ),
-        (#"\#(filters), "delete": {"%%root.name": "a"}"#, ["a condition of it uses %%root"]),
-        (#"\#(filters), "delete": {"name": "%%request.ip"}"#, ["a condition of it uses %%request"]),
-        (#"\#(filters), "insert": {"%%true": {"%function": {"name": "f"}}}"#, ["a condition of it calls a function"]),
+        (#"\#(filters), "delete": {"%%root.name": "a"}"#, ["one of its conditions uses %%root"]),
+        (#"\#(filters), "delete": {"name": "%%request.ip"}"#, ["one of its conditions uses %%request"]),
+        (
+            #"\#(filters), "insert": {"%%true": {"%function": {"name": "f"}}}"#,
+            ["one of its conditions calls a function"]
+        ),
         (#"\#(filters), "write": {"name": "a"}"#, ["its write is not true or false"]),
         (#"\#(filters), "fields": {"name": {"read": {"name": "a"}}}"#, ["its read is not true or false"]),
         (#"\#(filters), "additional_fields": {"write": {}}"#, ["its write is not true or false"]),

@@ -65,7 +65,7 @@ import Testing
         #expect(
             try app(Lint.pet(toy("int")), other).findings(.titleConflictEmbedded) == [
                 "data_sources/main/store/Pet/schema.json:2:57: warning title-conflict-embedded: toy: the embedded type "
-                    + "Toy has another shape than at toy of shop.Pet (make them the same, or rename one)"
+                    + "Toy differs from the one at toy of shop.Pet (make them the same, or rename one)"
             ])
         #expect(try app(Lint.pet(toy("string")), other).codes() == [])
         #expect(

@@ -48,9 +48,9 @@ package struct ConvertStep: TargetRuled {
 
     package var loss: String? {
         if let into { return rule.loss(into) }
-        var lost = ["which type each value of \"\(field)\" had, as it is converted in place"]
+        var lost = ["the earlier type of each value of \"\(field)\""]
         if conversion.allowsLoss { lost.append("what a \(type.rawValue) cannot hold of it (onLoss: allow)") }
-        if case .replace = onError { lost.append("the values that are no \(type.rawValue) (onError)") }
+        if case .replace = onError { lost.append("the values that cannot become \(type.rawValue) (onError)") }
         return lost.joined(separator: ", ")
     }
 
@@ -124,10 +124,10 @@ extension ConvertStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"convert\"", allowed: Self.members)
         for name in YAMLMembers.targetRule where members["into"] == nil {
-            if let node = members[name] { throw node.error("\"\(name)\" goes with \"into\", a second field") }
+            if let node = members[name] { throw node.error("\"\(name)\" needs \"into\", a second field") }
         }
         for name in ["from", "legacy"] {
-            if let node = members[name] { throw node.error("\"\(name)\" goes with a uuid alone") }
+            if let node = members[name] { throw node.error("\"\(name)\" is only for a uuid") }
         }
         let field = try members.required("field").fieldPath("field")
         let type = try Self.type(try members.required("to"))
@@ -163,7 +163,7 @@ extension ConvertStep {
     private static func onError(_ members: YAMLMembers, type: SchemaType) throws(JobError) -> OnError {
         let word: OnErrorWord = try members["onError"]?.choice("onError") ?? .report
         if let node = members["default"], word != .default {
-            throw node.error("\"default\" is written only with \"onError: default\"")
+            throw node.error("\"default\" needs \"onError: default\"")
         }
         switch word {
         case .report: return .report
@@ -173,7 +173,7 @@ extension ConvertStep {
             let node = try members.required("default")
             let value = try JobLiteral.value(node)
             guard let fitted = StepFitting.fit(value, to: type) else {
-                throw node.error("\"default\" has type \(value.type), and the field is converted to \(type.rawValue)")
+                throw node.error("\"default\" has type \(value.type), but the field is converted to \(type.rawValue)")
             }
             return .replace(fitted)
         }

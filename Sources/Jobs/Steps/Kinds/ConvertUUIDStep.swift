@@ -31,8 +31,8 @@ package struct ConvertUUIDStep: StepKind {
         guard into == nil else { return nil }
         let types =
             type == .uuid
-            ? "which values of \"\(field)\" were texts, and which UUIDs" : "which values of \"\(field)\" were UUIDs"
-        return types + (legacy == nil ? "" : ", and which of them of subtype 3")
+            ? "which values of \"\(field)\" were texts or UUIDs" : "which values of \"\(field)\" were UUIDs"
+        return types + (legacy == nil ? "" : ", which UUIDs had subtype 3")
             + (type == .uuid && allowsLoss ? ", and how the texts were spelled" : "")
     }
 
@@ -84,7 +84,7 @@ extension ConvertUUIDStep {
         let field = try members.required("field").fieldPathThroughObjects("field")
         let toNode = try members.required("to")
         guard let type = SchemaType(rawValue: try toNode.text(of: "\"to\"")), [.uuid, .string].contains(type) else {
-            throw toNode.error("a uuid is converted to string alone")
+            throw toNode.error("a uuid can be converted only to string")
         }
         if let from = members["from"], try from.text(of: "\"from\"") != (type == .uuid ? "string" : "uuid"),
             try from.text(of: "\"from\"") != "uuid"
@@ -106,10 +106,10 @@ extension ConvertUUIDStep {
                 try node.choice("onLoss") as OnLoss
             } == .allow, into: into)
         for name in ["unit", "default"] + YAMLMembers.targetRule {
-            if let node = members[name] { throw node.error("\"\(name)\" does not go with a uuid") }
+            if let node = members[name] { throw node.error("\"\(name)\" cannot be used with a uuid") }
         }
         if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {
-            throw node.error("\"onError\" must be report: what cannot be converted is listed and skipped")
+            throw node.error("\"onError\" must be report: values that cannot be converted are listed and skipped")
         }
     }
 

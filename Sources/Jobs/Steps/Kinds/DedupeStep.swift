@@ -19,7 +19,7 @@ package struct DedupeStep: StepKind {
     package var description: String { "dedupe \(field)" }
 
     package var loss: String? {
-        "the repeated elements of \"\(field)\", and the numeric types of those that repeat a number"
+        "the repeated elements of \"\(field)\" and their numeric types"
     }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {

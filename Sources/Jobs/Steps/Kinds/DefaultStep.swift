@@ -37,7 +37,7 @@ package struct DefaultStep: StepKind {
 
     package var loss: String? {
         nullsToo
-            ? "which documents had a null in \"\(field)\", and which none" : nil
+            ? "whether \"\(field)\" was null or missing" : nil
     }
 
     package func settled(at now: Int64) -> Self {
@@ -98,10 +98,10 @@ extension DefaultStep {
         let value = try Self.filling(try members.required("value"))
         let nullsToo = try members.fillsNulls()
         guard nullsToo || field.components.last != FieldPath.each else {
-            throw node.error("an element of a list is always there: say \"when: missingOrNull\" to fill its nulls")
+            throw node.error("an element of a list is never missing: write \"when: missingOrNull\" to fill its nulls")
         }
         guard !nullsToo || (value != .constant(.null) && value != .constant(.undefined)) else {
-            throw node.error("a default of null never ends the need for one: give another value, or \"when: missing\"")
+            throw node.error("a default of null would never fill the field: give another value, or \"when: missing\"")
         }
         self.init(field: field, value: value, nullsToo: nullsToo)
     }

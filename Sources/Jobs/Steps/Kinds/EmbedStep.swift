@@ -54,7 +54,7 @@ package struct EmbedStep: StepKind {
 
     package var loss: String? {
         guard into == nil, keep?.contains("_id") != true else { return nil }
-        return "which documents of \(from) the links of \"\(field)\" led to: their _ids are not taken"
+        return "which documents of \(from) the links of \"\(field)\" led to (their _ids are not copied)"
     }
 
     /// The client compares a value that is already in `into` with the value to be written.

@@ -28,7 +28,7 @@ package struct ExpressionStep: StepKind {
     package var description: String { "expression for \(field)" + (once.map { ", once by \($0)" } ?? "") }
 
     package var loss: String? {
-        "of the values of \"\(field)\" whatever the expression drops"
+        "whatever the expression drops from the values of \"\(field)\""
     }
 
     package func settled(at now: Int64) -> Self {

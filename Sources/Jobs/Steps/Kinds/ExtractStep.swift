@@ -34,8 +34,8 @@ package struct ExtractStep: StepKind {
     package var description: String { "extract \(field) to \(to)" }
 
     package var loss: String? {
-        "that the objects of \"\(field)\" belonged to their documents alone: others may link to what they become in \(to)"
-            + (id.isGenerated ? "" : ", and equal ones with one key become one document")
+        "that each object of \"\(field)\" belonged to one document only (others can link to its document in \(to)"
+            + (id.isGenerated ? ")" : ", and equal objects with one key become one document)")
     }
 
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
@@ -43,7 +43,7 @@ package struct ExtractStep: StepKind {
             return self
         }
         throw JobError(
-            "\"\(field)\" becomes a link of type \(type.rawValue), and the next schema declares \(declared.rawValue)",
+            "\"\(field)\" becomes a link of type \(type.rawValue), but the next schema declares \(declared.rawValue)",
             at: location)
     }
 

@@ -21,7 +21,7 @@ package struct GenerateStep: StepKind {
     }
 
     package var loss: String? {
-        nullsToo ? "which documents had a null in \"\(field)\", and which none" : nil
+        nullsToo ? "whether \"\(field)\" was null or missing" : nil
     }
 
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {

@@ -28,8 +28,8 @@ package struct LookupLinkStep: StepKind {
     package var description: String { "remap-link \(field) by \(lookup)" }
 
     package var loss: String? {
-        "which old value a link of \"\(field)\" had, where \(lookup) gives several the same new one, and which links had the "
-            + "new values already"
+        "which old value a link of \"\(field)\" had, if \(lookup) gives several the same new one, and which links "
+            + "already had a new value"
     }
 
     package func body() -> StepBody {

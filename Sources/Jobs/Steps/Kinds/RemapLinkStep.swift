@@ -33,8 +33,8 @@ package struct RemapLinkStep: StepKind {
 
     package var loss: String? {
         map.isOneToOne
-            ? "which links of \"\(field)\" pointed to the new targets already"
-            : "which of several old targets that become one a link of \"\(field)\" had"
+            ? "which links of \"\(field)\" already had a new target"
+            : "which old target a link of \"\(field)\" had, if several become one"
     }
 
     package var tellsWhatWas: Bool { map.isOneToOne }
@@ -62,7 +62,7 @@ extension RemapLinkStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"remap-link\"", allowed: Self.members)
         for name in ["key", "value"] {
-            if let node = members[name] { throw node.error("\"\(name)\" goes with \"lookup\"") }
+            if let node = members[name] { throw node.error("\"\(name)\" needs \"lookup\"") }
         }
         field = try members.required("field").fieldPath("field")
         let place = try members.required("map")
@@ -71,8 +71,8 @@ extension RemapLinkStep {
         once = try members["once"]?.marker(apartFrom: field)
         guard once != nil || !map.isChained else {
             throw place.error(
-                "an entry leads to what another entry begins with: a second run would go on from there; name a field "
-                    + "that says that the step is done, like \"once: _remapped\"")
+                "an entry leads to a value that another entry maps on, so a second run would change it again: name a "
+                    + "field that marks the step as done, like \"once: _remapped\"")
         }
     }
 }

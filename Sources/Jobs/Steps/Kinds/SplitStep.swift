@@ -117,7 +117,7 @@ extension SplitStep {
         let place = try members.required("into")
         switch (members["by"], members["regex"]) {
         case (let by?, nil):
-            if let join = members["join"] { throw join.error("\"join\" goes with \"regex\": \"by\" joins by itself") }
+            if let join = members["join"] { throw join.error("\"join\" needs \"regex\": \"by\" joins by itself") }
             way = .separator(try by.text(of: "\"by\""))
             var into: [FieldPath] = []
             for node in try place.elements(of: "\"into\"") { into.append(try node.fieldPathBelowNoList("into")) }

@@ -27,7 +27,7 @@ package struct UnsetStep: StepKind {
 
     package var loss: String? {
         when == .null
-            ? "which documents had a null in \"\(field)\", and which none"
+            ? "whether \"\(field)\" was null or missing"
             : "the values of \"\(field)\""
     }
 

@@ -19,7 +19,7 @@ package struct UnwrapStep: StepKind {
     package var description: String { "unwrap \(field) from \(from.map { "an object under \($0)" } ?? "a list")" }
 
     package var loss: String? {
-        "which values of \"\(field)\" stood in \(from == nil ? "a list" : "an object"), and which alone already"
+        "which values of \"\(field)\" were in \(from == nil ? "a list" : "an object")"
     }
 
     package var tellsWhatWas: Bool { from == nil }
@@ -27,7 +27,7 @@ package struct UnwrapStep: StepKind {
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         guard from != nil || type != .array else {
             throw JobError(
-                "\"\(field)\" is taken out of its list, and the next schema declares array", at: location)
+                "\"\(field)\" is taken out of its list, but the next schema declares array", at: location)
         }
         return self
     }

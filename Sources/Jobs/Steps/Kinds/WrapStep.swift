@@ -18,7 +18,7 @@ package struct WrapStep: StepKind {
     package var description: String { "wrap \(field) in \(under.map { "an object under \($0)" } ?? "a list")" }
 
     package var loss: String? {
-        "which values of \"\(field)\" stood alone, and which in \(under == nil ? "a list" : "an object") already"
+        "which values of \"\(field)\" were in \(under == nil ? "a list" : "an object") already"
     }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {

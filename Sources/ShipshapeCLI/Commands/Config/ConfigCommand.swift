@@ -5,14 +5,19 @@ internal import Reporting
 /// `shipshape config`.
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config",
-        abstract: "Shows each setting and where it comes from; secrets are not shown.",
-        discussion: """
-            A flag beats its environment variable (--state-database and SHIPSHAPE_STATE_DATABASE), which beats \
-            shipshape.yml, which beats the default. shipshape.yml is looked for in the working folder alone; its keys are \
-            the flags without their hyphens. Below environments, named sections hold the same keys, which beat the file's \
-            own where --env names the section; one that says protected: true is written to only once its name was typed, or \
-            given with --yes-protected.
+        "config",
+        abstract: "Shows each setting and its source; secrets are not shown.",
+        examples: [
+            "config",
+            "config --env production",
+            "config --schema",
+        ],
+        details: """
+            A flag overrides its environment variable (--state-database and SHIPSHAPE_STATE_DATABASE), which overrides \
+            shipshape.yml, which overrides the default. shipshape.yml is read from the working folder only; its keys \
+            are the flags without their first hyphens. The named sections below environments have the same keys, and \
+            --env names the section that overrides the rest of the file. Commands write to a section with protected: \
+            true only after its name was typed, or given with --yes-protected.
 
             A password comes from --password-file, SHIPSHAPE_PASSWORD or the terminal; the configuration holds none.
             """)
@@ -22,7 +27,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func run() async throws {

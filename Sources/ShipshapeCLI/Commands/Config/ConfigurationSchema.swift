@@ -5,7 +5,7 @@ enum ConfigurationSchema {
     static var text: String {
         let settings = Setting.all.map(\.property)
         let protected = property(
-            "protected", "boolean", "whether the name has to be typed before a command writes there")
+            "protected", "boolean", "whether a command asks for the environment's name before it writes there")
         return """
             {
               "$schema": "http://json-schema.org/draft-07/schema#",
@@ -20,7 +20,7 @@ enum ConfigurationSchema {
                   "items": { "type": "string", "pattern": "=" }
                 },
                 "environments": {
-                  "description": "named sections, whose settings beat the file's own where --env names them",
+                  "description": "named sections; the one that --env names overrides the settings of the file",
                   "type": "object",
                   "additionalProperties": {
                     "type": "object",

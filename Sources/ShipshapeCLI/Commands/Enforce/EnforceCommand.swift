@@ -11,20 +11,27 @@ internal import ServerSchema
 /// `shipshape enforce VALIDATOR`.
 struct EnforceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enforce",
-        abstract: "Has MongoDB itself hold a validator: at warn first, at error once every document fits.",
-        discussion: """
-            Reads every document, sets the validator with the action warn, reads again, sets error, and reads once more, \
-            as documents may have been written meanwhile. Where documents do not fit it names them, stops before error and \
-            ends with 1: repair them (shipshape plan, shipshape backfill) and run it again, it goes on from there.
+        "enforce", "[<validator>] --collection <db.collection>",
+        abstract: "Tightens a collection's validator step by step: warn first, error once every document fits.",
+        examples: [
+            "enforce validator.json --collection app.person --dry-run",
+            "enforce validator.json --collection app.person",
+            "enforce --collection app.person --abort",
+        ],
+        details: """
+            Reads every document, sets the validator with the action warn, reads again, sets error, and reads once \
+            more, because documents may have been written in between. If documents do not fit, it lists them, stops \
+            before error and ends with exit code 1. Repair them (shipshape plan, shipshape backfill) and run enforce \
+            again; it continues from there.
 
-            Each step shows its command, asks, and is read back; off a terminal it needs --yes. It may be killed at any \
-            moment: the next run sees how far the collection is. --abort puts back what was there before, and is \
-            refused where somebody else changed it meanwhile. From warn to error an older validator refuses nothing.
+            Each step shows its command, asks, and reads back the result; without a terminal it needs --yes. It may be \
+            killed at any moment: the next run finds out how far the collection is. --abort restores the earlier \
+            validator, but not if another client has changed it since. Between warn and error, no write is refused, \
+            not even by an older validator.
 
-            --to constraint (MongoDB 9.0) has the server vouch for every document: the validator cannot be changed then, \
-            nor gone around, nor the deployment be downgraded. That step follows MongoDB's documentation and has been \
-            tried against a stand-in only.
+            --to constraint (MongoDB 9.0) makes the server guarantee that every document fits: after that the \
+            validator cannot be changed or bypassed, and the deployment cannot be downgraded. This step follows \
+            MongoDB's documentation and was tested only against a stand-in.
             """)
 
     /// The stage to reach.
@@ -40,7 +47,7 @@ struct EnforceCommand: AsyncParsableCommand {
         }
     }
 
-    @Argument(help: "The validator: a file with a $jsonSchema, or live for the one that is there.")
+    @Argument(help: "The validator: a file with a $jsonSchema, or live for the one that the collection has.")
     var validator: SchemaArgument?
 
     @Option(help: ArgumentHelp("The collection.", valueName: "db.collection"))
@@ -49,34 +56,34 @@ struct EnforceCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How far to go.", valueName: "warn|error|constraint"))
     var to = Goal.error
 
-    @Flag(help: "Say how far the collection is; read no documents, and write nothing.")
+    @Flag(help: "Show how far the collection is; read no documents and write nothing.")
     var status = false
 
-    @Flag(help: "Put back the validator, the level and the action that were there before.")
+    @Flag(help: "Restore the earlier validator, level and action.")
     var abort = false
 
-    @Flag(help: "Read the documents and show what would be run; write nothing.")
+    @Flag(help: "Read the documents and show the commands; write nothing.")
     var dryRun = false
 
     @Flag(
-        help: "Begin anew with what is there now, though somebody else changed it or another validator is on its way.")
+        help: "Start over, although another client changed the validator or another enforcement is unfinished.")
     var restart = false
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
-    @Option(help: ArgumentHelp("How many parts of the collection are read at once.", valueName: "count"))
+    @Option(help: ArgumentHelp("How many parts of the collection to read at the same time.", valueName: "count"))
     var threads = 2
 
     @Option(
-        help: ArgumentHelp("Read at most so many documents per second, all threads together.", valueName: "count"))
+        help: ArgumentHelp("The most documents to read per second, over all threads.", valueName: "count"))
     var rate: Int?
 
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Another User") var changer: CollModFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
@@ -87,14 +94,14 @@ struct EnforceCommand: AsyncParsableCommand {
             throw ValidationError("--collection: enforce sets no validator for \(namespace): \(reason)")
         }
         guard [status, abort, dryRun].count(where: \.self) <= 1 else {
-            throw ValidationError("--status, --abort and --dry-run go by themselves")
+            throw ValidationError("give only one of --status, --abort and --dry-run")
         }
-        if validator == nil, !status, !abort { throw ValidationError("say which validator: a file, or live") }
+        if validator == nil, !status, !abort { throw ValidationError("name the validator: a file, or live") }
         if abort, validator != nil {
-            throw ValidationError("--abort takes no validator: it puts back the one from before")
+            throw ValidationError("--abort takes no validator: it restores the earlier one")
         }
         if connection.readPreference != nil {
-            throw ValidationError("enforce reads from the primary: --read-preference does not go with it")
+            throw ValidationError("enforce reads from the primary: it takes no --read-preference")
         }
     }
 
@@ -102,7 +109,7 @@ struct EnforceCommand: AsyncParsableCommand {
         try output.prepare(
             reading: [validator?.name, changer.collmodPasswordFile] + connection.files, writing: [evidence.failures])
         guard let namespace = Namespace(collection) else { preconditionFailure("validated") }
-        let interruption = Interruption("stopped by a signal; run it again, it goes on from where the collection is")
+        let interruption = Interruption("stopped by a signal; run it again to continue")
         let signals = interruption.listen()
         defer { signals.cancel() }
         let pool = try connection.pool(readsFromPrimary: true)
@@ -143,7 +150,7 @@ struct EnforceCommand: AsyncParsableCommand {
             schema.sources.count == 1, let source = schema.sources.first
         else { throw InputError("\(argument.name) is not one MongoDB validator: a file with a $jsonSchema") }
         if let note = schema.notes.first(where: { $0.code == .unevaluatedKeyword }) {
-            throw InputError("\(note.description): what is not judged here is not enforced either")
+            throw InputError("\(note.description): enforce takes only validators that it can judge whole")
         }
         let file = try BSONDocument(extendedJSON: source.text)
         guard

@@ -86,8 +86,8 @@ struct EnforceRun {
         if !command.output.quiet { Console.error("\(namespace) is \(EnforceWords.place(now.stage))") }
         guard !interruption.stop.isRaised else {
             throw RunError(
-                .stopped, "stopped by a signal: \(namespace) is \(EnforceWords.place(now.stage)); run it again to go on"
-            )
+                .stopped,
+                "stopped by a signal: \(namespace) is \(EnforceWords.place(now.stage)); run it again to continue")
         }
         return now
     }
@@ -104,7 +104,7 @@ struct EnforceRun {
                 standing.seen.validation.action != "warn"
             {
                 Console.error(
-                    "until error is set nothing is refused: the validator that is there now goes with this step")
+                    "this step replaces the current validator: until error is set, the server refuses nothing")
             }
             for step in steps { Console.error("  \(EnforceWords.command(step, of: namespace).printable)") }
         }
@@ -149,7 +149,7 @@ struct EnforceRun {
         }
         report.check = found
         report.mark = standing.record.map { record in
-            "\(record.step)\(record.isDone ? "" : ", not seen to be done"), by \(record.person), "
+            "\(record.step)\(record.isDone ? "" : ", not confirmed"), by \(record.person), "
                 + "\(record.time.map(\.description) ?? "at an unknown time")"
         }
         return report

@@ -31,7 +31,7 @@ struct EnforcedDeployment {
         let version = try await reading.withClient { client throws(MongoError) in try client.buildInfo() }
         guard version.isAtLeast(9) else {
             throw UsageError(
-                "--to constraint needs MongoDB 9.0, and this is \(version.version): error is as far as it goes")
+                "--to constraint needs MongoDB 9.0, and this server is \(version.version): use --to error")
         }
     }
 }

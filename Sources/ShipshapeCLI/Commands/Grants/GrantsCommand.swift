@@ -10,17 +10,22 @@ internal import SystemPackage
 /// `shipshape grants [COMMAND] [FILE]`.
 struct GrantsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "grants",
-        abstract: "Prints the role that a command needs: these actions on these collections, and no others.",
-        discussion: """
-            COMMAND is a command as it is typed: check, backfill, partner init. FILE is what it works on: the schema, the \
-            job, the partner's job, or the folder of jobs; --collection names collections in its place. Without COMMAND \
-            the needs of all commands are listed.
+        "grants", "[<command>] [<file> ...]",
+        abstract: "Prints the role that a command needs: only these actions, only on these collections.",
+        examples: [
+            "grants check schemas/v2",
+            "grants backfill jobs/app.person.yml --full -o atlas",
+            "grants partner init person-v2.yml",
+        ],
+        details: """
+            COMMAND is a command as it is typed, such as check, backfill or partner init. FILE is what it works on: \
+            the schema, the job, the partner job, or the folder of jobs; --collection names collections instead. \
+            Without COMMAND, the needs of all commands are listed.
 
-            Every command looks at its user's privileges before it begins, and ends with 77 when one is missing that it \
-            cannot work without. Some it can go without, at the price of a guarantee; --full grants those, too. No \
-            deployment is asked.
-            """)
+            Every command checks its user's privileges before it begins, and ends with 77 if a required one is \
+            missing. Without an optional privilege it works, but gives up a guarantee; --full grants these, too. \
+            grants connects to no deployment.
+            """, connects: false)
 
     /// The forms of a role.
     enum Form: String, ExpressibleByArgument, CaseIterable {
@@ -28,27 +33,27 @@ struct GrantsCommand: AsyncParsableCommand {
     }
 
     @Argument(
-        help: "The command, as it is typed, and then the schema, job or folder that it works on.", completion: .file())
+        help: "The command as it is typed, then the schema, job or folder that it works on.", completion: .file())
     var words: [String] = []
 
-    @Option(help: ArgumentHelp("A collection that it works on (repeatable).", valueName: "db.collection"))
+    @Option(help: ArgumentHelp("A collection that the command works on (repeatable).", valueName: "db.collection"))
     var collection: [String] = []
 
     @Option(
-        help: ArgumentHelp("The place of check --history; a folder needs nothing.", valueName: "place"),
+        help: ArgumentHelp("The place of check --history; a folder needs no privilege.", valueName: "place"),
         completion: .directory, transform: HistoryPlace.init(parsing:))
     var history: HistoryPlace?
 
-    @Flag(help: "Only what a dry run needs.")
+    @Flag(help: "Grant only what a dry run needs.")
     var dryRun = false
 
-    @Flag(help: "Also grant what the command can go without: each of these keeps a guarantee.")
+    @Flag(help: "Also grant optional privileges, each of which keeps a guarantee.")
     var full = false
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "mongosh prints a createRole, atlas the JSON of a custom role for the Atlas Administration API.",
+            "mongosh prints a createRole command, atlas the JSON of a custom role for the Atlas Administration API.",
             valueName: "mongosh|atlas"))
     var output = Form.mongosh
 
@@ -75,15 +80,15 @@ struct GrantsCommand: AsyncParsableCommand {
             try Console.result(json)
             if !missing.isEmpty {
                 Console.error(
-                    "shipshape: warning: Atlas has no custom role for \(missing.joined(separator: ", ")): give the user "
-                        + "a built-in role that has it")
+                    "shipshape: warning: Atlas has no custom role for \(missing.joined(separator: ", ")): give the "
+                        + "user a built-in role that has it")
             }
         }
         guard !full, needs.needs.contains(where: { $0.loss != nil }) else { return }
         let lost = needs.needs.compactMap { need in
-            need.loss.map { "  \(need.actions.joined(separator: ", ")): else \($0)" }
+            need.loss.map { "  \(need.actions.joined(separator: ", ")) (without it: \($0))" }
         }
-        Console.error((["with --full the role also grants:"] + lost).joined(separator: "\n"))
+        Console.error((["with --full, the role also grants:"] + lost).joined(separator: "\n"))
     }
 
     /// Returns the command that the words begin with, and the files after it.
@@ -101,7 +106,7 @@ struct GrantsCommand: AsyncParsableCommand {
         let hint = Spelling.hint(for: name, among: names).map { " (\($0))" } ?? ""
         throw UsageError(
             offline && hint.isEmpty
-                ? "\(name) asks no deployment, or has commands of its own: it needs no role"
+                ? "\(name) needs no role: it connects to no deployment, or has commands of its own"
                 : "there is no command \"\(name)\"\(hint)")
     }
 }

@@ -45,8 +45,8 @@ extension ClientPool {
         }
         guard !isIncomplete else {
             throw UsageError(
-                "--read-preference: before MongoDB 8.2, reads of secondaries of a sharded cluster may leave out "
-                    + "documents without an error (SERVER-87673): say --read-preference primary")
+                "--read-preference: before MongoDB 8.2, reads from secondaries of a sharded cluster can miss "
+                    + "documents without an error (SERVER-87673): use --read-preference primary")
         }
     }
 }

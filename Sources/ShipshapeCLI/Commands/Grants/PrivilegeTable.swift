@@ -19,13 +19,14 @@ enum PrivilegeTable {
         return """
             # Privileges
 
-            What each command needs of a deployment with logins. `shipshape grants COMMAND FILE` prints it as a role.
+            The privileges that each command needs on a deployment with logins. `shipshape grants COMMAND FILE` prints
+            them as a role.
 
-            A command looks at its user's privileges before it begins. Where one is missing it ends with exit code 77, and
-            says which action on which resource; what has an entry below *without it* it goes without. A schema that is
-            `live` needs `listCollections` on the databases of its collections, too. `diff`, `lint` and `plan` ask a
-            deployment only with `--uri`. A ledger is read unless `--ledger none` says that there is none, and by a job only
-            where its steps may make documents unsyncable.
+            A command checks its user's privileges before it begins. If one is missing, it ends with exit code 77 and
+            names the action and the resource. A privilege with an entry under *without it* is optional: the command works
+            without it, as the entry says. The schema `live` also needs `listCollections` on the databases of its
+            collections. `diff`, `lint` and `plan` connect to a deployment only with `--uri`. A ledger is read unless
+            `--ledger none` is given; a job reads it only if its steps may make documents unsyncable.
 
             \(commands.joined(separator: "\n\n"))
             """
@@ -38,15 +39,15 @@ extension Place {
         switch self {
         case .data: "each collection of the schema or the job"
         case .database: "the databases of those collections"
-        case .lookedUp: "collections that steps look up in"
-        case .indexed: "collections that steps look up in by another field than `_id`"
-        case .created: "collections that `extract` makes documents in"
+        case .lookedUp: "collections in which steps look up documents"
+        case .indexed: "collections in which steps look up documents by a field other than `_id`"
+        case .created: "collections in which `extract` inserts documents"
         case .partner: "the partner"
         case .state: "the state database"
         case .jobs: "`jobs` in the state database"
         case .ranges: "`ranges` in the state database"
         case .ledger: "`unsynced_documents` in `__realm_sync` and `__realm_sync_<app id>`"
-        case .watchLedger: "the ledger that the watch keeps"
+        case .watchLedger: "the ledger of the watch"
         case .history: "the database that `--history db:NAME` names"
         case .oplog: "`local.oplog.rs`"
         case .cluster: "the cluster"

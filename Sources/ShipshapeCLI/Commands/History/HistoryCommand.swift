@@ -5,28 +5,32 @@ internal import Reporting
 /// `shipshape history PLACE`.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history",
-        abstract: "Shows the trend over the checks that check --history kept.",
-        discussion: """
-            A line for each check: when it was, what it counted, and how many findings were new, grown, shrunk or gone \
-            since the one before, a finding being what one rule says of one path of one collection. Above it the course \
-            of the counts as a sparkline; -o html draws it.
+        "history", "<place>",
+        abstract: "Shows the trend over the checks that check --history stored.",
+        examples: [
+            "history checks --last 90",
+            "history db:checks -o html",
+        ],
+        details: """
+            Shows a line for each check: its time, its counts, and how many findings were new, grown, shrunk or gone \
+            since the check before. A finding is what one rule reports for one path of one collection. A sparkline \
+            above the lines shows the counts over time; -o html draws it.
 
-            What is no summary of a check is named and passed over.
+            Entries that are no summary of a check are named and ignored.
             """)
 
     @Argument(
-        help: ArgumentHelp("What check --history names: a folder, or db:NAME.", valueName: "place"),
+        help: ArgumentHelp("The place of check --history: a folder, or db:NAME.", valueName: "place"),
         completion: .directory, transform: HistoryPlace.init(parsing:))
     var place: HistoryPlace
 
-    @Option(help: ArgumentHelp("How many checks to show, the newest.", valueName: "count"))
+    @Option(help: ArgumentHelp("How many of the newest checks to show.", valueName: "count"))
     var last = 30
 
-    @Option(help: ArgumentHelp("Remove all checks but so many, the newest, before.", valueName: "count"))
+    @Option(help: ArgumentHelp("First remove all checks but this many of the newest.", valueName: "count"))
     var keep: Int?
 
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {

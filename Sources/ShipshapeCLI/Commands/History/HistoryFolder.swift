@@ -22,7 +22,7 @@ struct HistoryFolder: HistoryStore {
             guard let present, let read = try? FilePath(input).stat(), present.inode == read.inode,
                 present.deviceID == read.deviceID
             else { continue }
-            throw UsageError("\(name) is read, as \(input): keep the history elsewhere")
+            throw UsageError("\(name) is also an input (\(input)): keep the history in another folder")
         }
         do {
             if present == nil {
@@ -38,7 +38,7 @@ struct HistoryFolder: HistoryStore {
             throw OutputError(description: "cannot write to the history \(name): \(error)")
         } catch {
             throw OutputError(
-                description: "cannot make the folder \(name) for the history: make it, or name one that is there")
+                description: "cannot create the folder \(name) for the history: create it, or name one that exists")
         }
         return folder
     }
@@ -47,7 +47,7 @@ struct HistoryFolder: HistoryStore {
     /// - Throws: ``InputError``.
     static func forReading(_ name: String) throws -> HistoryFolder {
         guard (try? FilePath(name).stat().type) == .directory else {
-            throw InputError("\(name) is no folder: name the one that check --history keeps")
+            throw InputError("\(name) is not a folder: name the folder that you gave to check --history")
         }
         return HistoryFolder(FilePath(name))
     }

@@ -10,19 +10,24 @@ internal import ServerSchema
 /// `shipshape infer`.
 struct InferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "infer",
-        abstract: "Proposes a schema from the documents that are there.",
-        discussion: """
-            Reads the documents twice: to see what they hold, and to count those that the schema would refuse. It accepts \
-            every document, or with --cover as many as that says: then rare types and gaps are left out, the rarest \
-            first. The report says how many documents do not fit and why, and what share of other documents like these \
-            will not fit at most. Nothing is written to the database.
+        "infer",
+        abstract: "Proposes a schema that fits the existing documents.",
+        examples: [
+            "infer --collection app.person",
+            "infer --database app --cover 99.9% --out schemas/draft",
+            "infer --source dump.archive --dialect jsonschema --out validators",
+        ],
+        details: """
+            Reads the documents twice: to see what they contain, and to count those that the schema would refuse. The \
+            schema accepts every document, or at least the share that --cover says, by leaving out rare types and \
+            gaps, the rarest first. The report shows how many documents do not fit and why, and an upper limit for the \
+            share of similar documents that will not fit. Nothing is written to the database.
 
-            The schema goes to standard output and the report to standard error; with --out the schema goes to a file, or \
-            a folder that check takes as SCHEMA, and the report to standard output. Fields stand by name, behind _id. \
-            Documents' values are never shown, save those that --enums lists.
+            The schema goes to standard output and the report to standard error. With --out, the schema goes to a \
+            file, or to a folder that check takes as SCHEMA, and the report to standard output. Fields are sorted by \
+            name, after _id. Values of documents are never shown, except those that --enums lists.
 
-            Ends with 1 when no schema of the dialect accepts as many documents as --cover says.
+            Exit code 1 means that no schema of the dialect accepts as many documents as --cover says.
             """)
 
     @Option(
@@ -40,35 +45,35 @@ struct InferCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Whose rules the schema is written by: appservices, or jsonschema for a MongoDB validator.",
+            "The dialect of the schema: appservices, or jsonschema for a MongoDB validator.",
             valueName: "appservices|jsonschema"))
     var dialect = DialectArgument.appservices
 
     @Option(
-        help: ArgumentHelp("The share of the documents that the schema accepts at least.", valueName: "percent"))
+        help: ArgumentHelp("The share of the documents that the schema must accept.", valueName: "percent"))
     var cover = CoverArgument()
 
     @Flag(
-        help: "Let documents that only might stop syncing, such as an int where a long is declared, count as refused.")
+        help: "Documents that only might stop syncing, such as an int where a long is declared, count as refused.")
     var strict = false
 
     @Flag(
         help: ArgumentHelp(
-            "List the values of fields that have at most 12, each met 20 times on average; these are documents' values."
+            "List the values of fields with at most 12 values, each found 20 times on average; this shows values."
         ))
     var enums = false
 
     @Option(
         help: ArgumentHelp(
-            "Write the schema to a file (of one collection, with the ending .json) or into a folder.",
+            "Write the schema to a file (one collection, ending .json) or into a folder.",
             valueName: "path"), completion: .file())
     var out: String?
 
-    @Flag(help: "Let --out replace files that are there.")
+    @Flag(help: "Let --out replace existing files.")
     var force = false
 
     @OptionGroup(title: "Reading") var reading: InferReadingFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     /// A dialect, in the spelling of the command line.
@@ -84,12 +89,12 @@ struct InferCommand: AsyncParsableCommand {
             throw ValidationError("--collection names the same collection twice")
         }
         if database != nil, !collection.isEmpty {
-            throw ValidationError("--database does not go with --collection: name the collections or the database")
+            throw ValidationError("--database excludes --collection: name the collections or the database")
         }
-        if force, out == nil { throw ValidationError("--force goes with --out") }
+        if force, out == nil { throw ValidationError("--force needs --out") }
         guard source == nil else { return try validateSource() }
         if collection.isEmpty, database == nil {
-            throw ValidationError("say what to read: --collection DB.COLL, --database DB or --source PATH")
+            throw ValidationError("name what to read: --collection DB.COLL, --database DB or --source PATH")
         }
         if reading.seed != nil {
             throw ValidationError("--seed needs --source: the server takes no seed for its random choice")
@@ -98,7 +103,7 @@ struct InferCommand: AsyncParsableCommand {
 
     private func validateSource() throws {
         for (flag, isGiven) in [("--where", reading.filter != nil), ("--rate", reading.rate != nil)] where isGiven {
-            throw ValidationError("\(flag) needs a live deployment: of --source all documents are read")
+            throw ValidationError("\(flag) needs a live deployment: --source always reads all documents")
         }
     }
 

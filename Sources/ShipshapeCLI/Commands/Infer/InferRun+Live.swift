@@ -15,7 +15,7 @@ extension InferRun {
         if let filter = reading.filter, let first = found.first,
             let refusal = try await pool.refusal(of: filter, in: first.namespace)
         {
-            throw UsageError("--where: the server does not take the filter: \(refusal)")
+            throw UsageError("--where: the server refuses the filter: \(refusal)")
         }
         let count = found.reduce(0) { $0 + ($1.target.estimatedCount ?? 0) }
         let progress = ProgressLine(
@@ -47,13 +47,13 @@ extension InferRun {
             return try wanted.sorted().map { ($0, try LiveTarget.find($0, on: client)) }
         }
         if found.isEmpty, let database {
-            throw InputError("the database \(database) has no collection that the user may see: check its name")
+            throw InputError("the database \(database) has no collection that the user can see: check its name")
         }
         if let missing = found.first(where: { !$0.target.exists }) {
             throw InputError("\(missing.namespace) does not exist in the deployment: check its name")
         }
         if let series = found.first(where: { $0.target.kind == .timeseries }) {
-            throw InputError("\(series.namespace) is a time series, whose measurements take no schema: name another")
+            throw InputError("\(series.namespace) is a time series, which cannot have a schema: name another one")
         }
         return found
     }
@@ -88,9 +88,9 @@ extension InferRun {
             let outcome = Outcome(result.tally, of: inference)
             if outcome.checked != inference.documents || result.changedCount > 0 {
                 notes.append(
-                    "\(inference.namespace) was written to meanwhile: the schema is of the "
-                        + "\(inference.documents.documents) read first, the counts are of the \(outcome.checked.grouped) "
-                        + "read then")
+                    "\(inference.namespace) changed during the run: the schema is from the first reading "
+                        + "(\(inference.documents.documents)), the counts are from the second "
+                        + "(\(outcome.checked.documents))")
             }
             collections.append(InferReport.Collection(inference, outcome, filter: reading.filter))
         }

@@ -28,7 +28,7 @@ struct InferRun {
         scan.rate = reading.rate.map { RateLimit(perSecond: $0) }
         scan.isStopped = { [stop] in stop.isRaised }
         scan.listeners.progress = { progress.add($0) }
-        scan.listeners.onRestart = { progress.note("the collection is read anew, by _id: \($0)") }
+        scan.listeners.onRestart = { progress.note("the collection is read again, by _id: \($0)") }
         return scan
     }
 
@@ -67,7 +67,7 @@ struct InferRun {
     /// Refuses a sample that is too large to keep in memory.
     static func checkSize(ofSample bytes: Int) throws {
         guard bytes > maximumSampleBytes else { return }
-        throw UsageError("--sample: so many documents have more than 1 GiB: take fewer, or leave it out to read all")
+        throw UsageError("--sample: these documents exceed 1 GiB: sample fewer, or leave --sample out to read all")
     }
 
     /// Runs a part of the inference; a stop signal ends the command without a report.
@@ -76,7 +76,7 @@ struct InferRun {
             return try await body()
         } catch is ScanStopped {
             progress.finish()
-            Console.failure("stopped by a signal; nothing was written, the next inference starts over", .stopped)
+            Console.failure("stopped by a signal; nothing was written, and the next run starts over", .stopped)
             throw ExitStatus.stopped
         }
     }
@@ -84,7 +84,7 @@ struct InferRun {
     /// Refuses a source without documents.
     static func requireDocuments(_ collections: [InferReport.Collection], of source: String) throws {
         guard collections.isEmpty else { return }
-        throw InputError("there is nothing to infer a schema from: \(source) has no documents in what was read")
+        throw InputError("no schema can be inferred: no documents were found in \(source)")
     }
 
     static func emptyNote(_ namespace: Namespace) -> String {

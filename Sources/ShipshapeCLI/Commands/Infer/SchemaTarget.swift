@@ -23,8 +23,8 @@ struct SchemaTarget {
         guard let path else {
             if namespaces.count > 1, !isInReport {
                 throw UsageError(
-                    "\(namespaces.count) collections have \(namespaces.count) schemas, and standard output takes one: "
-                        + "give --out DIR, name one with --collection, or take --output json")
+                    "\(namespaces.count) collections have \(namespaces.count) schemas, and standard output takes only "
+                        + "one: give --out DIR, name one collection with --collection, or use --output json")
             }
             return
         }
@@ -39,7 +39,7 @@ struct SchemaTarget {
             if type == .directory { throw OutputError(description: "cannot write the schema \(file): it is a folder") }
             if type == .regular, !mayReplace {
                 throw OutputError(
-                    description: "the schema \(file) is there already: name another place, or replace it with --force")
+                    description: "the schema \(file) exists already: name another place, or replace it with --force")
             }
         }
     }
@@ -50,7 +50,7 @@ struct SchemaTarget {
         while !place.isEmpty {
             do {
                 guard try place.stat().type != .directory else { return }
-                throw OutputError(description: "cannot write the schema \(file): \(place) is no folder")
+                throw OutputError(description: "cannot write the schema \(file): \(place) is not a folder")
             } catch let error as Errno {
                 // `notDirectory` means that a parent is a file, which is reported once the loop reaches it.
                 guard error == .noSuchFileOrDirectory || error == .notDirectory else {

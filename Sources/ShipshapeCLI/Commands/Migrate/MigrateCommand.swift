@@ -13,20 +13,25 @@ internal import Steps
 /// `shipshape migrate [DIR]`.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate",
-        abstract: "Runs the pending jobs of a folder in the order of their files' names, once each.",
-        discussion: """
-            A job that came to its end is recorded as applied, with a digest of its text and schemas, and is never run \
-            again; one that left documents which need you is applied with findings, the next jobs still run, and the \
-            exit code is 1. The first job that stops ends it, with that job's exit code; run it again to go on from \
-            there, also after kill -9.
+        "migrate", "[<folder>]",
+        abstract: "Runs the pending jobs of a folder once each, in the order of their file names.",
+        examples: [
+            "migrate jobs --status",
+            "migrate jobs --dry-run",
+            "migrate jobs --yes --max-runtime 2h",
+        ],
+        details: """
+            A finished job is recorded as applied, with a digest of its text and schemas, and never runs again. A job \
+            that leaves documents for you to fix counts as applied, with findings; the next jobs still run, and the \
+            exit code is 1. The first job that stops ends migrate, with that job's exit code; the next run continues \
+            from there, also after kill -9.
 
-            Jobs are independent of each other and change only what still needs it. So one that comes late, before one \
-            that was applied, is run like any other, and data from any earlier point arrives at the newest version. A \
+            Jobs are independent of each other and change only documents that still need it. A job that is added \
+            before applied jobs therefore runs like any other, and data of any age arrives at the newest version. A \
             job that was changed after it was applied is refused: make a new one.
 
-            A job with "requires: deployed" stays pending, and the others are run, until the deploy of its next schema \
-            is recorded by shipshape deployed for a job of the same collection and schema, or stated by --deployed.
+            A job with "requires: deployed" stays pending, while the others run, until the deploy of its next schema \
+            is recorded by shipshape deployed for a job of the same collection and schema, or declared by --deployed.
             """)
 
     @Argument(help: "The folder of job files.", completion: .directory)
@@ -35,10 +40,10 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Show which jobs were applied, when and by whom, and which are pending; write nothing.")
     var status = false
 
-    @Flag(help: "Show what each pending job would do to the data as it is now; write nothing.")
+    @Flag(help: "Show what each pending job would do to the current data; write nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Run no job behind this one, named by itself or by its file.", valueName: "job"))
+    @Option(help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"))
     var to: String?
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
@@ -46,25 +51,25 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "State for the jobs with \"requires: deployed\" that their next schemas are the active ones by now, or "
+            "Declare for the jobs with \"requires: deployed\" that their next schemas are the active ones by now, or "
                 + "that sync is terminated until they are.",
-            discussion: "It is recorded as shipshape deployed does."))
+            discussion: "shipshape deployed records the same."))
     var deployed = false
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
-    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if status, dryRun { throw ValidationError("--status does not go with --dry-run") }
         if status, deployed {
-            throw ValidationError("--status shows what is recorded: --deployed does not go with it")
+            throw ValidationError("--deployed does not go with --status, which only reads records")
         }
-        if status, to != nil { throw ValidationError("--status shows all jobs: --to does not go with it") }
+        if status, to != nil { throw ValidationError("--to does not go with --status, which shows all jobs") }
         guard status || dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
         }
@@ -130,13 +135,13 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         for entry in plan.waiting {
             Console.error(
-                "note: \(entry.file) waits for the deploy of its next schema, and is not run: record the deploy with "
-                    + "shipshape deployed, or state it with --deployed")
+                "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
+                    + "with shipshape deployed, or state it with --deployed")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {
             Console.error(
-                "note: \(entry.file) comes before jobs that were applied, and was not: it is run now")
+                "note: \(entry.file) comes before jobs that were applied, but was not applied itself: it runs now")
         }
     }
 
@@ -144,7 +149,7 @@ struct MigrateCommand: AsyncParsableCommand {
         if !(yes && output.quiet) {
             let lines = pending.map { entry in
                 "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
-                    + (again.contains(entry.name) ? ", once more: its next schema was deployed since" : "")
+                    + (again.contains(entry.name) ? ", again: its next schema was deployed since" : "")
             }
             Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))
         }

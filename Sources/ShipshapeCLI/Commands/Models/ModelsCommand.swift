@@ -8,16 +8,20 @@ internal import SystemPackage
 /// `shipshape models SCHEMA`.
 struct ModelsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "models",
-        abstract: "Writes the classes of a client for a schema: Swift, Kotlin, TypeScript, C# or Dart.",
-        discussion: """
-            SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file, or live. Each \
-            type has a file of its own, for the Realm SDK of the language: collections and the objects embedded in them, \
-            with optional fields, primary keys, links, lists, sets and dictionaries. A name that the language does not take \
-            is changed, and mapped to the one in the schema.
+        "models", "<schema> --language <language>",
+        abstract: "Writes client classes for a schema: Swift, Kotlin, TypeScript, C# or Dart.",
+        examples: [
+            "models schemas/v2 --language swift --out Sources/Models",
+            "models schemas/v2 --language kotlin",
+        ],
+        details: """
+            SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file, or \
+            live. Each type has a file of its own, for the Realm SDK of the language: collections and the objects \
+            embedded in them, with optional fields, primary keys, links, lists, sets and dictionaries. A name that the \
+            language does not allow is changed, and mapped to the name in the schema.
 
-            What a client cannot have, such as a field of several types, is left out of its class, which a comment there and \
-            a note say. Without --out the files go to standard output. No document is read.
+            What a client cannot have, such as a field of several types, is left out of its class; a comment there and \
+            a note say so. Without --out, the files go to standard output. No document is read.
             """)
 
     @Argument(help: "The schema: a file, a folder, or live.")
@@ -29,27 +33,27 @@ struct ModelsCommand: AsyncParsableCommand {
     var language: ModelLanguage
 
     @Option(
-        help: ArgumentHelp("The folder for the classes; it is made when there is none.", valueName: "folder"),
+        help: ArgumentHelp("The folder for the classes; it is created if needed.", valueName: "folder"),
         completion: .directory)
     var out: String?
 
-    @Flag(help: "Replace files that stand there.")
+    @Flag(help: "Replace existing files.")
     var force = false
 
     @Option(
         help: ArgumentHelp(
-            "The collection that a single schema.json is for; of a folder, the only one to write classes of.",
+            "The collection that a single schema.json describes; with a folder, the only one to write.",
             valueName: "db.collection"))
     var collection: String?
 
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
-        if force, out == nil { throw ValidationError("--force goes with --out") }
+        if force, out == nil { throw ValidationError("--force needs --out") }
     }
 
     func run() async throws {

@@ -15,11 +15,16 @@ internal import SystemPackage
 struct PartnerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "partner",
-        abstract: "Serves a breaking change by a second collection, kept equal to the first.",
-        discussion: """
-            A partner collection holds the same data in the shape of the next schema, so that old and new clients work side \
-            by side. A job file says how each document of one becomes one of the other, and back.
-            """,
+        abstract: "Keeps a second collection in sync with the first, for breaking changes.",
+        discussion: CommandConfiguration.text(
+            examples: [
+                "partner plan v1 v2 --collection app.person --out person-v2.yml",
+                "partner init person-v2.yml --dry-run", "partner mirror person-v2.yml",
+            ],
+            """
+            A partner collection holds the same data in the shape of the next schema, so that old and new clients can \
+            work at the same time. A job file says how a document of one becomes a document of the other, and back.
+            """),
         subcommands: [
             PartnerPlanCommand.self, PartnerInitCommand.self, PartnerMirrorCommand.self, PartnerVerifyCommand.self,
             PartnerStatusCommand.self, PartnerCutoverCommand.self, PartnerDropCommand.self,
@@ -34,7 +39,7 @@ struct PartnerArguments: ParsableArguments {
 
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     /// Reads the job and the schemas that it names.
     /// - Throws: errors of reading; ``RunError`` for a side that no command writes.
@@ -68,11 +73,12 @@ struct PartnerArguments: ParsableArguments {
 /// The duration of a lease, and how long to wait for one.
 struct LeaseFlags: ParsableArguments {
     @Option(
-        help: ArgumentHelp("How long the partner stays this runner's after each sign of life.", valueName: "duration"))
+        help: ArgumentHelp(
+            "How long this runner's lease on the partner lasts after each renewal.", valueName: "duration"))
     var leaseTtl = DurationArgument(.seconds(30))
 
     @Option(
-        help: ArgumentHelp("How long to wait for a partner that another, living runner holds.", valueName: "duration"))
+        help: ArgumentHelp("How long to wait while another live runner holds the partner.", valueName: "duration"))
     var leaseWait = DurationArgument(.seconds(0))
 
     func validate() throws {
@@ -95,12 +101,17 @@ struct LeaseFlags: ParsableArguments {
 /// `shipshape partner init JOB`.
 struct PartnerInitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init",
-        abstract: "Makes the partner: copies every document in its new shape, with indexes, collation and validator.",
-        discussion: """
-            Before anything is written, every document is carried over and back: what would not come back as it is, and what \
-            would break a unique index, is listed, and nothing is written then (exit code 1). The copying runs in chunks, \
-            each checkpointed, and goes on where it was stopped or killed. What changes meanwhile the mirror carries over.
+        "partner init", "<job>",
+        abstract: "Creates the partner: copies every document in its new shape, with indexes and validator.",
+        examples: [
+            "partner init person-v2.yml --dry-run",
+            "partner init person-v2.yml --yes --max-runtime 2h",
+        ],
+        details: """
+            First every document is converted to the new shape and back. Documents that would not come back unchanged, \
+            or would break a unique index, are listed, and then nothing is written (exit code 1). The copy runs in \
+            chunks, each checkpointed; if it is stopped or killed, the next run continues from there. The collation is \
+            copied, too. The mirror carries over what changes during the copy.
             """)
 
     @OptionGroup var arguments: PartnerArguments
@@ -108,13 +119,13 @@ struct PartnerInitCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
-    @Flag(help: "Only look: show what would be done and what stands against it, and write nothing.")
+    @Flag(help: "Show what would be done and what prevents it; write nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Accept so many documents that do not sync in the partner.", valueName: "count"))
+    @Option(help: ArgumentHelp("Accept this many documents that do not sync in the partner.", valueName: "count"))
     var allowUnsync: Int?
 
-    @Option(help: ArgumentHelp("Stop between two chunks after this time, with exit code 75.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Stop after this time, between two chunks, with exit code 75.", valueName: "duration"))
     var maxRuntime: DurationArgument?
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags
@@ -145,7 +156,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
         if plan.isRefused || dryRun {
             try show(plan, nil)
             guard plan.isRefused else { return }
-            if !quiet { Console.error("shipshape: nothing was written: change the steps, or the documents") }
+            if !quiet { Console.error("shipshape: nothing was written: change the steps or fix the documents first") }
             throw ExitStatus.findings
         }
         try planner.checkHarm(of: plan)
@@ -168,34 +179,49 @@ struct PartnerInitCommand: AsyncParsableCommand {
         if !(yes && output.quiet) { Console.error(PartnerText.render(plan, ids: privacy.display)) }
         guard !yes else { return }
         try Console.confirm(
-            "Make \(plan.target)?", orElse: "nothing was written", offTerminal: "partner init needs --yes")
+            "Create \(plan.target)?", orElse: "nothing was written", offTerminal: "partner init needs --yes")
     }
 
     private func show(_ plan: PartnerPlan, _ report: PartnerReport?) throws {
         let ids = privacy.display
         try output.show { form, _ in
             switch form {
-            case .text: report.map { PartnerText.render($0, ids: ids) } ?? PartnerText.render(plan, ids: ids)
+            case .text:
+                (report.map { PartnerText.render($0, ids: ids) } ?? PartnerText.render(plan, ids: ids))
+                    + next(after: plan, report)
             case .json: PartnerJSON.render(plan, report, ids: ids)
             }
         }
+    }
+
+    /// Returns a last line with the command that follows; empty if something is to be fixed first.
+    private func next(after plan: PartnerPlan, _ report: PartnerReport?) -> String {
+        let isCopied = report.map { $0.stopped == nil && $0.refusals.count == 0 } ?? plan.isDone
+        let lacksRoom = plan.headroom.map { plan.failing > max($0.documents, allowUnsync ?? 0) } ?? false
+        if !isCopied, report != nil || plan.isRefused || lacksRoom { return "" }
+        return "\nNext: shipshape partner \(isCopied ? "mirror" : "init") \(arguments.job.shellWord)"
     }
 }
 
 /// `shipshape partner verify JOB`.
 struct PartnerVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify",
+        "partner verify", "<job>",
         abstract: "Compares both sides, document by document, and lists every difference with its direction.",
-        discussion: """
-            Reads every document of both sides. What differs, or changed meanwhile, is looked at again at one moment, which \
-            the report states, for as long as --settle says: a mirror at work has some changes under way at any moment. \
-            Ends with 1 on differences. The result is kept in the state database, where status and cutover read it.
+        examples: [
+            "partner verify person-v2.yml",
+            "partner verify person-v2.yml --settle 30s --report verify.json",
+        ],
+        details: """
+            Reads every document of both sides. Pairs that differ, or changed in between, are compared again as of one \
+            time, which the report states, for as long as --settle says, because a running mirror always has some \
+            changes under way. Exit code 1 means that there are differences. The result is stored in the state \
+            database for status and cutover.
             """)
 
     @OptionGroup var arguments: PartnerArguments
 
-    @Option(help: ArgumentHelp("How long pairs that differ are looked at again.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long to compare again the pairs that differ.", valueName: "duration"))
     var settle = DurationArgument(.seconds(5))
 
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
@@ -218,15 +244,18 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
             comparison = try await onOwnedThread(name: "verify") { () throws in try verification.run(on: pool) }
         } catch is StopAsked {
             progress.finish()
-            Console.error("shipshape: stopped by a signal; nothing was written, so the next run starts over")
+            Console.error("shipshape: stopped by a signal; a comparison has no state, so the next one starts over")
             throw ExitStatus.stopped
         }
         progress.finish()
         try await keep(comparison, partner)
         let ids = privacy.display
+        let next =
+            comparison.count == 0
+            ? "\nNext, once the original's clients are gone: shipshape partner cutover \(arguments.job.shellWord)" : ""
         try output.show { form, _ in
             switch form {
-            case .text: PartnerText.render(comparison, ids: ids)
+            case .text: PartnerText.render(comparison, ids: ids) + next
             case .json: PartnerJSON.render(comparison, ids: ids)
             }
         }

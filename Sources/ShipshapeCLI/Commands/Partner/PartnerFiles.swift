@@ -7,7 +7,7 @@ enum PartnerFiles {
     static func write(_ text: String, to path: String, in folder: String) throws {
         let place = FilePath(folder).pushing(FilePath(path))
         guard !FileManager.default.fileExists(atPath: place.string) else {
-            throw OutputError(description: "\(place) is there already: nothing was written over it")
+            throw OutputError(description: "\(place) exists already, and was not replaced")
         }
         do {
             try FileManager.default.createDirectory(

@@ -8,33 +8,38 @@ internal import Synchronization
 /// `shipshape partner mirror JOB`.
 struct PartnerMirrorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mirror",
-        abstract: "Keeps both sides equal while clients of both write.",
-        discussion: """
-            Follows the change streams of both sides from before the first document was copied, and carries each change \
-            over. Where both documents of a pair changed before one could be carried over, the later change wins, and the \
-            pair is named. A document that cannot be on the other side, or would not come back as it is, is named, and \
-            neither document of its pair overwrites the other until that is resolved. The next run continues where \
-            this one ends.
+        "partner mirror", "<job>",
+        abstract: "Keeps both sides equal while clients write to both.",
+        examples: [
+            "partner mirror person-v2.yml --metrics mirror.prom",
+            "partner mirror person-v2.yml --once",
+        ],
+        details: """
+            Follows the change streams of both sides from before the first document was copied, and carries each \
+            change over. If both documents of a pair changed before one could be carried over, the later change wins, \
+            and the mirror names the pair. It also names a document that cannot be on the other side, or would not \
+            come back unchanged; until that is resolved, neither document of the pair overwrites the other. The next \
+            run continues where this one ends.
 
-            Runs until SIGINT or SIGTERM, and ends with 0 then; with --once when all that had happened when it began is \
-            carried over.
+            Runs until SIGINT or SIGTERM, and then ends with 0. With --once, it ends when it has carried over all that \
+            happened before it began.
             """)
 
     @OptionGroup var arguments: PartnerArguments
 
-    @Flag(name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all is carried over.")
+    @Flag(name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all changes are carried over.")
     var once = false
 
     @Flag(
         help: ArgumentHelp(
-            "Look at every pair first, as if nothing was known of it: where the oplog no longer tells what changed.",
+            "Compare every pair first, for when the oplog no longer holds what changed.",
             discussion:
-                "What one side lacks is made there, and where both differ the original wins: nothing is deleted."))
+                "A document that one side lacks is created there. If both differ, the original wins. Nothing is "
+                + "deleted."))
     var rescan = false
 
     @Option(
-        help: ArgumentHelp("Keep a Prometheus textfile with the counts and the lag.", valueName: "file"),
+        help: ArgumentHelp("Write the counts and the lag to this Prometheus textfile.", valueName: "file"),
         completion: .file())
     var metrics: String?
 
@@ -58,9 +63,10 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
         try await pool.requirePrivileges(for: "partner mirror", on: arguments.places(of: partner))
         interruption.beginWork()
         let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
+        let next = once && outcome.isCaughtUp ? "\nNext: shipshape partner verify \(arguments.job.shellWord)" : ""
         try output.show { form, _ in
             switch form {
-            case .text: MirrorReport.text(outcome, of: partner.job.name)
+            case .text: MirrorReport.text(outcome, of: partner.job.name) + next
             case .json: MirrorReport.json(outcome, of: partner.job.name)
             }
         }

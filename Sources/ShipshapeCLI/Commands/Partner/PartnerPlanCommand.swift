@@ -8,15 +8,19 @@ internal import SystemPackage
 /// `shipshape partner plan OLD NEW`.
 struct PartnerPlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plan",
-        abstract: "Writes the partner job that serves the change of a collection between two schemas.",
-        discussion: """
-            OLD is the schema that is live, NEW the next one. NEW speaks of the collection under its old name, or under \
-            --target. Without --out the job goes to standard output. What the schemas do not decide stands as a comment in \
-            the file, and ends the command with 1. Nothing is run, and no document is looked at.
+        "partner plan", "<old> <new> --collection <db.collection>",
+        abstract: "Writes the partner job for the change of a collection between two schemas.",
+        examples: [
+            "partner plan v1 v2 --collection app.person --out person-v2.yml",
+            "partner plan v1 v2 --collection app.person --rename age=years",
+        ],
+        details: """
+            OLD is the active schema, NEW the next one, in which the collection has its old name or that of --target. \
+            Without --out, the job goes to standard output. What the schemas leave open is a comment in the file, and \
+            ends the command with exit code 1. Nothing is run, and no document is read.
             """)
 
-    @Argument(help: "The schema that is live: a file, a folder, or live.")
+    @Argument(help: "The active schema: a file, a folder, or live.")
     var old: SchemaArgument
 
     @Argument(help: "The next schema.")
@@ -26,8 +30,7 @@ struct PartnerPlanCommand: AsyncParsableCommand {
     var collection: String
 
     @Option(
-        help: ArgumentHelp("The partner; default: the collection's name with V2 behind it.", valueName: "db.collection")
-    )
+        help: ArgumentHelp("The partner; default: the collection's name followed by V2.", valueName: "db.collection"))
     var target: String?
 
     @Option(help: ArgumentHelp("The job's name; default: the partner's.", valueName: "name"))
@@ -36,10 +39,12 @@ struct PartnerPlanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A field's new name (repeatable).", valueName: "old=new"))
     var rename: [String] = []
 
-    @Option(help: ArgumentHelp("The job file; one that stands there stays.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("The job file to write; an existing file is not replaced.", valueName: "file"),
+        completion: .file())
     var out: String?
 
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     func validate() throws {
         for (flag, name) in [("--collection", collection), ("--target", target ?? "a.b")] where Namespace(name) == nil {

@@ -6,7 +6,12 @@ internal import Reporting
 /// `shipshape partner status JOB`.
 struct PartnerStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Says how a partner is: copied, mirrored, compared, and how far behind.")
+        "partner status", "<job>",
+        abstract: "Shows the state of a partner: copied, mirrored, compared, and how far the mirror lags.",
+        examples: [
+            "partner status person-v2.yml",
+            "partner status person-v2.yml --report partner.json",
+        ])
 
     @OptionGroup var arguments: PartnerArguments
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
@@ -32,23 +37,28 @@ struct PartnerStatusCommand: AsyncParsableCommand {
 /// `shipshape partner cutover JOB`.
 struct PartnerCutoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cutover",
+        "partner cutover", "<job>",
         abstract: "Ends the mirror for good, once the original's clients are gone. Nothing is deleted.",
-        discussion: """
-            Carries over what clients wrote up to now. Refused, with all reasons (exit code 1), unless the mirror is \
-            stopped, every document is on both sides, the last comparison is recent and found no difference, and no client \
-            has written the original for as long as --quiet-for says.
+        examples: [
+            "partner cutover person-v2.yml",
+            "partner cutover person-v2.yml --quiet-for 48h --yes",
+        ],
+        details: """
+            First carries over what clients wrote up to now. It is refused, with all reasons (exit code 1), unless the \
+            mirror is stopped, every document is on both sides, the last comparison is recent and found no difference, \
+            and no client has written to the original for as long as --quiet-for says.
             """)
 
     @OptionGroup var arguments: PartnerArguments
 
-    @Option(help: ArgumentHelp("How long no client may have written the original.", valueName: "duration"))
+    @Option(
+        help: ArgumentHelp("How long the original must have been without client writes.", valueName: "duration"))
     var quietFor = DurationArgument(.seconds(24 * 3_600))
 
     @Option(help: ArgumentHelp("How old the last comparison may be.", valueName: "duration"))
     var verifiedWithin = DurationArgument(PartnerStatus.standardAge)
 
-    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags
@@ -64,28 +74,36 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
         let status = try await onOwnedThread(name: "status") { () throws in try registry.status(of: partner) }
         if !yes, status.obstacles(quiet: quiet, recent: recent).isEmpty {
             try Console.confirm(
-                "Carry nothing over between \(partner.job.source) and \(partner.job.target) any more?",
+                "End the mirror between \(partner.job.source) and \(partner.job.target) for good?",
                 orElse: "nothing was changed", offTerminal: "partner cutover needs --yes")
         }
         try await onOwnedThread(name: "cutover") { () throws in
             try runner.cutOver(quiet: quiet, recent: recent, on: pool)
         }
         try Console.show(
-            "partner \(partner.job.name) is cut over: \(partner.job.target) goes on alone, and \(partner.job.source) is as it "
-                + "was; partner drop takes it away")
+            "partner \(partner.job.name) is cut over: changes are no longer carried over, and \(partner.job.source) "
+                + "is unchanged\nNext, to drop \(partner.job.source): "
+                + "shipshape partner drop \(arguments.job.shellWord)")
     }
 }
 
 /// `shipshape partner drop JOB`.
 struct PartnerDropCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop",
+        "partner drop", "<job>",
         abstract: "Drops the original of a partner that is cut over. This cannot be undone.",
-        discussion: "Refused (exit code 1) unless the partner is cut over and nobody wrote the original since.")
+        examples: [
+            "partner drop person-v2.yml",
+            "partner drop person-v2.yml --yes",
+        ],
+        details: """
+            It is refused (exit code 1) unless the partner is cut over and no client has written to the original \
+            since.
+            """)
 
     @OptionGroup var arguments: PartnerArguments
 
-    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags
@@ -113,18 +131,23 @@ struct PartnerDropCommand: AsyncParsableCommand {
 /// `shipshape partner triggers JOB`.
 struct PartnerTriggersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "triggers",
-        abstract: "Writes App Services triggers and functions that do what the mirror does, for both directions.",
-        discussion: """
-            For apps whose service still runs: two triggers, two functions and their configuration, below the folder of \
-            --out. An entry of functions/config.json that is there already has to be joined by hand. Nothing is deployed.
-            """)
+        "partner triggers", "<job>",
+        abstract: "Writes App Services triggers and functions that do what the mirror does, in both directions.",
+        examples: [
+            "partner triggers person-v2.yml --out app",
+            "partner triggers person-v2.yml --service Cluster0",
+        ],
+        details: """
+            For apps whose App Services still run: two triggers, two functions and their configuration, in the folder \
+            of --out. If the app already has a functions/config.json, add the new entries to it by hand. Nothing is \
+            deployed.
+            """, connects: false)
 
     @Argument(help: "The partner job file.", completion: .file())
     var job: String
 
     @Option(
-        help: ArgumentHelp("The folder to write to; else the files go to standard output.", valueName: "folder"),
+        help: ArgumentHelp("The folder to write to; default: standard output.", valueName: "folder"),
         completion: .directory)
     var out: String?
 
@@ -141,6 +164,6 @@ struct PartnerTriggersCommand: AsyncParsableCommand {
             return
         }
         for file in files { try PartnerFiles.write(file.text, to: file.path, in: out) }
-        Console.error("wrote \(files.count) files below \(out): join functions/config.json with the app's own")
+        Console.error("wrote \(files.count) files below \(out): merge functions/config.json into the app's own")
     }
 }

@@ -11,22 +11,29 @@ internal import ServerSchema
 /// `shipshape plan OLD NEW`.
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plan",
+        "plan", "<old> <new>",
         abstract: "Writes the jobs that make the documents of one schema fit another.",
-        discussion: """
-            OLD is the schema that is live, NEW the one to be deployed: each an App Services app folder, one schema.json, a \
-            folder of them, a MongoDB validator file, or live. One job file per collection goes to the folder of --out, \
-            named after the collection; without --out the jobs go to standard output. What is only safe after the deploy \
-            goes into a second job, in the folder after-deploy below it; for what no job can do and a partner collection can, a \
-            partner job goes into the folder partner. Nothing is run, and no document is written.
+        examples: [
+            "plan schemas/v1 schemas/v2 --out jobs",
+            "plan schemas/v1 schemas/v2 --out jobs --uri mongodb://db1/",
+            "plan schemas/v1 schemas/v2 --out jobs --default Person.email=none",
+        ],
+        details: """
+            OLD is the active schema and NEW the one to deploy: each an App Services app folder, one schema.json, a \
+            folder of them, a MongoDB validator file, or live. --out names the folder for the job files, one per \
+            collection and named after it; without --out, the jobs go to standard output. Steps that are safe only \
+            after the deploy go into a second job, in the folder after-deploy. If no job can serve a change but a \
+            partner collection can, a partner job goes into the folder partner. No job is run, and no document is \
+            changed.
 
-            Values that nobody stated are marked "review". What no job can do is a comment with the recommended manual remedy. With \
-            --uri the documents are looked at: how many each step concerns, and which values will not convert; SHIPSHAPE_URI \
-            alone does not count here. For MongoDB validators the collMod commands are printed.
+            Values that you have to decide on are marked "review". For a change that no job can serve, a comment \
+            recommends a manual remedy. With --uri, the documents are read, and the plan shows how many each step \
+            affects and which values cannot be converted; SHIPSHAPE_URI alone has no effect here. For MongoDB \
+            validators, the collMod commands are printed.
 
-            The same schemas and options give the same files. Ends with 1, after writing, when a change is left that no job \
-            can serve or, with --uri, documents that a step cannot change; --fail-on decides otherwise. Wrong --default and \
-            --rename end with 64, a file that stands in the way with 73.
+            The same schemas and options give the same files. Exit code 1, after writing, means that no job can serve \
+            a change or, with --uri, that a step cannot change some documents; --fail-on changes this. A wrong \
+            --default or --rename ends with 64, and a file that exists already, without --force, with 73.
             """)
 
     /// The results that make the command exit with code 1.
@@ -34,23 +41,23 @@ struct PlanCommand: AsyncParsableCommand {
         case unplanned, review, none
     }
 
-    @Argument(help: "The schema that is live: a file, a folder, or live.")
+    @Argument(help: "The active schema: a file, a folder, or live.")
     var old: SchemaArgument
 
-    @Argument(help: "The schema that the documents are made to fit.")
+    @Argument(help: "The schema that the documents have to fit.")
     var new: SchemaArgument
 
     @Option(
-        help: ArgumentHelp("The folder for the job files; it is made when there is none.", valueName: "folder"),
+        help: ArgumentHelp("The folder for the job files; it is created if needed.", valueName: "folder"),
         completion: .directory)
     var out: String?
 
-    @Flag(help: "Replace job files that stand there, and remove those of an earlier plan that have no job any more.")
+    @Flag(help: "Replace existing job files, and remove those of an earlier plan for which there is no job any more.")
     var force = false
 
     @Option(
         help: ArgumentHelp(
-            "The collection that single files are for; of folders, the only one to plan for.",
+            "The collection that single files describe; with folders, the only one to plan for.",
             valueName: "db.collection"))
     var collection: String?
 
@@ -59,25 +66,25 @@ struct PlanCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The value that fills a field, as JSON or extended JSON, $now for a date: Person.email=\"\" (repeatable).",
             discussion:
-                "The field stands behind its type's title or its collection; of a text the quotation marks may be left out.",
+                "Write the type's title or the collection before the field. A text needs no quotation marks.",
             valueName: "type.field=value"))
     var defaults: [String] = []
 
     @Option(
-        help: ArgumentHelp("The jobs' name, in place of one made from the collection and a digest.", valueName: "name"))
+        help: ArgumentHelp("The jobs' name; default: made from the collection and a digest.", valueName: "name"))
     var name: String?
 
     @Option(
         help: ArgumentHelp(
-            "What ends the program with 1: unplanned, review (steps to review and likely renames, too), none; by default "
-                + "unplanned on a terminal, and review off it.",
+            "What ends plan with exit code 1: unplanned (changes that no job can serve), review (also steps to review "
+                + "and likely renames) or none; default: unplanned on a terminal, else review.",
             valueName: "unplanned|review|none"))
     var failOn: FailOn?
 
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
@@ -89,7 +96,7 @@ struct PlanCommand: AsyncParsableCommand {
                 "--default \(text.prefix { $0 != "=" }): write TYPE.field=VALUE, such as Person.email=\"\"")
         }
         if old.isLive, new.isLive { throw ValidationError("OLD and NEW are both live: there is nothing to plan") }
-        if force, out == nil { throw ValidationError("--force goes with --out") }
+        if force, out == nil { throw ValidationError("--force needs --out") }
         if let name, !PlannedJob.isName(name) {
             throw ValidationError("--name: a job's name consists of at most 60 letters, digits, '-', '_' and '.'")
         }
@@ -119,19 +126,19 @@ struct PlanCommand: AsyncParsableCommand {
         let named = (NamedSchema(argument: old, schema: schemas.old), NamedSchema(argument: new, schema: schemas.new))
         for name in [old.name, new.name] where out == nil && GitRevision(name) != nil {
             plan.notes.append(
-                "the jobs do not name \(name), which is no file"
-                    + (name == old.name ? ", so whether they harm documents that sync is not judged" : "")
-                    + ": --out copies it beside them")
+                "the jobs do not name \(name), because it is not a file"
+                    + (name == old.name ? ", so no run knows whether they make documents unsyncable" : "")
+                    + ": --out copies it next to them")
         }
         let files = PlanFiles(plan, folder: out, old: named.0, new: named.1)
-        plan.notes += files.copies.map { "\($0.name) is copied to \($0.place), as a job names its schemas by path" }
+        plan.notes += files.copies.map { "\($0.name) is copied to \($0.place): a job names its schemas by path" }
         let texts = try files.texts(of: planner, ids: privacy.display, showsValues: privacy.showValues)
         if out != nil {
             let all = Set((schemas.old.collections + schemas.new.collections).map(\.namespace))
             let removed = try files.write(
                 texts, replacing: force, for: schemas.only.map { all.intersection([$0]) } ?? all)
             for path in removed where !output.quiet {
-                Console.error("removed \(path): an earlier plan left it, and this one has no such job")
+                Console.error("removed \(path): it is from an earlier plan, and this one has no such job")
             }
         }
         try show(plan, files, texts)

@@ -134,8 +134,8 @@ struct PlanFiles {
         let leftovers = leftovers(of: collections)
         if !replacing, let leftover = leftovers.first {
             throw OutputError(
-                description: "\(leftover) stands there from another plan, and this one has no such job; nothing was "
-                    + "written: --force removes it")
+                description: "nothing was written: \(leftover) is from an earlier plan, and this one has no such job; "
+                    + "--force removes it")
         }
         try write(texts, replacing: replacing)
         for path in leftovers {

@@ -9,13 +9,18 @@ internal import Reporting
 /// `shipshape cleanup JOB`.
 struct CleanupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cleanup",
-        abstract: "Drops what a job that is done leaves behind: its journal, and its records.",
-        discussion: """
-            The job cannot be undone any more after that. Its record stays, and so does harm that the ledger does not \
-            show yet, since it takes room below the limit. The fields that `once` names are taken out of the documents, \
-            where they hold what the job wrote. Shows what would go and asks; off a terminal it needs --yes. Run again, \
-            it goes on where it was stopped.
+        "cleanup", "<job>",
+        abstract: "Drops what a finished job leaves: its journal and its records.",
+        examples: [
+            "cleanup person-v2",
+            "cleanup jobs/app.person.yml --yes",
+        ],
+        details: """
+            After that the job can no longer be undone. The job itself stays recorded. So do reservations for \
+            documents that became unsyncable and are not in the ledger yet, because they count toward the limit. The \
+            fields that `once` names are removed from the documents that still hold the job's value. Shows what would \
+            be dropped and asks; without a terminal it needs --yes. If it is stopped, run it again: it continues from \
+            there.
             """)
 
     @Argument(help: "The job's name, or its file.")
@@ -25,7 +30,7 @@ struct CleanupCommand: AsyncParsableCommand {
     var yes = false
 
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     func run() async throws {
         let (name, named) = (try job.name, try job.file?.namespace)

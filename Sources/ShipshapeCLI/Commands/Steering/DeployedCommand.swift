@@ -9,14 +9,19 @@ internal import Steps
 /// `shipshape deployed JOB`.
 struct DeployedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deployed",
+        "deployed", "<job>",
         abstract: "Records that a job's next schema is now the active one.",
-        discussion: """
-            From then on the job counts as harmed what does not fit the next schema; a runner takes it over within a \
-            chunk. The job's text stays as it was. Where the collection carries a validator, and the job's file is \
-            given, the two are compared; else it is taken on your word, which is said and recorded.
+        examples: [
+            "deployed jobs/app.person.yml",
+            "deployed person-v2 --revoke",
+        ],
+        details: """
+            From then on, documents that do not fit the next schema count as unsyncable; a runner applies this within \
+            a chunk. The job's text stays as it is. If the collection has a validator and the job's file is given, the \
+            two are compared; otherwise your word is taken, and the output and the record say so.
 
-            Say it only once clients sync under the next schema: said too early, documents become unsyncable uncounted.
+            Run it only once clients sync under the next schema: before that, documents would become unsyncable \
+            without being counted.
             """)
 
     @Argument(help: "The job's name, or its file.")
@@ -25,11 +30,11 @@ struct DeployedCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Record it without asking.")
     var yes = false
 
-    @Flag(help: "Take the record back: the deploy itself was taken back.")
+    @Flag(help: "Remove the record, because the deploy was reverted.")
     var revoke = false
 
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     func run() async throws {
         let (name, file, registry) = (
@@ -39,8 +44,8 @@ struct DeployedCommand: AsyncParsableCommand {
             let was = try await onOwnedThread(name: "state") { () throws in try registry.revokeDeploy(name) }
             return try Console.show(
                 was
-                    ? "job \(name): harm is judged by the active schema of its file again"
-                    : "job \(name) has no deploy on record: nothing changed")
+                    ? "job \(name): the active schema of its file decides again which documents sync"
+                    : "job \(name) has no recorded deploy: nothing changed")
         }
         let next = try file?.schema(at: file?.nextSchema)
         let evidence = try await onOwnedThread(name: "state") { () throws in
@@ -49,20 +54,23 @@ struct DeployedCommand: AsyncParsableCommand {
         try confirm(evidence)
         try await onOwnedThread(name: "state") { () throws in try registry.deployed(name, by: evidence) }
         let freed = try await onOwnedThread(name: "state") { () throws in try registry.freeRoom(of: name) } ?? 0
+        let (fit, their) = freed == 1 ? ("fits", "its") : ("fit", "their")
+        let room =
+            "; \(freed.documents) \(fit) it, and will free \(their) room below the limit when the ledger is up to date"
+        let command = job.path.map { ": shipshape backfill \($0)" } ?? ""
         try Console.show(
-            "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
-                + (freed == 0
-                    ? ""
-                    : "; \(freed.documents) fit\(freed == 1 ? "s" : "") it, and take\(freed == 1 ? "s" : "") no room below the limit once the ledger had its time")
-        )
+            """
+            job \(name): the next schema is recorded as the active one, \(Self.text(evidence))\(freed == 0 ? "" : room)
+            next: run the job again\(command)
+            """)
     }
 
     private func confirm(_ evidence: DeployEvidence) throws {
         guard case .word(let reason) = evidence, !yes else { return }
-        Console.error("it cannot be verified: \(reason)")
+        Console.error("the deploy cannot be verified: \(reason)")
         try Console.confirm(
             "Do clients sync under the next schema now?", orElse: "nothing was recorded",
-            offTerminal: "deployed needs --yes where it goes by your word")
+            offTerminal: "deployed needs --yes when the deploy cannot be verified")
     }
 
     private static func text(_ evidence: DeployEvidence) -> String {

@@ -7,50 +7,58 @@ internal import Mongo
 /// `shipshape pause JOB`.
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause",
+        "pause", "<job>",
         abstract: "Asks a job to wait, from any machine.",
-        discussion: """
-            Its runner ends the chunk that is under way and then waits; it keeps the job, and goes on as soon as \
-            resume says so. While the job is paused, a new run ends with exit code 75 and writes nothing.
+        examples: [
+            "pause person-v2 --note 'evening traffic'",
+            "pause jobs/app.person.yml",
+        ],
+        details: """
+            The job's runner finishes its current chunk and then waits. It keeps the job, and continues after \
+            shipshape resume. While the job is paused, a new run ends with exit code 75 and writes nothing.
             """)
 
     @Argument(help: "The job's name, or its file.")
     var job: JobArgument
 
-    @Option(help: ArgumentHelp("Why, for the log and for who looks at the job.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason, for the log and for others who look at the job.", valueName: "text"))
     var note: String?
 
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     func run() async throws {
         let (name, registry) = (try job.name, try await state.registry(connection, for: "pause"))
         try await onOwnedThread(name: "state") { [note] () throws in try registry.pause(name, note: note) }
-        try Console.show("job \(name) is paused; go on with: shipshape resume \(name)")
+        try Console.show("job \(name) is paused; resume it with: shipshape resume \(name)")
     }
 }
 
 /// `shipshape resume JOB`.
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume",
-        abstract: "Lets a paused job go on, from any machine.",
-        discussion: """
-            A runner that waits goes on by itself within a second or two. Where none holds the job, run it again with \
-            backfill or migrate.
+        "resume", "<job>",
+        abstract: "Lets a paused job continue, from any machine.",
+        examples: [
+            "resume person-v2",
+            "resume jobs/app.person.yml",
+        ],
+        details: """
+            A waiting runner continues within a second or two. If no runner holds the job, run it again with backfill \
+            or migrate.
             """)
 
     @Argument(help: "The job's name, or its file.")
     var job: JobArgument
 
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     func run() async throws {
         let (name, registry) = (try job.name, try await state.registry(connection, for: "resume"))
         let paused = try await onOwnedThread(name: "state") { () throws in try registry.resume(name) }
         guard let paused else { return try Console.show("job \(name) is not paused: nothing changed") }
         let since = paused.at.map { " since \($0)" } ?? ""
-        try Console.show("job \(name) may go on; it was paused by \(paused.by)\(since)")
+        try Console.show("job \(name) is resumed; it was paused by \(paused.by)\(since)")
     }
 }

@@ -8,15 +8,21 @@ internal import Reporting
 /// `shipshape rebind JOB`.
 struct RebindCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rebind",
-        abstract: "Binds a job anew to its collection, which was moved and has another UUID.",
-        discussion: """
-            A started job goes on, and is undone, only in the collection that it was started on, which it knows by its \
-            UUID. movePrimary, moveCollection, reshardCollection, and a copy that is renamed over the original, give the \
-            same documents another UUID. Compares the documents that the job's journal names with those that are there: by \
-            _id, by other fields that the journal remembers, and by what the job wrote. Where most are gone or others, it is \
-            another collection, and the job stays as it is (65). Else it shows the numbers and asks; off a terminal it \
-            needs --yes. No runner may hold the job meanwhile (76).
+        "rebind", "<job>",
+        abstract: "Binds a job again to its collection, which was moved and has another UUID.",
+        examples: [
+            "rebind person-v2",
+            "rebind jobs/app.person.yml --yes",
+        ],
+        details: """
+            A started job continues, and is undone, only in the collection on which it was started, which it knows by \
+            its UUID. movePrimary, moveCollection, reshardCollection, and a copy that is renamed over the original, \
+            give the same documents another UUID.
+
+            rebind compares the documents in the job's journal with those in the collection: by _id, by other fields \
+            in the journal, and by what the job wrote. If most of them are missing or differ, it is another \
+            collection, and the job stays as it is (exit code 65). Otherwise it shows the numbers and asks; without a \
+            terminal it needs --yes. While another runner holds the job, it ends with exit code 76.
             """)
 
     @Argument(help: "The job's name, or its file.")
@@ -26,7 +32,7 @@ struct RebindCommand: AsyncParsableCommand {
     var yes = false
 
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     func run() async throws {
         let (name, named) = (try job.name, try job.file?.namespace)
@@ -42,7 +48,7 @@ struct RebindCommand: AsyncParsableCommand {
             try registry.planRebinding(of: name, on: named)
         }
         guard let plan else {
-            return try Console.show("job \(name) is bound to the collection that is there: nothing changed")
+            return try Console.show("job \(name) is bound to the current collection already: nothing changed")
         }
         Console.error(RebindText.plan(plan))
         if !yes, !plan.isAnother {
@@ -51,6 +57,6 @@ struct RebindCommand: AsyncParsableCommand {
         }
         interruption.beginWork()
         try await onOwnedThread(name: "state") { () throws in try registry.rebind(plan) }
-        try Console.show("job \(name) is bound to \(plan.namespace) as it is now, and can go on or be undone")
+        try Console.show("job \(name) is bound to \(plan.namespace) as it is now; it can continue or be undone")
     }
 }

@@ -8,34 +8,39 @@ internal import Reporting
 /// `shipshape status [JOB]`.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Shows how a job is, or all jobs, from any machine.",
-        discussion: """
-            Whether it runs, waits and for what, is paused and by whom, was stopped, is done, or is stalled: should be \
-            running, and nothing was heard of its runner for too long by the server's clock. How far it is, how fast, \
-            and for how long; who holds it; what was skipped; and who asked for what.
+        "status", "[<job>]",
+        abstract: "Shows the state of one job or of all jobs, from any machine.",
+        examples: [
+            "status",
+            "status person-v2 --watch --interval 10s",
+        ],
+        details: """
+            Shows whether a job runs, waits (and for what), is paused (and by whom), was stopped, is done, or is \
+            stalled. A job is stalled if it should be running, but its runner has not reported for too long by the \
+            server's clock. Also shows its progress, speed and duration, the runner that holds it, what was skipped, \
+            and each request with its author.
 
-            Reads the state database alone; the job's share needs find on its collection, too. Ends with 1 when a job \
-            is stalled.
+            Reads only the state database; the job's share of its collection also needs find on the collection. Exit \
+            code 1 means that a job is stalled.
             """)
 
-    @Argument(help: "The job's name, or its file; all jobs without it.")
+    @Argument(help: "The job's name, or its file; default: all jobs.")
     var job: JobArgument?
 
-    @Flag(help: "Look again and again, until every job shown is done, or Ctrl-C. JSON comes as one line per look.")
+    @Flag(help: "Show the state repeatedly, until every job shown is done, or Ctrl-C; as JSON, one line each time.")
     var watch = false
 
-    @Option(help: ArgumentHelp("How long --watch waits between two looks.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long --watch waits between two updates.", valueName: "duration"))
     var interval = DurationArgument(.seconds(2))
 
     @Option(
         help: ArgumentHelp(
-            "How long a runner may go without a checkpoint, waiting not counted, before the job is stalled.",
+            "How long a runner may go without a checkpoint, not counting waits, before the job is stalled.",
             valueName: "duration"))
     var stalledAfter = DurationArgument(.seconds(120))
 
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {

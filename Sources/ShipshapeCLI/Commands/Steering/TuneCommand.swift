@@ -8,22 +8,27 @@ internal import Mongo
 /// `shipshape tune JOB LIMIT=VALUE…`.
 struct TuneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tune",
-        abstract: "Reads and sets the limits of a job while it runs, from any machine.",
-        discussion: """
-            Limits have the names and values of the job file's limits, such as nice=0.5 or chunk.documents=1000. \
-            LIMIT=? shows one, no LIMIT at all shows all, and LIMIT= goes back to the file's. The runner takes a \
-            change over within a chunk; the job's text stays as it was.
+        "tune", "<job> [<limit=value> ...]",
+        abstract: "Shows and sets the limits of a job while it runs, from any machine.",
+        examples: [
+            "tune person-v2",
+            "tune person-v2 nice=0.5 chunk.documents=1000",
+            "tune person-v2 nice=",
+        ],
+        details: """
+            Limits have the names and values of the limits in a job file, such as nice=0.5 or chunk.documents=1000. \
+            LIMIT=? shows one limit, no LIMIT at all shows all, and LIMIT= restores the value in the file. The runner \
+            applies a change within a chunk; the job's text stays as it is.
             """)
 
     @Argument(help: "The job's name, or its file.")
     var job: JobArgument
 
-    @Argument(help: ArgumentHelp("What to set or read.", valueName: "limit=value"))
+    @Argument(help: ArgumentHelp("The limit to set or show.", valueName: "limit=value"))
     var limits: [Assignment] = []
 
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     func validate() throws {
         let names = limits.map(\.name)

@@ -12,26 +12,33 @@ internal import Watching
 /// `shipshape watch SCHEMA`.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch",
+        "watch", "<schema>",
         abstract: "Follows all changes, and keeps a ledger of the documents that do not sync.",
-        discussion: """
-            Reads every collection of SCHEMA once, then judges each document that changes, and keeps a collection of those \
-            that do not sync: the sync engine's own shape, with the path, the rule and the time beside it. An entry leaves \
-            when its document fits or is gone. check, unsynced and backfill read it with --ledger.
+        examples: [
+            "watch schemas/v2",
+            "watch schemas/v2 --once --strict",
+            "watch schemas/v2 --warn-at 90 --hook ./alert",
+        ],
+        details: """
+            Reads every collection of SCHEMA once, then checks each document that changes, and keeps a collection of \
+            the documents that do not sync. Its entries have the form of the sync engine's ledger, with path, rule and \
+            time added. An entry is removed when its document fits or is deleted. check, unsynced and backfill read \
+            the collection with --ledger.
 
-            It goes on where it was stopped or killed. Where the oplog no longer holds what happened since, it says so and \
-            reads the collection anew. Nothing else is written, and never anything below __realm_sync.
+            A watch that was stopped or killed continues where it ended. If the oplog no longer holds what happened \
+            since, it says so and reads the collection again. It writes nothing else, and never anything below \
+            __realm_sync.
 
-            Runs until SIGINT or SIGTERM, and ends with 0 then; with 75 where that came before the ledger was whole. With \
-            --once it ends when it has judged all that had happened when it began: with 1 when the ledger is not empty.
+            Runs until SIGINT or SIGTERM, and then ends with 0, or with 75 if the ledger was not complete yet. With \
+            --once, it ends when it has checked all that happened before it began, with 1 if the ledger is not empty.
             """)
 
-    @Argument(help: "The schema to judge by: a file, a folder, or live, as for check.")
+    @Argument(help: "The schema to check against: a file, a folder, or live, as for check.")
     var schema: SchemaArgument
 
     @Option(
         help: ArgumentHelp(
-            "The collection that a single schema.json is for; of an app folder, the only one to watch.",
+            "The collection that a single schema.json describes; with an app folder, the only one to watch.",
             valueName: "db.collection"))
     var collection: String?
 
@@ -41,7 +48,7 @@ struct WatchCommand: AsyncParsableCommand {
     var ledger: String?
 
     @Flag(
-        name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all that has happened is judged.")
+        name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all earlier changes are checked.")
     var once = false
 
     @Flag(help: "Also record documents that might stop syncing.")
@@ -50,35 +57,36 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
 
-    @Option(help: ArgumentHelp("The share of the limit from which on to warn, in percent.", valueName: "percent"))
+    @Option(help: ArgumentHelp("The share of the limit at which to warn, in percent.", valueName: "percent"))
     var warnAt = 80
 
     @Option(
         help: ArgumentHelp(
-            "A command for the shell to run when the count comes to --warn-at.",
+            "A shell command to run when the count reaches --warn-at.",
             discussion:
-                "It is told by SHIPSHAPE_UNSYNCED, SHIPSHAPE_LIMIT and SHIPSHAPE_LEDGER, and ended after 5 minutes.",
+                "It gets SHIPSHAPE_UNSYNCED, SHIPSHAPE_LIMIT and SHIPSHAPE_LEDGER, and is stopped after 5 minutes.",
             valueName: "command")
     )
     var hook: String?
 
-    @Option(help: ArgumentHelp("Keep a Prometheus textfile with the counts.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Write the counts to this Prometheus textfile.", valueName: "file"), completion: .file())
     var metrics: String?
 
-    @Option(help: ArgumentHelp("How many parts of a collection are read at once.", valueName: "count"))
+    @Option(help: ArgumentHelp("How many parts of a collection to read at the same time.", valueName: "count"))
     var threads = 2
 
     @Option(
-        help: ArgumentHelp("How long the watch stays this runner's after each sign of life.", valueName: "duration"))
+        help: ArgumentHelp(
+            "How long this runner's lease on the watch lasts after each renewal.", valueName: "duration"))
     var leaseTtl = DurationArgument(.seconds(30))
 
     @Option(
-        help: ArgumentHelp("How long to wait for a watch that another, living runner keeps.", valueName: "duration"))
+        help: ArgumentHelp("How long to wait while another live runner holds the watch.", valueName: "duration"))
     var leaseWait = DurationArgument(.seconds(0))
 
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
@@ -86,7 +94,7 @@ struct WatchCommand: AsyncParsableCommand {
         guard (1...100).contains(warnAt) else { throw ValidationError("--warn-at must be from 1 to 100") }
         guard (1...64).contains(threads) else { throw ValidationError("--threads must be from 1 to 64") }
         guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
-            throw ValidationError("--lease-ttl must be from 1s to 1h: a watch that dies is held for that long")
+            throw ValidationError("--lease-ttl must be from 1s to 1h: if a watch dies, the next one waits that long")
         }
         for (flag, name) in [("--collection", collection), ("--ledger", ledger)] {
             if let name, Namespace(name) == nil {
@@ -113,7 +121,7 @@ struct WatchCommand: AsyncParsableCommand {
         do {
             outcome = try await onOwnedThread(name: "watch") { () throws in try watch.run(on: pool) }
         } catch is StopAsked {
-            Console.failure("stopped by a signal before the ledger was whole; the next run reads the rest", .stopped)
+            Console.failure("stopped by a signal before the ledger was complete; the next run reads the rest", .stopped)
             throw ExitStatus.stopped
         }
         await showing.finish()

@@ -32,10 +32,10 @@ final class WatchShowing: Sendable {
             guard let (line, level) = event.told, level >= .notice else { return }
             say(line, level: level)
         case _ where isQuiet: break
-        case .reading(let namespace, let reason): say("\(namespace) is read whole: \(reason)")
+        case .reading(let namespace, let reason): say("reading all of \(namespace): \(reason)")
         case .wasRead(let namespace, let documents, let failing):
-            say("\(namespace): \(documents.documents) read, \(failing.grouped) of them do not sync")
-        case .resumed(let namespace): say("\(namespace) is followed from where the last run was")
+            say("\(namespace): \(documents.documents) read, \(failing.grouped) do not sync")
+        case .resumed(let namespace): say("following \(namespace) from where the last run stopped")
         case .caughtUp: say("caught up")
         }
     }

@@ -96,7 +96,7 @@ import Testing
                 let file = try folder.write(bytes.dropLast(cut), to: "person.bson")
                 let line = try await refusal(file, schema)
                 #expect(
-                    line == "shipshape: \(file) ends inside of a document at byte \(bytes.count - cut); "
+                    line == "shipshape: \(file) ends inside a document at byte \(bytes.count - cut); "
                         + "499 documents before it are good\n")
             }
         }
@@ -136,7 +136,7 @@ import Testing
             let line = try await refusal(table, schema)
             #expect(
                 line
-                    == "shipshape: \(table) begins neither as BSON nor as extended JSON: give a mongodump folder, a .bson "
+                    == "shipshape: \(table) is neither BSON nor extended JSON: give a mongodump folder, a .bson "
                     + "file, a mongodump archive, or a mongoexport file of JSON (not CSV), each plain or compressed with "
                     + "gzip\n")
             let damaged = try folder.write([0, 0, 0, 0, 1], to: "person.bson")
@@ -152,7 +152,7 @@ import Testing
             #expect(run.exitCode == 65)
             #expect(
                 run.errors == "shipshape: \(file) is one file, and the schema covers 4 collections: "
-                    + "name the file's with --collection\n")
+                    + "name its collection with --collection\n")
         }
     }
 

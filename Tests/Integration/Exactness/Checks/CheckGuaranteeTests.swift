@@ -46,7 +46,7 @@ import Testing
             #expect(run.output.contains(".person: 1 document read of 1, 1 does not sync"), "\(run.output)")
             #expect(
                 run.output.contains(
-                    "Not certain that the collection was not replaced meanwhile: the user lacks the privilege "
+                    "The collection might have been replaced during the check: the user lacks the privilege "
                         + "listCollections on its database.\n"))
         }
     }
@@ -75,7 +75,7 @@ import Testing
             #expect(result.tally.counts.read == 700)
             #expect(result.clusterTime == nil)
             #expect(result.missing.map(\.guarantee) == [.oneMoment])
-            #expect(result.missing.first?.reason.contains("no member of a replica set") == true)
+            #expect(result.missing.first?.reason.contains("not a member of a replica set") == true)
         }
     }
 

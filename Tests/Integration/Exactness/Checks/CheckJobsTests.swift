@@ -35,7 +35,7 @@ import Testing
                 "1 document of \(test.database.name).Task synced until a job changed it, and fits neither"),
             "\(run.output)", sourceLocation: sourceLocation)
         #expect(
-            run.output.contains("  documents  harmful   1 document would stop syncing\n"),
+            run.output.contains("  documents  unsafe    1 document would stop syncing\n"),
             sourceLocation: sourceLocation)
         let verdict = try await test.verdict()
         #expect(verdict["newly_failing"] == 1, sourceLocation: sourceLocation)
@@ -97,7 +97,7 @@ import Testing
                 ], in: folder.path)
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(
-                run.output.contains("the state database \"\(test.state.name)\" may not be read: what jobs converted"),
+                run.output.contains("the user is not allowed to read the state database \"\(test.state.name)\": "),
                 "\(run.output)")
             #expect(run.output.contains("  documents  unknown "))
         }

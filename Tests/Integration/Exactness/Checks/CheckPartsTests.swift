@@ -121,7 +121,7 @@ import Testing
             _ = try await test.check(["--part", "2/2", "--report", "two.json"])
             let merged = try await Program.run(["merge", "one.json", "two.json"], in: test.folder.path)
             #expect(merged.exitCode == 65)
-            #expect(merged.errors.contains("the collections were cut anew between them"), "\(merged.errors)")
+            #expect(merged.errors.contains("the collections were cut again in between"), "\(merged.errors)")
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])
             let again = try await Program.run(["merge", "one.json", "two.json", "-o", "json"], in: test.folder.path)
             #expect(try JSONValue(again.output)["collections"]?.elements.first?["documents_read"] == .number(4_300))
@@ -144,12 +144,13 @@ import Testing
                     "\"schema_version\": 1", with: "\"schema_version\": 9"), to: "later.json")
             try test.folder.write("{}", to: "empty.json")
             for (reports, message) in [
-                (["one.json"], "of 2 parts 2 is missing: run check --part 2/2"),
+                (["one.json"], "part 2 of 2 is missing: run check --part 2/2"),
                 (["one.json", "one.json"], "one.json and one.json are both part 1/2"),
                 (["one.json", "strict.json"], "were made with different schemas or flags"),
                 (["one.json", "whole.json"], "whole.json is the report of a whole check"),
-                (["later.json"], "the report has schema_version 9, and this program reads 1"),
-                (["empty.json"], "this is no report of check"), (["nowhere.json"], "there is no such file or folder"),
+                (["later.json"], "the report has schema_version 9, but this program reads 1"),
+                (["empty.json"], "this is not a report of shipshape check"),
+                (["nowhere.json"], "there is no such file or folder"),
             ] {
                 let run = try await Program.run(["merge"] + reports, in: test.folder.path)
                 #expect(run.exitCode == 65, "\(reports)")

@@ -80,7 +80,7 @@ import Testing
             let source = try SourceForm.relaxedLines.write(copies, to: folder)
             let run = try await check(folder, ["--source", source])
             #expect(run.exitCode == 1)
-            #expect(run.output.contains("does not tell int from long"))
+            #expect(run.output.contains("does not distinguish int from long"))
         }
     }
 
@@ -124,6 +124,6 @@ import Testing
         let pipe = folder.path.appending("pipe").string
         let run = try await Program.shell(script, [schema, pipe, "\(signal)", file])
         #expect(run.exitCode == 75)
-        #expect(run.errors == "shipshape: stopped by a signal; a check has no state, so the next one starts over\n")
+        #expect(run.errors == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over\n")
     }
 }

@@ -16,14 +16,14 @@ import Testing
             #expect(check.exitCode == 1 && diff.exitCode == 1)
             #expect(!check.output.contains("Safe to deploy"), "\(check.output)")
             let headline = try #require(diff.output.split(separator: "\n").first)
-            #expect(headline.hasSuffix("Sync is terminated and re-enabled, and every client resets."))
+            #expect(headline.hasSuffix("Sync must be terminated and re-enabled, and every client resets."))
             #expect(check.output.hasPrefix("\(headline)\n"), "\(check.output)")
             #expect(check.output.contains("  documents  safe      0 documents would stop syncing\n"))
             #expect(check.output.contains("  limit      safe      no ledger, 0 certain, 0 possible"))
-            #expect(check.output.contains("  change     harmful   \(headline.dropLast())\n"))
+            #expect(check.output.contains("  change     unsafe    \(headline.dropLast())\n"))
             #expect(check.output.contains("    Server: breaking; clients: breaking\n"))
             #expect(check.output.contains("\(test.database.name).Person: b is removed (property-removed)\n"))
-            #expect(check.output.contains("A breaking change goes by the App Services UI alone"))
+            #expect(check.output.contains("Deploy a breaking change in the App Services UI"))
             let verdict = try await test.verdict()
             #expect(verdict["safe"] == false && verdict["band"] == "change_is_breaking")
             let parts = try #require(verdict["parts"]?.document)
@@ -40,7 +40,7 @@ import Testing
             let alone = try await test.check(active: false)
             #expect(alone.exitCode == 0)
             #expect(alone.output.hasPrefix("0 documents would stop syncing.\n"))
-            #expect(alone.output.contains("  change     unknown   The change was not judged: --active names"))
+            #expect(alone.output.contains("  change     unknown   The change was not judged; give the live schema"))
             #expect(try await test.check("--fail-on", "breaking", active: false).exitCode == 64)
         }
     }
@@ -96,7 +96,7 @@ import Testing
             #expect(
                 fresh.output.contains(
                     "5 in the ledger, 1 certain, 0 possible: projected 1, at worst 1, headroom 4 of 5"))
-            #expect(fresh.output.contains("it begins with an empty ledger once it is enabled again"))
+            #expect(fresh.output.contains("its ledger is empty when sync is enabled again"))
         }
     }
 
@@ -111,7 +111,7 @@ import Testing
             ),
             (
                 "", false, "1 document would not sync once sync is enabled again\n",
-                "Sync is terminated: no client syncs, and every client resets once it is enabled again"
+                "Sync is terminated: no client syncs. Every client resets once it is enabled again"
             ),
         ] as [(String, Bool, String, String?)])
     func theStateOfSyncIsSaid(_ state: String, _ isDevelopment: Bool, _ words: String, _ more: String?) async throws {
@@ -128,7 +128,7 @@ import Testing
             #expect(run.output.contains(words), "\(run.output)")
             #expect(run.output.contains("Development mode is on") == isDevelopment)
             if let more { #expect(run.output.contains(more), "\(run.output)") }
-            #expect(run.output.contains("goes by the App Services UI alone"))
+            #expect(run.output.contains("Deploy a breaking change in the App Services UI"))
             let verdict = try await test.verdict()
             let name = ["": "terminated", "disabled": "paused"][state] ?? state
             #expect(verdict["sync_state"] == .string(name))
@@ -176,7 +176,7 @@ import Testing
             #expect(check.exitCode == 1 && diff.exitCode == 1)
             #expect(
                 check.output.hasPrefix(
-                    "Breaking: 1 of 1 change from v1 to v2. Documents that conformed may be refused.\n"),
+                    "Breaking: 1 of 1 change from v1 to v2. Documents that conformed before may be refused.\n"),
                 "\(check.output)")
             #expect(check.output.contains("  documents  safe      Every document fits\n"))
             #expect(!check.output.contains("UI") && !check.output.contains("sync"))

@@ -93,11 +93,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{a: {$regex: x}}", "a filter may not use $regex"),
+        ("{a: {$regex: x}}", "a filter cannot use $regex"),
         ("{a: {$lt: null}}", "$lt compares with a number"),
-        ("{a.0: 1}", "names no place in them"), ("{a: {$type: strin}}", "$type must be the name of a BSON type"),
+        ("{a.0: 1}", "name no position in them"), ("{a: {$type: strin}}", "$type must be the name of a BSON type"),
         ("{a: {$exists: maybe}}", "$exists must be true or false"),
-        ("{a: 1, $expr: {$eq: [1, 1]}}", "may not use $expr here"),
+        ("{a: 1, $expr: {$eq: [1, 1]}}", "cannot use $expr here"),
         ("{$or: [{a: 1}, 2]}", "a filter must be a mapping"),
     ])
     func whatNoFilterHasIsRefused(_ yaml: String, _ message: String) throws {

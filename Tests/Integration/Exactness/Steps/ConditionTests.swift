@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "schemaVersion, which the step", "put the step that writes it behind all that ask for it",
+        "schemaVersion, which the step", "put that step after all steps that read it",
     ])
     func aConditionOverWhatAnEarlierStepWritesIsRefused(_ words: String) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -91,7 +91,7 @@ import Testing
             try test.job(steps: [step("default: {field: a, value: 1}", where: "{$rand: {}}")])
             let run = try await test.backfill()
             #expect(run.exitCode == 65)
-            #expect(run.errors.contains("may not use $rand"), "\(run.errors)")
+            #expect(run.errors.contains("cannot use $rand"), "\(run.errors)")
         }
     }
 

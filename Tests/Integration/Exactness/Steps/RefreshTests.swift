@@ -63,7 +63,7 @@ import Testing
                 }
             }
             #expect(after[5][target] == "mine")
-            let conflict = try #require(notes(report).first { $0.contains("somebody else changed") })
+            let conflict = try #require(notes(report).first { $0.contains("another client changed") })
             #expect(conflict.contains("_id 5 ") && conflict.contains("\(target) is string"), "\(conflict)")
             // Nothing is left to do, and the conflict is still reported.
             let again = try await test.backfill("job", "--output", "json")
@@ -102,7 +102,7 @@ import Testing
             try await test.database.set("people", 1, ["age": 37])
             let run = try await test.backfill("job", "--no-journal", "--output", "json")
             #expect(run.exitCode == 1)
-            #expect(notes(try test.report(run)).contains { $0.contains("without a journal it cannot be known") })
+            #expect(notes(try test.report(run)).contains { $0.contains("without a journal it is unknown") })
             #expect(try await people(test)[0]["yearsSinceBirth"] == 36)
         }
     }

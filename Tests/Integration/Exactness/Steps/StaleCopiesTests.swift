@@ -37,7 +37,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
             #expect(
                 try notes(run) == [
-                    "copy n to m: 2 copied values differ from their sources, changed since: _id 4, 17"
+                    "copy n to m: 2 copied values differ from their sources, which changed after the copy: _id 4, 17"
                 ])
         }
     }
@@ -50,7 +50,7 @@ import Testing
             let second = try await test.backfill("job", "--output", "json")
             #expect(
                 try notes(second) == [
-                    "copy n to m: 1 copied value differs from its source, changed since: _id 99"
+                    "copy n to m: 1 copied value differs from its source, which changed after the copy: _id 99"
                 ])
         }
     }

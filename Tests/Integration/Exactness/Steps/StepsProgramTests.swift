@@ -85,7 +85,7 @@ import Testing
             try test.job(steps: ["expression: {field: n, value: {$add: [$n, 1]}}"])
             let run = try await test.backfill("job")
             #expect(run.exitCode == 65)
-            #expect(run.errors.contains("like \"once: _done\""))
+            #expect(run.errors.contains("such as \"once: _done\""))
             try test.job("other", steps: ["expression: {field: n, value: {$add: [$n, 1]}, once: _done}"])
             for _ in 0..<2 { #expect(try await test.backfill("other").exitCode == 0) }
             #expect(try await test.database.documents("people") == [["_id": 1, "n": 2, "_done": true]])
@@ -98,7 +98,7 @@ import Testing
             try test.job(steps: ["convert: {field: n, to: int, onError: fail}"])
             let run = try await test.backfill("job")
             #expect(run.exitCode == 65)
-            #expect(run.errors.contains("such as the one with the _id 2"))
+            #expect(run.errors.contains("such as _id 2: fix it"))
             #expect(try await test.database.documents("people").first?["n"] == "1")
         }
     }
