@@ -33,7 +33,8 @@ extension Bench {
             try tally.add(BSONDocument([("_id", .int(id))] + fields).view)
         }
         return CheckReport(
-            source: "mongodb://host/", collections: [.init(tally)], ledger: LedgerCount(entries: 0), duration: .seconds(1))
+            source: "mongodb://host/", collections: [.init(tally)], ledger: LedgerCount(entries: 0),
+            duration: .seconds(1))
     }
 
     /// Returns a report of 2,000 changes.

@@ -10,8 +10,8 @@ struct MicroBenchmarks: ParsableCommand {
         commandName: "shipshape-bench",
         abstract: "Measures the checker, the readers and the renderers, in memory and on one thread.",
         discussion: """
-            Times are processor time of the thread, so that what else runs on the machine weighs little. Allocations are \
-            counted where Benchmarks/mallocs.c is preloaded, as scripts/micro does.
+            Times are processor time of the thread, so that what else runs on the machine weighs little. Allocations \
+            are counted where Benchmarks/mallocs.c is preloaded, as scripts/micro does.
             """)
 
     @Option(help: "How many documents of about 300 bytes.")

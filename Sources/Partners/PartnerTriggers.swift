@@ -137,7 +137,8 @@ package struct PartnerTriggers: Sendable {
                 if (present) await other.deleteOne({ _id: twin });
                 return;
               }
-              const run = (stages) => here.aggregate([only, ...without, ...EJSON.parse(JSON.stringify(stages))]).toArray();
+              const run = (stages) => here.aggregate([only, ...without, \
+            ...EJSON.parse(JSON.stringify(stages))]).toArray();
               const [made] = await run(there);
               const [returned] = await run([...there, ...back]);
               if (!made || !returned) return;

@@ -80,8 +80,8 @@ struct ManualRemedy {
     ///
     /// Source: `semantics.md`, section 6, note 8, of the project's reference.
     static let termination =
-        "in this order: stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, "
-        + "change the documents, save the new schema, enable sync again, check, and let the clients reset"
+        "in this order: stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old "
+        + "schema, change the documents, save the new schema, enable sync again, check, and let the clients reset"
 
     private static func embedding(_ change: SchemaChange) -> ManualRemedy {
         let field = change.path.jobPath ?? "\(change.path)"

@@ -8,8 +8,8 @@ extension Backlinks {
     func sentences(ids: IDDisplay) -> [String] {
         let from = places.isEmpty ? "" : " (from \(Self.list(places)))"
         var sentences = [
-            "\(target) becomes embedded\(from): \(without.count.documents) without a parent, \(one.count.grouped) with one, "
-                + "\(several.count.grouped) with several"
+            "\(target) becomes embedded\(from): \(without.count.documents) without a parent, \(one.count.grouped) "
+                + "with one, \(several.count.grouped) with several"
         ]
         if without.count > 0 {
             let links = embedded == 1 ? "1 link is" : "\(embedded.grouped) links are"

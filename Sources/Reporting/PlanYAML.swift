@@ -95,7 +95,8 @@ package struct PlanYAML: Sendable {
         case .afterDeploy where job.movedFrom != nil:
             lines += [
                 "",
-                "ONLY ONCE THE DOCUMENTS ARE COPIED from \("\(job.movedFrom ?? job.namespace)".printable), while sync is terminated.",
+                "ONLY ONCE THE DOCUMENTS ARE COPIED from \("\(job.movedFrom ?? job.namespace)".printable), while sync "
+                    + "is terminated.",
                 "In this order:",
             ]
             lines += Self.wrapped(
@@ -141,7 +142,8 @@ package struct PlanYAML: Sendable {
             // Old clients write until sync is terminated, so the second run comes after that.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             return Self.wrapped(
-                "2. Deploy \(file.new), a breaking change: \(PlanWords.termination(doing: jobs.joined(separator: " and ")))",
+                "2. Deploy \(file.new), a breaking change: "
+                    + "\(PlanWords.termination(doing: jobs.joined(separator: " and ")))",
                 width: 112) + ["3. \(look)"]
         }
         let steps =

@@ -13,8 +13,8 @@ struct ConformanceCommand: AsyncParsableCommand {
         abstract: "Compares the verdicts of the jsonschema dialect with mongod's.",
         discussion: """
             CASES holds a JSON object on each line, in extended JSON: {"schema": …, "document": …, "expected": \
-            true|false|null, "schema_error": null|{"code": …, "message": …}}. Where expected is null and schema_error is \
-            set, the schema must be refused. Ends with 1 when there is a disagreement. --generate without --oracle \
+            true|false|null, "schema_error": null|{"code": …, "message": …}}. Where expected is null and schema_error \
+            is set, the schema must be refused. Ends with 1 when there is a disagreement. --generate without --oracle \
             prints the cases in that form, with the dialect's own verdicts.
             """)
 
@@ -47,7 +47,8 @@ struct ConformanceCommand: AsyncParsableCommand {
             return comparison
         }
         print(
-            "\(comparison.agreedCount) agreed, \(comparison.disagreedCount) disagreed, \(comparison.unansweredCount) without an answer"
+            "\(comparison.agreedCount) agreed, \(comparison.disagreedCount) disagreed, \(comparison.unansweredCount) "
+                + "without an answer"
         )
         if generate != nil {
             print("seed \(seed): \(comparison.fittingCount) fit, \(comparison.refusedCount) schemas refused")

@@ -17,8 +17,10 @@ import ServerSchema
 extension FuzzKind {
     private static let namespace = Namespace(database: "app", collection: "person")
     private static let small = """
-        {"title": "P", "bsonType": "object", "required": ["_id", "name"], "properties": {"_id": {"bsonType": "objectId"},
-         "name": {"bsonType": "string"}, "tags": {"bsonType": "array", "items": {"bsonType": "int"}, "uniqueItems": true}}}
+        {"title": "P", "bsonType": "object", "required": ["_id", "name"], "properties": {"_id": {"bsonType": \
+        "objectId"},
+         "name": {"bsonType": "string"}, "tags": {"bsonType": "array", "items": {"bsonType": "int"}, "uniqueItems": \
+        true}}}
         """
 
     /// Returns every kind of file that the program reads, and every flag value that has a form of its own.
@@ -113,7 +115,8 @@ extension FuzzKind {
                 let lines = text.split(separator: "\n", omittingEmptySubsequences: false).joined(
                     separator: "\n          ")
                 let job = try JobFile.parse(
-                    "job: a\ncollection: b.c\nsteps:\n  - expression:\n      field: a\n      value:\n          \(lines)\n",
+                    "job: a\ncollection: b.c\nsteps:\n  - expression:\n      field: a\n      value:\n          "
+                        + "\(lines)\n",
                     path: "j")
                 try CompiledJob(job, active: nil, next: nil).checkServer(wireVersion: 17)
             },
@@ -135,13 +138,15 @@ extension FuzzKind {
                 "ids",
                 texts: [
                     "{\"$oid\": \"507f1f77bcf86cd799439011\"}\n1\n\"a\"\n{\"_id\": {\"a\": 1}}\n",
-                    "{\"record\":\"failure\",\"database\":\"app\",\"collection\":\"person\",\"_id\":1}\n{\"record\":\"result\"}",
+                    "{\"record\":\"failure\",\"database\":\"app\",\"collection\":\"person\",\"_id\":1}\n"
+                        + "{\"record\":\"result\"}",
                 ]
             ) { text in _ = try IDList.parse(text, path: "ids", for: namespace) },
             FuzzKind(
                 "exceptions",
                 texts: [
-                    "- collection: app.person\n  path: name\n  rule: required-missing\n  reason: \"no\"\n  owner: ada\n  expires: 2027-01-31\n"
+                    "- collection: app.person\n  path: name\n  rule: required-missing\n  reason: \"no\"\n  owner: "
+                        + "ada\n  expires: 2027-01-31\n"
                 ]
             ) { text in
                 _ = try ExceptionsFile.parse(

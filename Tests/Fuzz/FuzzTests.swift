@@ -47,8 +47,8 @@ import Testing
         }
         let worst = meter.worst
         print(
-            "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most \(worst.kilobytes >> 10) MiB and "
-                + "\((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
+            "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most "
+                + "\(worst.kilobytes >> 10) MiB and \((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
         // If nothing were refused, or everything, the changes would test nothing.
         if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(meter.refused)) }
     }

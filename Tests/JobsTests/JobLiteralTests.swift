@@ -61,7 +61,8 @@ import Testing
         ("!!int x", "36: \"x\" does not match its tag"), ("!!bool \"yes\"", "36: \"yes\" does not match its tag"),
         (
             "!!binary aGk=",
-            "36: a job file cannot have the tag tag:yaml.org,2002:binary: use str, int, float, bool, null, or extended JSON"
+            "36: a job file cannot have the tag tag:yaml.org,2002:binary: use str, int, float, bool, null, or "
+                + "extended JSON"
         ),
         ("{$foo: 1}", "36: extended JSON has no type \"$foo\""),
         ("{$oid: 12}", "36: invalid extended JSON: Invalid input string \"…\", looking for OID"),

@@ -68,8 +68,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal("job: a\ncolection: b.c", "2:1: a job has no key \"colection\" (did you mean \"collection\"?)"),
         JobRefusal(
             "job: a\nowner: me",
-            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, requires, where, steps, limits, throttle, "
-                + "journal"),
+            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, requires, where, steps, limits, "
+                + "throttle, journal"),
         JobRefusal(
             "version: 2\njob: a",
             "1:10: \"version\" must be 1: this program knows no other version of the job file's format"),
@@ -87,7 +87,9 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal("job: a\ncollection: .c", "2:13: \"collection\" must be DATABASE.COLLECTION"),
         JobRefusal("job: a\ncollection: b.", "2:13: \"collection\" must be DATABASE.COLLECTION"),
         JobRefusal(
-            "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nschema: v1", "4:9: \"schema\" must be a mapping"),
+            "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nschema: v1",
+            "4:9: \"schema\" must be a "
+                + "mapping"),
         JobRefusal(
             "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nschema: {activ: v1}",
             "4:10: \"schema\" has no key \"activ\" (did you mean \"active\"?)"),
@@ -150,7 +152,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             steps: "[copy: {from: a.b, to: a}]", "3:31: \"a.b\" and \"a\" overlap: the target must be another field"),
         JobRefusal(
             steps: "[convert: {field: a, to: strng}]",
-            "3:33: cannot convert to type \"strng\" (did you mean \"string\"?); types: string, int, long, double, decimal, bool, date, objectId"
+            "3:33: cannot convert to type \"strng\" (did you mean \"string\"?); types: string, int, long, double, "
+                + "decimal, bool, date, objectId"
         ),
         JobRefusal(
             steps: "[convert: {field: a, to: symbol}]",

@@ -61,7 +61,8 @@ import Testing
 
     @Test func aFieldOfAnObjectThatAValidatorMovesIsReadInItsNewPlace() throws {
         let object = { (field: String) in
-            "{ \"bsonType\": \"object\", \"additionalProperties\": false, \"properties\": { \"\(field)\": \(Self.text) } }"
+            "{ \"bsonType\": \"object\", \"additionalProperties\": false, \"properties\": { \"\(field)\": "
+                + "\(Self.text) } }"
         }
         let parts = { (name: String, field: String) in
             "\"additionalProperties\": false, \"properties\": { \"_id\": {}, \"\(name)\": \(object(field)) }"

@@ -255,7 +255,8 @@ import Testing
     @Test(arguments: ["a\\u0000b", "", "$a", "a.b"])
     func aNameThatNoPathHolds(_ name: String) throws {
         let new =
-            "\"required\": [\"_id\", \"\(name)\"], \"properties\": { \(Self.id), \"\(name)\": { \"bsonType\": \"string\" } }"
+            "\"required\": [\"_id\", \"\(name)\"], \"properties\": { \(Self.id), \"\(name)\": { \"bsonType\": "
+            + "\"string\" } }"
         let plan = try plan(Self.empty, new)
         #expect(plan.jobs.isEmpty)
         #expect(
@@ -283,7 +284,8 @@ import Testing
         let names = (0..<2_000).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
         let schema = try Self.schema("\"required\": [\"_id\", \"p7\"], \"properties\": { \(Self.id), \(names) }")
         let job = try JobFile.parse(
-            "job: a\ncollection: app.Person\nsteps:\n  - copy: {from: p7, to: p9}\n  - default: {field: p1999, value: x}",
+            "job: a\ncollection: app.Person\nsteps:\n  - copy: {from: p7, to: p9}\n  - default: {field: p1999, value: "
+                + "x}",
             path: "j")
         let narrow = schema.narrowed(to: job)
         #expect(narrow.collections[0].root.properties.map(\.name) == ["_id", "p1999", "p7", "p9"])
@@ -294,7 +296,8 @@ import Testing
     @Test func whatAJobIsCheckedByIsNarrowInsideOfObjectsAndListsToo() throws {
         let inner = (0..<200).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
         let object =
-            "\"bsonType\": \"object\", \"title\": \"Inner\", \"required\": [\"p7\", \"p8\"], \"properties\": { \(inner) }"
+            "\"bsonType\": \"object\", \"title\": \"Inner\", \"required\": [\"p7\", \"p8\"], \"properties\": { "
+            + "\(inner) }"
         var schema = try Self.schema(
             "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"o\": { \(object) }, "
                 + "\"l\": { \"bsonType\": \"array\", \"items\": { \(object) } } }")
@@ -305,7 +308,8 @@ import Testing
                 location: SourceLocation(file: "links", line: 1, column: 1))
         }
         let job = try JobFile.parse(
-            "job: a\ncollection: app.Person\nsteps:\n  - default: {field: o.p7, value: x}\n  - default: {field: \"l.[].p9\", value: x}",
+            "job: a\ncollection: app.Person\nsteps:\n  - default: {field: o.p7, value: x}\n  - default: {field: "
+                + "\"l.[].p9\", value: x}",
             path: "j")
         let narrow = schema.narrowed(to: job).collections[0]
         #expect(narrow.root.property("o")?.properties.map(\.name) == ["p0", "p7"])

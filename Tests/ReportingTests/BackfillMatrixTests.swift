@@ -42,8 +42,8 @@ import Testing
         #expect(
             text.hasPrefix(
                 """
-                Job person-v2 in 6 databases: 1 done, 1 stopped, 1 failed, 1 no collection, 1 done before, 1 not reached. \
-                Ended at t4: stopped by a signal; run it again to continue.
+                Job person-v2 in 6 databases: 1 done, 1 stopped, 1 failed, 1 no collection, 1 done before, 1 not \
+                reached. Ended at t4: stopped by a signal; run it again to continue.
                   database  state          changed  skipped  exit
                   t1        done             1,790        0     0
                   t2        no collection

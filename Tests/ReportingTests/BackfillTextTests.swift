@@ -10,7 +10,8 @@ import Testing
             BackfillReportText.render(.fixture(.done), showsValues: false, color: false) == """
                 job person-v2 on app.Person: done
                   changed 1,790 of 100,000 documents in 20 chunks, 5.8 s
-                  made 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + 10 pending, must stay under 90,000)
+                  made 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + \
+                10 pending, must stay under 90,000)
                   convert age to int: 0 remaining
                     skipped, cannot be converted: 2, such as _id NumberLong("5")
                   default a.b: a value of type string: 0 remaining
@@ -35,7 +36,8 @@ import Testing
                 job person-v2 on app.Person: dry run, nothing was written
                   would change 1,790 of 100,000 documents in 20 chunks, 5.8 s
                   unsyncable under the next schema: 18,523 documents now, 2 after the job
-                  would make 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + 10 pending, must stay under 90,000)
+                  would make 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the \
+                ledger + 10 pending, must stay under 90,000)
                   convert age to int: 1,789 to change
                     skipped, cannot be converted: 2, such as _id NumberLong("5")
                   default a.b: a value of type string: 1 to change
@@ -103,7 +105,8 @@ import Testing
                     skipped, cannot be converted: 2, such as _id NumberLong("5")
                   default a.b: a value of type string: 1 to change
                     skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
-                  makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + 10 pending, must stay under 90,000)
+                  makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + \
+                10 pending, must stay under 90,000)
                   note: irreversible: "age" is converted in place
                 """)
     }

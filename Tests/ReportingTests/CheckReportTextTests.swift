@@ -11,13 +11,16 @@ import Testing
             try CheckReportText(.fixture()).text == """
                 Sync itself will stop: the limit of 100,000 is reached.
                   documents  unsafe    1,000 documents would stop syncing
-                  limit      unsafe    99,000 in the ledger, 1,000 certain, 5 possible: projected 100,000, at worst 100,005, headroom 999 of 100,000
+                  limit      unsafe    99,000 in the ledger, 1,000 certain, 5 possible: projected 100,000, at worst \
+                100,005, headroom 999 of 100,000
                   change     unknown   The change was not judged; give the live schema with --active
 
-                app.Person: 200,000 documents read of about 200,010, 1,023 do not sync (1,000 not in the ledger), 5 might not sync (5 not in the ledger)
+                app.Person: 200,000 documents read of about 200,010, 1,023 do not sync (1,000 not in the ledger), 5 \
+                might not sync (5 not in the ledger)
                   #  documents  level     rule              path     expected              found
                   1      1,023  certain   required-missing  email    string                missing
-                  2          5  possible  binary-subtype    blobs[]  binData of subtype 0  binData of subtype 5, not 16 bytes
+                  2          5  possible  binary-subtype    blobs[]  binData of subtype 0  binData of subtype 5, not \
+                16 bytes
                   1  such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
                      db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
                   2  such as _id NumberLong("1099511627776")
@@ -75,7 +78,8 @@ import Testing
                 """
                 Safe to deploy: 0 documents would stop syncing.
                   documents  safe      0 documents would stop syncing
-                  limit      safe      no ledger, 0 certain, 5 possible: projected 0, at worst 5, headroom 99,999 of 100,000
+                  limit      safe      no ledger, 0 certain, 5 possible: projected 0, at worst 5, headroom 99,999 of \
+                100,000
                   change     safe      Nothing changed from v1 to v2
 
                 """))

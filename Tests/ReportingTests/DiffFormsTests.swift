@@ -22,7 +22,8 @@ import Testing
                 "::notice file=v2.json,line=2,col=79,title=looks like a rename::Possible renames: age is removed: "))
         #expect(
             lines.last
-                == "Breaking: 2 of 4 changes from v1 to v2. Sync must be terminated and re-enabled, and every client resets."
+                == "Breaking: 2 of 4 changes from v1 to v2. Sync must be terminated and re-enabled, and every client "
+                + "resets."
         )
     }
 

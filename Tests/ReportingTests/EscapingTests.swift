@@ -22,7 +22,8 @@ import Testing
         let safe = TerminalText.safe(text, isColored: true)
         #expect(
             safe
-                == "\u{1B}[31;1ma\\u001b[2Jb\u{1B}[0m\n\u{1B}[1m:\\u003ax\u{1B}[0m\\u001b]0;title\\u0007\n:\\u003aerror::y"
+                == "\u{1B}[31;1ma\\u001b[2Jb\u{1B}[0m\n"
+                + "\u{1B}[1m:\\u003ax\u{1B}[0m\\u001b]0;title\\u0007\n:\\u003aerror::y"
         )
         #expect(!TerminalText.safe(text, isColored: false).contains("\u{1B}"))
         #expect(["a\nb", "c"].asLines == "a\\nb\nc")
@@ -57,7 +58,8 @@ import Testing
             message: "a%\n::error::b\u{202E}\u{2028}")
         #expect(
             GitHubAnnotations([annotation]).text
-                == "::error file=a%0A%3A%3Astop-commands%3A%3Ax%2Cb,line=1,col=2,title=t\\u001b::a%25%0A::error::b\\u202e\\u2028\n"
+                == "::error file=a%0A%3A%3Astop-commands%3A%3Ax%2Cb,"
+                + "line=1,col=2,title=t\\u001b::a%25%0A::error::b\\u202e\\u2028\n"
         )
     }
 }

@@ -107,8 +107,8 @@ import Testing
         #expect(schema.collections.map(\.root.title) == ["B"])
         #expect(
             schema.notes.map { folder.below($0.description) } == [
-                "data_sources/a/shop/Pet/schema.json: shop.Pet is also in the data source b, which syncs: this schema is "
-                    + "not used"
+                "data_sources/a/shop/Pet/schema.json: shop.Pet is also in the data source b, which syncs: this schema "
+                    + "is not used"
             ])
     }
 

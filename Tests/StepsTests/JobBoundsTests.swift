@@ -66,7 +66,8 @@ import Testing
 
     @Test func anAliasIsRefusedBeforeItIsExpanded() {
         var text =
-            "job: a\ncollection: b.c\nsteps:\n  - default:\n      field: e\n      value:\n        - &a0 [x, x, x, x, x, x, x, x, x]\n"
+            "job: a\ncollection: b.c\nsteps:\n  - default:\n      field: e\n      value:\n        - &a0 [x, x, x, x, "
+            + "x, x, x, x, x]\n"
         for level in 1...9 {
             let inner = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
             text += "        - &a\(level) [\(inner)]\n"

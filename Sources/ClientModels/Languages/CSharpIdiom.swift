@@ -32,12 +32,16 @@ struct CSharpIdiom: LanguageIdiom {
     /// Keywords, the types that the file itself uses, and the members of every object of the SDK.
     let reserved = Set(
         """
-        DateTimeOffset Decimal128 DynamicApi Equals GetHashCode GetType Guid IAsymmetricObject IDictionary IEmbeddedObject
-        IList IRealmObject ISet IsFrozen IsManaged IsValid MapTo Object ObjectId String ObjectSchema PrimaryKey PropertyChanged Realm
-        RealmValue ToString abstract as base bool break byte case catch char checked class const continue decimal default
+        DateTimeOffset Decimal128 DynamicApi Equals GetHashCode GetType Guid IAsymmetricObject IDictionary \
+        IEmbeddedObject
+        IList IRealmObject ISet IsFrozen IsManaged IsValid MapTo Object ObjectId String ObjectSchema PrimaryKey \
+        PropertyChanged Realm
+        RealmValue ToString abstract as base bool break byte case catch char checked class const continue decimal \
+        default
         delegate do double else enum event explicit extern false finally fixed float for foreach goto if implicit in int
         interface internal is lock long namespace new null object operator out override params private protected public
-        readonly ref return sbyte sealed short sizeof stackalloc static string struct switch this throw true try typeof uint
+        readonly ref return sbyte sealed short sizeof stackalloc static string struct switch this throw true try \
+        typeof uint
         ulong unchecked unsafe ushort using virtual void volatile while
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 

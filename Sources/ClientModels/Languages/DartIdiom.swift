@@ -33,12 +33,15 @@ struct DartIdiom: LanguageIdiom {
     /// Keywords, the types that the file itself uses, and the members of every object of the SDK.
     let reserved = Set(
         """
-        DateTime Decimal128 Function List Map MapTo Object ObjectId PrimaryKey Realm RealmModel RealmObject RealmValue Set
+        DateTime Decimal128 Function List Map MapTo Object ObjectId PrimaryKey Realm RealmModel RealmObject RealmValue \
+        Set
         String Uint8List Uuid abstract as assert async await base bool break case catch changes class const continue
         covariant default deferred do double dynamic else enum export extends extension external factory false final
-        finally for freeze get getBacklinks hashCode hide if implements import in int instanceSchema interface is isFrozen
+        finally for freeze get getBacklinks hashCode hide if implements import in int instanceSchema interface is \
+        isFrozen
         isManaged isValid late library mixin new noSuchMethod null num objectSchema of on operator part realm required
-        rethrow return runtimeType sealed set show static super switch sync this throw toString true try typedef var void
+        rethrow return runtimeType sealed set show static super switch sync this throw toString true try typedef var \
+        void
         when while with yield
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 

@@ -29,8 +29,10 @@ struct KotlinIdiom: LanguageIdiom {
     /// Keywords, and the types that the file itself uses.
     let reserved = Set(
         """
-        Any AsymmetricRealmObject Boolean ByteArray Decimal128 Double EmbeddedRealmObject Long Nothing ObjectId PersistedName
-        PrimaryKey RealmAny RealmDictionary RealmInstant RealmList RealmObject RealmSet RealmUUID String Unit as break class
+        Any AsymmetricRealmObject Boolean ByteArray Decimal128 Double EmbeddedRealmObject Long Nothing ObjectId \
+        PersistedName
+        PrimaryKey RealmAny RealmDictionary RealmInstant RealmList RealmObject RealmSet RealmUUID String Unit as break \
+        class
         continue do else false for fun if in interface is null object package return super this throw true try typealias
         typeof val var when while
         """.split(whereSeparator: \.isWhitespace).map(String.init))

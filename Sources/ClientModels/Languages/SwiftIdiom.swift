@@ -33,11 +33,15 @@ struct SwiftIdiom: LanguageIdiom {
     /// Keywords, the members of the SDK's and Foundation's classes, and the types that the file itself uses.
     let reserved = Set(
         """
-        Any AnyRealmValue AsymmetricObject Bool Data Date Decimal128 Double EmbeddedObject Int List Map MutableSet Object
-        ObjectId Persisted Protocol Realm Self String Type UUID actor as associatedtype async await break case catch class
+        Any AnyRealmValue AsymmetricObject Bool Data Date Decimal128 Double EmbeddedObject Int List Map MutableSet \
+        Object
+        ObjectId Persisted Protocol Realm Self String Type UUID actor as associatedtype async await break case catch \
+        class
         className continue copy debugDescription default defer deinit description didChangeValue do else enum extension
-        fallthrough false fileprivate for func guard hash if import in init inout internal is isEqual isFrozen isInvalidated
-        isProxy let mutableCopy nil objectSchema observationInfo observe open operator precedencegroup private protocol public
+        fallthrough false fileprivate for func guard hash if import in init inout internal is isEqual isFrozen \
+        isInvalidated
+        isProxy let mutableCopy nil objectSchema observationInfo observe open operator precedencegroup private \
+        protocol public
         realm repeat rethrows return self static struct subscript super superclass switch thaw throw throws true try
         typealias var where while
         """.split(whereSeparator: \.isWhitespace).map(String.init))

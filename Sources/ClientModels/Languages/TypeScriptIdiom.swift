@@ -43,10 +43,14 @@ struct TypeScriptIdiom: LanguageIdiom {
         """
         __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ hasOwnProperty isPrototypeOf
         propertyIsEnumerable toLocaleString toString valueOf
-        Array ArrayBuffer Date Map Object Realm Set String addListener any await boolean break case catch class const constructor continue debugger
-        default delete do else entries enum export extends false finally for function getPropertyType if implements import in
-        instanceof interface isValid keys let linkingObjects linkingObjectsCount never new null number object objectSchema
-        package private protected public removeAllListeners removeListener return schema static string super switch symbol
+        Array ArrayBuffer Date Map Object Realm Set String addListener any await boolean break case catch class const \
+        constructor continue debugger
+        default delete do else entries enum export extends false finally for function getPropertyType if implements \
+        import in
+        instanceof interface isValid keys let linkingObjects linkingObjectsCount never new null number object \
+        objectSchema
+        package private protected public removeAllListeners removeListener return schema static string super switch \
+        symbol
         this throw toJSON true try typeof undefined unknown var void while with yield
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 

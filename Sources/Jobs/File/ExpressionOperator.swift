@@ -35,15 +35,16 @@ package struct ExpressionOperator {
         (
             ServerVersion(name: "4.4", wireVersion: 9),
             """
-            abs acos acosh add allElementsTrue and anyElementTrue arrayElemAt arrayToObject asin asinh atan atan2 atanh avg \
-            binarySize bsonSize ceil cmp concat concatArrays cond convert cos cosh dateFromParts dateFromString dateToParts \
-            dateToString dayOfMonth dayOfWeek dayOfYear degreesToRadians divide eq exp filter first floor gt gte hour ifNull in \
-            indexOfArray indexOfBytes indexOfCP isArray isNumber isoDayOfWeek isoWeek isoWeekYear last let literal ln log log10 \
-            lt lte ltrim map max mergeObjects millisecond min minute mod month multiply ne not objectToArray or pow \
-            radiansToDegrees range reduce regexFind regexFindAll regexMatch replaceAll replaceOne reverseArray round rtrim \
-            second setDifference setEquals setIntersection setIsSubset setUnion sin sinh size slice split sqrt stdDevPop \
-            stdDevSamp strLenBytes strLenCP strcasecmp substr substrBytes substrCP subtract sum switch tan tanh toBool toDate \
-            toDecimal toDouble toInt toLong toLower toObjectId toString toUpper trim trunc type week year zip
+            abs acos acosh add allElementsTrue and anyElementTrue arrayElemAt arrayToObject asin asinh atan atan2 \
+            atanh avg binarySize bsonSize ceil cmp concat concatArrays cond convert cos cosh dateFromParts \
+            dateFromString dateToParts dateToString dayOfMonth dayOfWeek dayOfYear degreesToRadians divide eq exp \
+            filter first floor gt gte hour ifNull in indexOfArray indexOfBytes indexOfCP isArray isNumber isoDayOfWeek \
+            isoWeek isoWeekYear last let literal ln log log10 lt lte ltrim map max mergeObjects millisecond min minute \
+            mod month multiply ne not objectToArray or pow radiansToDegrees range reduce regexFind regexFindAll \
+            regexMatch replaceAll replaceOne reverseArray round rtrim second setDifference setEquals setIntersection \
+            setIsSubset setUnion sin sinh size slice split sqrt stdDevPop stdDevSamp strLenBytes strLenCP strcasecmp \
+            substr substrBytes substrCP subtract sum switch tan tanh toBool toDate toDecimal toDouble toInt toLong \
+            toLower toObjectId toString toUpper trim trunc type week year zip
             """
         ),
         (

@@ -63,7 +63,8 @@ package enum StepOrder {
         func refusal(_ message: String) -> JobError { JobError(message, at: located.location) }
         if let marker = step.kind.marker, before.kind.touched.contains(where: { $0.overlaps(marker) }) {
             throw refusal(
-                "the field \"\(marker)\" belongs to the step in line \(line): \"once\" needs one that no other step writes"
+                "the field \"\(marker)\" belongs to the step in line \(line): \"once\" needs one that no other step "
+                    + "writes"
             )
         }
         if let marker = before.kind.marker, step.kind.touched.contains(where: { $0.overlaps(marker) }) {

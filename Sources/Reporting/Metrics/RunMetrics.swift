@@ -80,7 +80,8 @@ package struct RunMetrics: Sendable {
             Metric("documents", "Documents that the run went over.", labels, documents),
             Metric("changed_documents", "Documents that the run changed.", labels, changed),
             Metric(
-                "documents_per_second", "How fast the run went.", labels, seconds > 0 ? Double(documents) / seconds : 0),
+                "documents_per_second", "How fast the run went.", labels,
+                seconds > 0 ? Double(documents) / seconds : 0),
         ]
     }
 }

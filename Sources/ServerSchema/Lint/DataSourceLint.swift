@@ -52,7 +52,8 @@ enum DataSourceLint {
         return others + [
             LintFinding(
                 .schemaMissing, .error, at: sync.place(of: "service_name"),
-                "no collection of \(sync.service.map { "the data source \($0)" } ?? "the app") has a schema, and Sync needs one"
+                "no collection of \(sync.service.map { "the data source \($0)" } ?? "the app") has a schema, and Sync "
+                    + "needs one"
             )
         ]
     }

@@ -18,8 +18,8 @@ extension CheckRun {
         guard targets.contains(where: \.exists) else {
             throw InputError(
                 "no collection of the schema exists in the deployment (for example, "
-                    + "\(namespaces.map(\.description).min() ?? "") is missing): check the names, or give the right ones "
-                    + "with --map"
+                    + "\(namespaces.map(\.description).min() ?? "") is missing): check the names, or give the right "
+                    + "ones with --map"
             )
         }
         try await checkReadable(zip(namespaces, targets).filter { $1.exists }, on: pool)

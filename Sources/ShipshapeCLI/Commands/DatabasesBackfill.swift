@@ -98,8 +98,8 @@ struct DatabasesBackfill {
         var places = try found.map { name in
             guard let title = job.job.name(in: name) else {
                 throw InputError(
-                    "the job in the database \(name) would be called \(job.job.name).in-\(name), and \(JobFile.nameRule): "
-                        + "give the job a shorter name, or name other databases with --databases")
+                    "the job in the database \(name) would be called \(job.job.name).in-\(name), and "
+                        + "\(JobFile.nameRule): give the job a shorter name, or name other databases with --databases")
             }
             return Place(database: name, job: try job.compiled(title, for: name))
         }

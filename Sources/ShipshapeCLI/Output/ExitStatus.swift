@@ -182,8 +182,8 @@ extension ExitStatus {
         if error.isOverload { return " (the server refuses commands because of its load: run it again later)" }
         if error.isTimeLimit {
             return
-                " (a time limit ended the command: the deployment's for all commands, or shipshape's own for short ones; "
-                + "try again when the servers are less busy)"
+                " (a time limit ended the command: the deployment's for all commands, or shipshape's own for short "
+                + "ones; try again when the servers are less busy)"
         }
         if error.isUntrusted {
             return

@@ -35,8 +35,8 @@ extension RunEvent {
         case .skipped(let failure): return ("skipped: _id \(failure.id.shellText), \(failure.name)", .warning)
         case .waitingForLocks(let documents, let seconds):
             return (
-                "waiting up to \(Int(seconds.rounded(.up))) s for \(documents.documents) that the sync translator holds "
-                    + "locked", .notice
+                "waiting up to \(Int(seconds.rounded(.up))) s for \(documents.documents) that the sync translator "
+                    + "holds locked", .notice
             )
         case .waitingForLedger(let documents, let seconds):
             return (

@@ -30,7 +30,8 @@ import Testing
         #expect(run.errors == "")
         #expect(
             run.output.hasPrefix(
-                "0 documents would stop syncing.\n  documents  safe      0 documents would stop syncing\n  limit      safe      no ledger, "
+                "0 documents would stop syncing.\n  documents  safe      0 documents would stop syncing\n  limit      "
+                    + "safe      no ledger, "
             ))
         #expect(run.output.contains(".person: 2 documents read of about 2, all fit\n"))
     }

@@ -160,7 +160,8 @@ import Testing
             let embedded = schema(
                 "Person", [],
                 [
-                    "\"dog\": {\"title\": \"Dog\", \"bsonType\": \"object\", \"properties\": {\(property("name", "string"))}}"
+                    "\"dog\": {\"title\": \"Dog\", \"bsonType\": \"object\", \"properties\": "
+                        + "{\(property("name", "string"))}}"
                 ])
             try write("Person", link, linking: "dog", to: "Dog", version: "old", test: test)
             try write("Dog", dog, version: "old", test: test)

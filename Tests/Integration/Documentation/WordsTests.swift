@@ -103,12 +103,13 @@ import Testing
         #expect(share <= 0.015, "\(begun.map { "\($0.file): \($0.comment)" }.joined(separator: "\n"))")
     }
 
-    @Test func noLineOfCodeIsLongerThanAScreen() throws {
+    /// JSON in a literal and the templates of pages keep the lines that they have.
+    @Test func noLineOfCodeIsLongerThan120Columns() throws {
         let files = ["Sources", "Tests", "Benchmarks"].flatMap { Self.files(below: $0, ["swift"]) } + ["Package.swift"]
-        for file in files {
+        for file in files where !file.contains("Fixtures") {
             let source = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
             let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
-            let long = lines.indices.filter { lines[$0].count > 120 }.map { $0 + 1 }
+            let long = lines.filter { $0.count > 120 && !$0.contains(/\#"|": \{|\{\{|<\w/) }
             #expect(long == [], "\(file)")
         }
     }

@@ -43,7 +43,7 @@ import Testing
                 let (lease, _) = try seeker.take(store, for: .backfill) {
                     attempts += 1
                     guard attempts <= 2 else { return }
-                    // Before the second attempt, another runner takes the lease, for longer than the first one's is waited for.
+                    // Before the second attempt, another runner takes the lease for longer than the first one's deadline.
                     let lease = Self.lease(of: UInt64(attempts), seconds: attempts == 1 ? 1 : 6, identity)
                     let change: BSONDocument = [
                         "lease": .object(lease), "version": .integer(JobStore.version), "state": "running",

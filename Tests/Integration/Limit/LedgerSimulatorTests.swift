@@ -30,7 +30,8 @@ import Testing
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 limits:
-                    "{chunk: {documents: \(chunk)}, unsynced: \(Self.limit), ledgerLag: \(Self.told.components.seconds)s}",
+                    "{chunk: {documents: \(chunk)}, unsynced: \(Self.limit), ledgerLag: "
+                    + "\(Self.told.components.seconds)s}",
                 more: "schema: {active: active.json, next: next.json}")
             try await LedgerSimulator.keeping(
                 "ledger", of: "tasks", in: test.database, active: try schema("active", test),

@@ -25,7 +25,8 @@ import Testing
     /// them.
     private func writeSchemas(_ test: PartnerCase, _ more: String = "") throws {
         let link = """
-            { "task": { "ref": "#/relationship/main/\(test.database.name)/Task", "foreign_key": "_id", "is_list": false } }
+            { "task": { "ref": "#/relationship/main/\(test.database.name)/Task", "foreign_key": "_id", "is_list": \
+            false } }
             """
         for (version, key) in [("v1", "objectId"), ("v2", "string")] {
             let folder = "\(version)/data_sources/main/\(test.database.name)"

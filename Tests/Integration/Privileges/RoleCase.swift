@@ -69,7 +69,8 @@ struct RoleCase: Sendable {
         Command(grants: ["unsynced", "FILE"], arguments: ["unsynced", "FILE"], subject: "person.json"),
         Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "job.yml"),
         Command(
-            grants: ["backfill", "FILE", "--dry-run"], arguments: ["backfill", "FILE", "--dry-run"], subject: "job.yml"),
+            grants: ["backfill", "FILE", "--dry-run"], arguments: ["backfill", "FILE", "--dry-run"],
+            subject: "job.yml"),
         Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "once.yml"),
         Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "extract.yml"),
         Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "embed.yml"),
@@ -137,7 +138,8 @@ struct RoleCase: Sendable {
             "job: migrated\ncollection: \(collection)\nsteps:\n  - default: {field: email, value: \"\"}\n",
             to: "jobs/migrated.yml")
         try folder.write(
-            "partner: tasks\nsource: \(database.name).Task\ntarget: \(database.name).TaskV2\n\(PartnerCase.documented)\n",
+            "partner: tasks\nsource: \(database.name).Task\ntarget: "
+                + "\(database.name).TaskV2\n\(PartnerCase.documented)\n",
             to: "tasks.yml")
         try await load()
     }

@@ -24,12 +24,14 @@ struct Certificates {
 
     private static let script = """
         set -e; cd "$1"
-        key() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -subj "$2" "${@:3}"; }
+        key() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -subj "$2" \
+        "${@:3}"; }
         authority() { key "$1" "/CN=$1" -x509 -days 30 -out "$1.pem"; }
         issue() {
             key "$1" "$3" -out "$1.csr"
             printf '%s\\n' "$4" >"$1.ext"
-            openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -extfile "$1.ext" -days "$5" -out "$1.crt"
+            openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -extfile "$1.ext" -days "$5" \
+        -out "$1.crt"
             cat "$1.crt" "$1.key" >"$1.pem"
         }
         authority ca

@@ -125,7 +125,8 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let script = """
-            openssl req -x509 -newkey rsa:2048 -keyout "$1/key" -out "$1/cert" -days 2 -passout pass:sesame -subj /CN=a &&
+            openssl req -x509 -newkey rsa:2048 -keyout "$1/key" -out "$1/cert" -days 2 -passout pass:sesame -subj \
+            /CN=a &&
             openssl genrsa -out "$1/other" 2048 && cat "$1/cert" "$1/key" >"$1/locked.pem" &&
             cat "$1/cert" "$1/other" >"$1/mixed.pem" && cp "$1/cert" "$1/cert.pem" && echo garbage >"$1/garbage.pem"
             """

@@ -41,7 +41,8 @@ enum NastyDocuments {
         """,
         """
         { "bsonType": "object", "properties": { "_id": { "bsonType": "int" },
-            "a": { "anyOf": [{ "bsonType": "int" }, { "bsonType": "string" }] }, "b": { "not": { "bsonType": "int" } } },
+            "a": { "anyOf": [{ "bsonType": "int" }, { "bsonType": "string" }] }, "b": { "not": { "bsonType": "int" } } \
+        },
           "patternProperties": { "^l": { "bsonType": "string" } }, "not": { "required": ["o"] } }
         """,
     ]
@@ -86,7 +87,8 @@ struct RandomDocuments {
             "_id": { "bsonType": "int" }, "a": { "bsonType": "int" }, "b": { "bsonType": "string" },
             "c": { "bsonType": "object", "required": ["a"], "properties": {
                 "a": { "bsonType": "double" }, "b": { "bsonType": "array", "items": { "bsonType": "string" } } } },
-            "d": { "bsonType": "array", "items": { "bsonType": "object", "properties": { "a": { "bsonType": "bool" } } } }
+            "d": { "bsonType": "array", "items": { "bsonType": "object", "properties": { "a": { "bsonType": "bool" } } \
+        } }
         } }
         """,
         """

@@ -68,7 +68,8 @@ struct JSONSchemaReaderTests {
             ),
             (
                 #"{"$jsonSchema": {"properties": {"a": {"exclusiveMinimum": 5}}}}"#,
-                "v.json:1:59: exclusiveMinimum needs minimum next to it (in this dialect exclusiveMinimum is a boolean, and minimum the bound)"
+                "v.json:1:59: exclusiveMinimum needs minimum next to it (in this dialect exclusiveMinimum is a "
+                    + "boolean, and minimum the bound)"
             ),
             (
                 #"{"$jsonSchema": {"required": []}}"#,
@@ -97,8 +98,8 @@ struct JSONSchemaReaderTests {
     @Test("what the reader makes of a schema spells the same schema again")
     func roundTrip() throws {
         let text = """
-            {"bsonType": ["int", "string"], "required": ["a"], "properties": {"a": {"minimum": 1, "exclusiveMinimum": true}}, \
-            "additionalProperties": {"pattern": "x"}, "items": [{}], "uniqueItems": true, "enum": [1, "x"], \
+            {"bsonType": ["int", "string"], "required": ["a"], "properties": {"a": {"minimum": 1, "exclusiveMinimum": \
+            true}}, "additionalProperties": {"pattern": "x"}, "items": [{}], "uniqueItems": true, "enum": [1, "x"], \
             "additionalItems": false, "patternProperties": {"^a": {"maxLength": {"$numberLong": "2"}}}, \
             "dependencies": {"a": ["b"], "c": {"required": ["d"]}}, "anyOf": [{"not": {"bsonType": "null"}}]}
             """

@@ -23,7 +23,8 @@ enum PrivilegeTable {
             them as a role.
 
             A command checks its user's privileges before it begins. If one is missing, it ends with exit code 77 and
-            names the action and the resource. A privilege with an entry under *without it* is optional: the command works
+            names the action and the resource. A privilege with an entry under *without it* is optional: the command \
+            works
             without it, as the entry says. The schema `live` also needs `listCollections` on the databases of its
             collections. `diff`, `lint` and `plan` connect to a deployment only with `--uri`. A ledger is read unless
             `--ledger none` is given; a job reads it only if its steps may make documents unsyncable.

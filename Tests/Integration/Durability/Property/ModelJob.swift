@@ -71,7 +71,8 @@ struct ModelJob: Sendable {
     static let activeSchema = """
         {"title": "C", "bsonType": "object", "required": ["_id"], "properties": {
           "_id": {"bsonType": "int"}, "a": {"bsonType": "string"}, "b": {"bsonType": "int"}, "d": {"bsonType": "bool"},
-          "c": {"bsonType": "mixed"}, "n": {"bsonType": "mixed"}, "é": {"bsonType": "mixed"}, "l": {"bsonType": "mixed"},
+          "c": {"bsonType": "mixed"}, "n": {"bsonType": "mixed"}, "é": {"bsonType": "mixed"}, "l": {"bsonType": \
+        "mixed"},
           "f1": {"bsonType": "mixed"}, "f2": {"bsonType": "mixed"}, "f4": {"bsonType": "mixed"},
           "m": {"bsonType": "object", "title": "M", "properties": {"k": {"bsonType": "mixed"}}},
           "q": {"bsonType": "object", "title": "Q", "properties": {"r": {"bsonType": "mixed"}}},

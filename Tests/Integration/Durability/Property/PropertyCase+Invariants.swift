@@ -68,7 +68,8 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that documents whose writes the journal acknowledges need the job no more, except those that users have touched.
+    /// Checks that documents whose writes the journal acknowledges no longer need the job, except those that users have
+    /// touched.
     func checkAcknowledged() async throws {
         try await test.mongod.waitForNoCommand(of: test.appName)
         guard try compiled().hasOnePhase else { return }

@@ -73,7 +73,8 @@ struct PropertyCase {
         PropertyViolation(
             kind: kind,
             description:
-                "\(text)\n  job: \(job.steps.map(\.yaml)), \(job.limits)\(job.isGated ? ", gated" : "")\n  after: \(trail.joined(separator: "; "))"
+                "\(text)\n  job: \(job.steps.map(\.yaml)), \(job.limits)\(job.isGated ? ", gated" : "")\n  after: "
+                + "\(trail.joined(separator: "; "))"
         )
     }
 

@@ -65,7 +65,8 @@ struct UndoEventsHistory {
             }
             lines.append(
                 "  journal \(key.json) \(BSONDocument(head).json): \(written) (\(lists.joined(separator: ", "))); "
-                    + "its group, the \(group["i"]?.document?.values.firstIndex(of: id) ?? -1)th: \(BSONDocument(fields).json)"
+                    + "its group, the \(group["i"]?.document?.values.firstIndex(of: id) ?? -1)th: "
+                    + "\(BSONDocument(fields).json)"
             )
         }
         return lines

@@ -31,8 +31,9 @@ import Testing
             }
         }
         print(
-            "undo events: \(sum.events) in \(count) jobs from seed \(first), \(sum.written) by runs, \(sum.restored) by "
-                + "undos, \(sum.named) documents named, \(sum.chances) changes back to what users had left as the job did"
+            "undo events: \(sum.events) in \(count) jobs from seed \(first), \(sum.written) by runs, \(sum.restored) "
+                + "by undos, \(sum.named) documents named, \(sum.chances) changes back to what users had left as the "
+                + "job did"
         )
         #expect(sum.restored > 0)
         #expect(sum.violations.isEmpty, "\(sum.violations.joined(separator: "\n"))")

@@ -158,7 +158,8 @@ private struct SchemaPair: Sendable {
         }
         let required = ["_id"] + fields.filter(\.isRequired).map(\.name)
         return """
-            { "title": "Task", "bsonType": "object", "required": [\(required.map { "\"\($0)\"" }.joined(separator: ", "))],
+            { "title": "Task", "bsonType": "object", "required": \
+            [\(required.map { "\"\($0)\"" }.joined(separator: ", "))],
               "properties": { "_id": { "bsonType": "int" }, \(properties.joined(separator: ", ")) } }
             """
     }

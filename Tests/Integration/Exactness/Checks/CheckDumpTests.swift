@@ -137,8 +137,8 @@ import Testing
             #expect(
                 line
                     == "shipshape: \(table) is neither BSON nor extended JSON: give a mongodump folder, a .bson "
-                    + "file, a mongodump archive, or a mongoexport file of JSON (not CSV), each plain or compressed with "
-                    + "gzip\n")
+                    + "file, a mongodump archive, or a mongoexport file of JSON (not CSV), each plain or compressed "
+                    + "with gzip\n")
             let damaged = try folder.write([0, 0, 0, 0, 1], to: "person.bson")
             let byte = try await refusal(damaged, schema)
             #expect(byte.contains("\(damaged) is damaged at byte 0 (invalid length); 0 documents before it are good"))

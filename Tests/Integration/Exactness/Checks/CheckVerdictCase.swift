@@ -48,7 +48,8 @@ struct CheckVerdictCase {
                 let isList = source.hasSuffix("[]")
                 let ref = "#/relationship/atlas/\(database.name)/\(target)"
                 return """
-                    "\(isList ? String(source.dropLast(2)) : source)": { "ref": "\(ref)", "foreign_key": "_id", "is_list": \(isList) }
+                    "\(isList ? String(source.dropLast(2)) : source)": { "ref": "\(ref)", "foreign_key": "_id", \
+                    "is_list": \(isList) }
                     """
             }
             if !members.isEmpty {

@@ -54,8 +54,9 @@ import Testing
                         seed \(seed), _id \(key), steps \(random.job.steps.map(\.yaml))
                         server \(change.before?.json ?? "unchanged") -> \(change.after?.json ?? "unchanged"), \
                         open \(change.isOpen), \(change.changes) changes
-                        client \(client[key]?.before?.json ?? "unchanged") -> \(client[key]?.after?.json ?? "unchanged"), \
-                        open \(client[key]?.isOpen == true), \(client[key]?.changes ?? -1) changes
+                        client \(client[key]?.before?.json ?? "unchanged") -> \
+                        \(client[key]?.after?.json ?? "unchanged"), open \(client[key]?.isOpen == true), \
+                        \(client[key]?.changes ?? -1) changes
                         """)
                 }
                 compared += server.values.count { $0.before != nil }

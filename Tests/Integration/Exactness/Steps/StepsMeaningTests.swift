@@ -107,14 +107,16 @@ import Testing
                 StepCase(["full": " B"], ["full": " B", "first": "", "last": "B"]),
             ])
         try await StepCase.run(
-            "split: {field: full, regex: '(?<first>[^,]+), *(?<last>(x|y)*z)', into: {first: a, last: b}, join: '{first}, {last}'}",
+            "split: {field: full, regex: '(?<first>[^,]+), *(?<last>(x|y)*z)', into: {first: a, last: b}, join: "
+                + "'{first}, {last}'}",
             [
                 StepCase(["full": "A, xyz"], ["full": "A, xyz", "a": "A", "b": "xyz"]),
                 StepCase(["full": "A,  xyz"], nil, .notSplittable), StepCase(["full": "A, xyz!"], nil, .notSplittable),
                 StepCase(["full": "A"], nil, .notSplittable),
             ])
         try await StepCase.run(
-            "split: {field: full, regex: '(?<first>[^,]+), *(?<last>(x|y)*z)', into: {first: a, last: b}, onLoss: allow}",
+            "split: {field: full, regex: '(?<first>[^,]+), *(?<last>(x|y)*z)', into: {first: a, last: b}, onLoss: "
+                + "allow}",
             [StepCase(["full": "A,  xyz!"], ["full": "A,  xyz!", "a": "A", "b": "xyz"])])
     }
 
