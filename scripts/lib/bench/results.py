@@ -40,8 +40,8 @@ class Results:
         lines = self.lines()
         missing = [row for row in self.order if row not in self.rows]
         text = ["# Results", "",
-                "Written by `scripts/bench`; [`README.md`](../README.md#measuring) says how to read it. What missed its "
-                "target is explained [below](#reasons).", ""]
+                "Written by `scripts/bench`; [`CONTRIBUTING.md`](../CONTRIBUTING.md#measuring) says how to read it.",
+                "The reasons for each missed target are [below](#reasons).", ""]
         text += [f"- {name}: {value}" for name, value in machine.items()] + [""]
         text += ["| " + " | ".join(title for _, title in COLUMNS) + " | rounds | measured at |",
                  "|" + " --- |" * (len(COLUMNS) + 2)]
