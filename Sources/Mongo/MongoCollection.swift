@@ -1,5 +1,6 @@
 package import BSON
 internal import CMongoC
+import Synchronization
 
 /// A collection as one client sees it; a small value, bound to that client's thread.
 package struct MongoCollection {

@@ -1,5 +1,6 @@
 package import BSON
 package import Evaluating
+import Jobs
 package import Mongo
 
 /// Evaluates a server-side phase on whole documents in the client, as the server's update would.

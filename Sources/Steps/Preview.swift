@@ -1,6 +1,6 @@
 package import BSON
 import Evaluating
-package import Jobs
+import Jobs
 package import Mongo
 
 /// Evaluates a phase without writing: returns each document as it is and as it would be.

@@ -70,7 +70,7 @@ extension BackfillRunner {
             // This only informs operators, so its failure is ignored.
             if let stopped { try? run.kernel.renew(setting: RangeChange.stopping(by: stopped.reason)) }
         } catch {
-            // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
+            // The failure is what counts; a lease that cannot be released ends by itself. After a failure of the
             // deployment the server may still be running a write, so a successor has to wait for the lease's end.
             if !error.leavesDoubt { _ = run.kernel.leave() }
             throw error

@@ -38,16 +38,16 @@ struct JobRun {
     }
 
     /// Runs the job as planned.
-    /// - Parameter told: called with each event, on any of the runner's threads.
+    /// - Parameter report: called with each event, on any of the runner's threads.
     func run(
-        _ plan: BackfillPlan, on pool: ClientPool, telling told: @escaping @Sendable (RunEvent) -> Void = { _ in }
+        _ plan: BackfillPlan, on pool: ClientPool, telling report: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) async throws -> BackfillReport {
         let progress = ProgressLine(
             job.job.name, total: isDryRun ? plan.collection.documents : plan.needing ?? plan.collection.documents,
             isTotalOfTheRest: !isDryRun && plan.needing != nil, isShown: showsProgress)
         defer { progress.finish() }
         let runner = makeRunner { [isQuiet] event in
-            told(event)
+            report(event)
             event.show(on: progress, quiet: isQuiet)
         }
         return try await onOwnedThread(name: "backfill") { [isDryRun] () throws in

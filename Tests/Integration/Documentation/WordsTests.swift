@@ -85,8 +85,16 @@ import Testing
         }
     }
 
+    /// Comments keep to the same table, and to further words that have another meaning in texts for operators.
     @Test func noCommentSaysAnotherWord() throws {
-        let table = try Self.table()
+        // Code lends bytes and walks documents.
+        let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
+        let further = [
+            ("anew", "again"), ("once more", "again"), ("nobody", "no client"), ("somebody", "another client"),
+            ("harm", "unsafe"), ("harms", "makes unsyncable"), ("harmed", "made unsyncable"), ("harmful", "unsafe"),
+            ("goes on", "continues"), ("told", "reported"), ("tells", "shows"), ("mend", "fix"), ("mended", "fixed"),
+        ]
+        let table = try Self.table().filter { !ofCode.contains($0.not) } + further.map { (not: $0, say: $1) }
         for (file, comment, _) in try Self.comments() {
             let plain = comment.replacing(/`+[^`\n]*`+|"[^"\n]*"/, with: "")
             #expect(Self.slips(in: plain, of: table) == [], "\(file): \(comment)")

@@ -90,7 +90,7 @@ extension BuildInfo {
         let text = (try? group.schema.extendedJSON()) ?? ""
         // A property without a name is that field, and no longer the object around it.
         if !numbers.lexicographicallyPrecedes([6, 0, 6]) { return text.contains(#""" : {"#) }
-        // A title among the dependencies is refused, and so is what 6.0 encrypts anew.
+        // Before 6.0 the server refuses a title among the dependencies, and some forms of encryption.
         guard !isAtLeast(6) else { return false }
         return text.contains(#""encrypt""#) || text.contains(#""title""#)
     }

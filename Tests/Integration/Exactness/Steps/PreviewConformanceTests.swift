@@ -5,7 +5,7 @@ import Testing
 
 @testable import Steps
 
-/// A dry run sees in each document what the server would make of it, whoever evaluates the steps.
+/// A dry run shows for each document what the server would make of it, also if the client evaluates the steps.
 @Suite struct PreviewConformanceTests {
     /// The change of a document; a document that does not need the job has none.
     private struct Change: Hashable, Sendable {
