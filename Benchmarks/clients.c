@@ -1,9 +1,10 @@
-// Clients of both sides of a partner, while a mirror carries their changes over.
+// Writes as the clients of both sides of a partner do, while a mirror carries their changes over.
 //
 //   clients URI DATABASE RATE SECONDS
 //
-// Changes so many documents a second, for so long: half of them by `title` in Task, the others by `name` in TaskV2, whose
-// `_id`s are those of Task as text. No document is changed on both sides. Prints how many changes it made, and in which time.
+// Changes RATE documents a second, for SECONDS. Half of the changes set `title` in Task. The others set `name` in TaskV2,
+// whose `_id`s are those of Task as text. No document is changed on both sides. Prints the number of changes and the time
+// that they took.
 
 #include <mongoc/mongoc.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What a backfill is measured against: the same change, without any of its care.
+// Makes the same change as a backfill, but without journal, fence and checks, to compare the times of both.
 //
 //   write run    URI DATABASE COMMAND     one command, given in extended JSON
 //   write retype URI DATABASE COLLECTION  a loop that reads each document and sends one update for it, 1,000 together:
@@ -44,7 +44,7 @@ static long long flush(mongoc_bulk_operation_t *bulk) {
     return count;
 }
 
-// Appends the new value of a field to what an update sets.
+// A function that appends the new value of a field to `set`, the fields that an update sets.
 typedef void (*change_t)(bson_iter_t *value, bson_t *set);
 
 static void retype(bson_iter_t *value, bson_t *set) {

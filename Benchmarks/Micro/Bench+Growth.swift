@@ -7,18 +7,20 @@ import ServerSchema
 import SystemPackage
 
 extension Bench {
-    /// Measures work that must not grow with the square of its size: each at one size, and at four times that size.
+    /// Measures work whose time must not grow with the square of its size.
+    ///
+    /// Each benchmark runs at one size and at four times that size.
     mutating func measureGrowth() throws {
         guard isAsked("growth") || only?.hasPrefix("growth: ") == true else { return }
         for count in [2_500, 10_000] {
             try measureEnum(count)
             try measureSchemas(count)
-            // Fewer links, because more than one step of each is examined separately.
+            // There are fewer links, because the planner examines several steps of each link one by one.
             try measureLinks(count / 10)
             try measureDocuments(count)
             try measureArchive(count)
         }
-        // In addition, a size that takes a minute.
+        // If only some benchmarks were requested, a size that takes a minute is measured, too.
         if only != nil { try measureSchemas(100_000) }
     }
 
@@ -60,7 +62,9 @@ extension Bench {
         for (name, new) in changes { try measureChange("\(count) properties \(name)", count, from: old, to: new) }
     }
 
-    /// Measures fields that are links to another collection and become lists of links; half of them are in one object.
+    /// Measures fields that are links to another collection and become lists of links.
+    ///
+    /// Half of the fields are in an embedded object.
     private mutating func measureLinks(_ count: Int) throws {
         func app(_ type: String, _ rest: String) throws -> ServerSchema {
             let field = "{\"bsonType\": \(type)}"
@@ -95,7 +99,7 @@ extension Bench {
     private mutating func measureDocuments(_ count: Int) throws {
         let set = try Self.schema(["\"a\": {\"bsonType\": \"array\", \"uniqueItems\": true}"])
         let compiled = CompiledSchema(set.collections[0], of: set)
-        // No double equals any of them.
+        // No double equals any of these decimals.
         let decimals = (0..<count).compactMap { Decimal128("0.\($0)00000000000000000001") }.map {
             BSONValue.decimal($0)
         }
@@ -107,7 +111,7 @@ extension Bench {
         let names = (0..<count).map { "shared--\($0)--shared--" }
         let wide = try Self.schema(names.map { "\"\($0)\": {\"bsonType\": \"int\"}" })
         let schema = CompiledSchema(wide.collections[0], of: wide)
-        // In reverse order, so that no field is where it is expected.
+        // The fields are in reverse order, so that none is where the checker expects it.
         let fields = BSONDocument(names.reversed().map { ($0, BSONValue.int(1)) })
         try measure("growth: names, \(count) alike at both ends", bytes: fields.bytes.count, items: count, of: "fields")
         {

@@ -5,7 +5,7 @@ import SchemaChange
 import ServerSchema
 
 extension Bench {
-    /// Measures the renderers, on as many findings as a report can have.
+    /// Measures the renderers of reports, with as many findings as a report can have.
     mutating func measureReports() throws {
         let report = try Self.manyGroups()
         let groups = report.collections[0].groups.count
@@ -23,7 +23,7 @@ extension Bench {
 
     private static let namespace = Namespace(database: "bench", collection: "Order")
 
-    /// Returns a report with every group that a tally has room for, each with its samples.
+    /// Returns a report with as many groups as a tally keeps, each with all of its samples.
     private static func manyGroups() throws -> CheckReport {
         let text = #"{"title": "Order", "properties": {"_id": {"bsonType": "int"}}, "additionalProperties": false}"#
         let schema = try ServerSchema.read(text: text, namespace: namespace)

@@ -31,8 +31,8 @@ struct Bench {
         results.append(
             Measurement(
                 name: name, bytes: bytes, items: items, unit: unit, seconds: seconds.sorted(),
-                // The minimum, because an allocation of one run alone, such as that of a table that grows once, is not
-                // part of the others.
+                // The minimum is taken, because a single run may have an allocation that the others do not have, such
+                // as that of a table that grows once.
                 allocations: allocations.min()))
     }
 
@@ -56,6 +56,6 @@ enum AllocationCounter {
         return unsafe unsafeBitCast(symbol, to: Function.self)
     }()
 
-    /// The number of allocations so far; `nil` if nothing counts them.
+    /// The number of allocations of the process so far; `nil` if `mallocs.c` is not preloaded.
     static var count: Int? { function.map { Int($0()) } }
 }

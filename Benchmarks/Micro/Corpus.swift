@@ -1,7 +1,7 @@
 import BSON
 import DemoData
 
-/// Documents one after another in one buffer, as in a batch from the server or in a file.
+/// Documents one after another in one buffer, as in a batch from the server or in a `.bson` file.
 struct Corpus {
     private(set) var bytes: [UInt8] = []
     /// The offset at which each document begins, and the offset at which the last one ends.
@@ -9,8 +9,8 @@ struct Corpus {
 
     var count: Int { offsets.count - 1 }
 
-    /// Makes flat documents.
-    /// - Parameter isFlawed: whether a tenth of them fail `Benchmarks/flat/strict.json`, in 20 ways.
+    /// Makes documents of ``FlatOrder``.
+    /// - Parameter isFlawed: whether a tenth of them fail `Benchmarks/flat/strict.json`, with 20 different flaws.
     init(documents: Int, isFlawed: Bool = false) {
         bytes.reserveCapacity(documents * 330)
         offsets.reserveCapacity(documents + 1)

@@ -5,11 +5,11 @@ struct Measurement {
     let name: String
     let bytes: Int
     let items: Int
-    /// The name of an item.
+    /// The name of the items, such as documents.
     let unit: String
     /// The processor time of each run, ascending.
     let seconds: [Double]
-    /// The allocations of a run; `nil` where they were not counted.
+    /// The number of allocations in a run; `nil` if they were not counted.
     let allocations: Int?
 
     var median: Double {
@@ -19,7 +19,7 @@ struct Measurement {
 
     var allocationsPerItem: Double? { allocations.map { Double($0) / Double(items) } }
 
-    /// Returns bytes, or items, per second.
+    /// Returns how much of an amount, such as bytes or items, a second handles.
     func rate(_ amount: Int, in seconds: Double) -> Double { Double(amount) / seconds }
 
     fileprivate var cells: [String] {
@@ -43,7 +43,7 @@ struct Measurement {
 }
 
 extension [Measurement] {
-    /// The measurements as aligned columns: text on the left, numbers on the right.
+    /// The measurements as a table with aligned columns: text on the left, numbers on the right.
     var table: String {
         let head = ["benchmark", "median ms", "range ms", "GB/s", "per second", "of", "allocations each"]
         let rows = [head] + map(\.cells)

@@ -3,7 +3,7 @@ import BSON
 
 /// Measures the parts of a check one by one, in memory and on one thread.
 ///
-/// It is a plain harness, because ordo-one/benchmark counts allocations by a hook that reads 0 here.
+/// It does not use ordo-one/benchmark, because the hook by which that package counts allocations reads 0 here.
 @main
 struct MicroBenchmarks: ParsableCommand {
     static let configuration = CommandConfiguration(

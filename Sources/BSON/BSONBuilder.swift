@@ -1,11 +1,11 @@
-/// Writes a document element by element.
+/// Builds a document element by element.
 public struct BSONBuilder: Sendable {
     private var bytes: [UInt8] = [0, 0, 0, 0]
 
     /// Starts an empty document.
     public init() {}
 
-    /// Starts with the elements of a document.
+    /// Starts with the elements of `document`, after which more can be appended.
     public init(continuing document: BSONDocument) {
         bytes = document.bytes
         bytes.removeLast()
@@ -18,13 +18,13 @@ public struct BSONBuilder: Sendable {
         append(value)
     }
 
-    /// Appends an element of another document unchanged.
+    /// Appends an element of another document, with its name, unchanged.
     public mutating func append(_ element: BSONElement, of view: borrowing BSONView) {
         bytes.append(element.type.rawValue)
         append(view.bytes, element.nameOffset, element.valueOffset + element.valueLength)
     }
 
-    /// Appends another document's value under a new name.
+    /// Appends the value of another document's element under a new name.
     public mutating func append(_ name: String, _ element: BSONElement, of view: borrowing BSONView) {
         bytes.append(element.type.rawValue)
         appendCString(name)

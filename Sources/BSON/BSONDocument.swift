@@ -1,12 +1,12 @@
 /// A document that owns its bytes.
 ///
-/// Making a document checks its length and terminator; its elements are checked when they are read.
+/// Creating a document checks its length and terminator; its elements are checked when they are read.
 public struct BSONDocument: Hashable, Sendable {
     /// The document as it is sent over the wire.
     public let bytes: [UInt8]
 
     /// Takes the bytes of one whole document.
-    /// - Throws: ``BSONError`` when the length field or the terminator does not fit.
+    /// - Throws: ``BSONError`` when the length field differs from the number of bytes, or the terminator is missing.
     public init(bytes: [UInt8]) throws(BSONError) {
         _ = try BSONView(unsafe bytes.span.bytes)
         self.bytes = bytes
@@ -17,7 +17,7 @@ public struct BSONDocument: Hashable, Sendable {
         self.init(trusted: view.bytes.extracting(view.start..<view.end).copied())
     }
 
-    /// Takes bytes that this module built.
+    /// Takes bytes that this module built, without checking them.
     init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
     /// Builds a document of these elements, in this order.
@@ -39,7 +39,7 @@ public struct BSONDocument: Hashable, Sendable {
         }
     }
 
-    /// Hashes the bytes as one piece; the synthesized method would hash them one by one.
+    /// Hashes all bytes at once; the synthesized method would hash them one by one.
     public func hash(into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
@@ -55,7 +55,7 @@ public struct BSONDocument: Hashable, Sendable {
     }
 
     /// Returns all elements in their order.
-    /// - Throws: ``BSONError`` at the first damaged element of this level; ``BSONView/validate()`` looks deeper.
+    /// - Throws: ``BSONError`` at the first damaged element. Only ``BSONView/validate()`` also checks nested documents.
     public func elements() throws(BSONError) -> [(name: String, value: BSONValue)] {
         var result: [(name: String, value: BSONValue)] = []
         let view = view
@@ -66,9 +66,9 @@ public struct BSONDocument: Hashable, Sendable {
         return result
     }
 
-    /// The values without their names, as an array holds them.
+    /// The values of the top-level elements, without their names.
     ///
-    /// Damaged bytes end the list.
+    /// If the bytes are damaged, the list ends before the damage.
     public var values: [BSONValue] {
         var result: [BSONValue] = []
         let view = view
@@ -79,7 +79,7 @@ public struct BSONDocument: Hashable, Sendable {
 }
 
 extension BSONDocument: ExpressibleByDictionaryLiteral {
-    /// Names keep their order, and may repeat.
+    /// Creates a document from a literal, whose names keep their order and may repeat.
     public init(dictionaryLiteral elements: (String, BSONValue)...) { self.init(elements) }
 }
 
@@ -91,7 +91,7 @@ extension BSONDocument {
         return builder.finish()
     }
 
-    /// Returns the document without the top-level elements of that name.
+    /// Returns the document without the top-level elements that have the name.
     /// - Throws: ``BSONError`` when an element of the top level is damaged.
     public func removing(_ name: String) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
@@ -103,8 +103,9 @@ extension BSONDocument {
         return builder.finish()
     }
 
-    /// Returns the document with this value in place of the first top-level element of that name, or at the end if
-    /// there is none; further elements of that name are removed.
+    /// Returns the document with a new value of the first top-level element that has the name.
+    ///
+    /// If there is none, the element is added at the end. Further elements with the name are removed.
     /// - Throws: ``BSONError`` when an element of the top level is damaged.
     public func replacing(_ name: String, with value: BSONValue) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
@@ -134,7 +135,7 @@ extension BSONDocument {
         return ordered == other.ordered
     }
 
-    /// The document with the fields of every object in the order of their names.
+    /// The document with the fields of every object in the order of their names; the same document if it is damaged.
     public var ordered: BSONDocument {
         guard let elements = try? elements() else { return self }
         let named = elements.enumerated().sorted {

@@ -2,16 +2,16 @@
 public struct BSONError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
-    /// Open: later versions may add kinds.
+    /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// A short stable name.
         public let rawValue: String
-        /// Wraps a name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The bytes end before the value does.
         public static let truncated = Self(rawValue: "truncated")
-        /// A length field is impossible for its place.
+        /// A length field has a value that is not possible there.
         public static let invalidLength = Self(rawValue: "invalid length")
         /// A type byte that the BSON specification does not define.
         public static let unknownType = Self(rawValue: "unknown type")
@@ -40,7 +40,7 @@ public struct BSONError: Error, Hashable, Sendable {
     /// The parser's explanation beyond the code; it never contains a document's value.
     public let detail: String?
 
-    /// Makes an error; never inlined, so that the loops that can fail at every byte stay small.
+    /// Creates an error; never inlined, so that the loops that can fail at every byte stay small.
     @inline(never)
     public init(_ code: Code, at offset: Int, detail: String? = nil) {
         self.code = code

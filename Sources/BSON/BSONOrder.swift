@@ -1,12 +1,12 @@
 /// The order of two values in MongoDB's comparison order, which sorts and indexes use.
 ///
-/// Sorting by ``compare(_:_:)`` gives the order in which mongod walks an ascending index without a collation.
+/// Sorting by ``compare(_:_:)`` gives the order in which mongod reads an ascending index without a collation.
 public enum BSONOrder: Int, Hashable, Sendable {
-    /// The first sorts before the second.
+    /// The first value sorts before the second.
     case less = -1
-    /// Neither sorts before the other; their bytes may still differ, as those of 1 and 1.0 do.
+    /// Neither value sorts before the other; their bytes may still differ, as those of 1 and 1.0 do.
     case equal = 0
-    /// The first sorts after the second.
+    /// The first value sorts after the second.
     case greater = 1
 
     /// Compares two Swift values by `<`.

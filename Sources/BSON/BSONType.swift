@@ -6,7 +6,7 @@ public struct BSONType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
     /// The byte on the wire.
     public let rawValue: UInt8
 
-    /// Wraps a byte, known or not.
+    /// Creates a type from its byte, which need not be a known one.
     @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
@@ -22,9 +22,9 @@ extension BSONType {
     public static let array = Self(rawValue: 0x04)
     /// Bytes with a subtype.
     public static let binData = Self(rawValue: 0x05)
-    /// Deprecated.
+    /// A deprecated type for values that are not defined.
     public static let undefined = Self(rawValue: 0x06)
-    /// Twelve bytes.
+    /// An ObjectId of twelve bytes.
     public static let objectId = Self(rawValue: 0x07)
     /// True or false.
     public static let bool = Self(rawValue: 0x08)
@@ -34,25 +34,25 @@ extension BSONType {
     public static let null = Self(rawValue: 0x0A)
     /// A regular expression with its options.
     public static let regex = Self(rawValue: 0x0B)
-    /// Deprecated.
+    /// A deprecated type: a namespace and an ObjectId.
     public static let dbPointer = Self(rawValue: 0x0C)
     /// JavaScript code.
     public static let javascript = Self(rawValue: 0x0D)
-    /// Deprecated.
+    /// A deprecated type of text.
     public static let symbol = Self(rawValue: 0x0E)
-    /// Deprecated.
+    /// A deprecated type: JavaScript code and its scope.
     public static let javascriptWithScope = Self(rawValue: 0x0F)
     /// A 32-bit integer.
     public static let int = Self(rawValue: 0x10)
-    /// The replication timestamp.
+    /// A replication timestamp: seconds and an ordinal.
     public static let timestamp = Self(rawValue: 0x11)
     /// A 64-bit integer.
     public static let long = Self(rawValue: 0x12)
     /// A 128-bit decimal number.
     public static let decimal = Self(rawValue: 0x13)
-    /// Sorts before every other value.
+    /// The value that sorts before every other one.
     public static let minKey = Self(rawValue: 0xFF)
-    /// Sorts after every other value.
+    /// The value that sorts after every other one.
     public static let maxKey = Self(rawValue: 0x7F)
 }
 

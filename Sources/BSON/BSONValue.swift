@@ -2,17 +2,17 @@
 public indirect enum BSONValue: Sendable {
     /// A 64-bit IEEE 754 number.
     case double(Double)
-    /// Text.
+    /// UTF-8 text.
     case string(String)
-    /// The bytes of a string that is not UTF-8. They are kept as they are, because they tell one `_id` from another.
+    /// The bytes of a string that is not UTF-8. They are kept as they are, because two `_id`s may differ only in them.
     case invalidString([UInt8])
     /// An embedded document.
     case object(BSONDocument)
-    /// An array, as the document with the names "0", "1", … that it is on the wire.
+    /// An array, as the document that it is on the wire, with the names "0", "1", ….
     case array(BSONDocument)
     /// Bytes with their subtype.
     case binary(subtype: UInt8, bytes: [UInt8])
-    /// Deprecated.
+    /// A deprecated value that is not defined.
     case undefined
     /// An ObjectId.
     case objectID(ObjectID)
@@ -28,7 +28,7 @@ public indirect enum BSONValue: Sendable {
     case dbPointer(String, ObjectID)
     /// JavaScript code.
     case javascript(String)
-    /// Deprecated.
+    /// A text of the deprecated type `symbol`.
     case symbol(String)
     /// Deprecated: JavaScript code and its scope.
     case javascriptWithScope(String, BSONDocument)
@@ -40,9 +40,9 @@ public indirect enum BSONValue: Sendable {
     case long(Int64)
     /// A 128-bit decimal number.
     case decimal(Decimal128)
-    /// Sorts before every other value.
+    /// The value that sorts before every other one.
     case minKey
-    /// Sorts after every other value.
+    /// The value that sorts after every other one.
     case maxKey
 
     /// The value's type.
@@ -110,27 +110,27 @@ public indirect enum BSONValue: Sendable {
 extension BSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByNilLiteral
 {
-    /// A `string`.
+    /// Creates a `string`.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An `int` where it fits, else a `long`.
+    /// Creates an `int` if the number fits, otherwise a `long`.
     public init(integerLiteral value: Int) { self = .integer(value) }
-    /// A `double`.
+    /// Creates a `double`.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A `bool`.
+    /// Creates a `bool`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An `object`; names keep their order, and may repeat.
+    /// Creates an `object`; names keep their order, and may repeat.
     public init(dictionaryLiteral elements: (String, BSONValue)...) { self = .object(BSONDocument(elements)) }
-    /// An `array`.
+    /// Creates an `array`.
     public init(arrayLiteral elements: BSONValue...) { self = .array(of: elements) }
-    /// The `null` value.
+    /// Creates the `null` value.
     public init(nilLiteral: ()) { self = .null }
 
-    /// An `int` where the number fits, else a `long`.
+    /// Returns an `int` if the number fits, otherwise a `long`.
     public static func integer(_ value: Int) -> BSONValue {
         Int32(exactly: value).map { .int($0) } ?? .long(Int64(value))
     }
 
-    /// An array of these values.
+    /// Returns an array of these values.
     public static func array(of values: some Sequence<BSONValue>) -> BSONValue {
         var builder = BSONBuilder()
         for (index, value) in values.enumerated() { builder.append(String(index), value) }
@@ -141,9 +141,8 @@ extension BSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 extension BSONValue: Hashable {
     /// Whether two values are of one type and equal.
     ///
-    /// NaN equals NaN, as on the server, which allows NaN once as an `_id`: a set of `_id`s has to find it. Strings,
-    /// symbols and code without a scope are compared by their bytes, as the server does: two spellings of é are two
-    /// `_id`s.
+    /// NaN equals NaN, as on the server: it allows NaN only once as an `_id`, so a set of `_id`s has to find it. Texts
+    /// of all types are compared by their bytes, as the server does: two spellings of é are two `_id`s.
     public static func == (left: BSONValue, right: BSONValue) -> Bool {
         switch (left, right) {
         case (.double(let one), .double(let two)): one == two || (one.isNaN && two.isNaN)
@@ -171,7 +170,7 @@ extension BSONValue: Hashable {
         }
     }
 
-    /// Hashes type and content, but not options, scopes and subtypes: few values have them, and `==` compares them.
+    /// Hashes the type and the content, but not the rarer parts: options, scopes, subtypes and the ids of DBPointers.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(type)
         switch self {
@@ -197,7 +196,7 @@ extension String {
 }
 
 extension BSONValue {
-    /// Whether two values have the same type and bytes: NaN is the same as itself, 1 is not the same as 1.0.
+    /// Whether two values have the same type and bytes: NaN is the same as itself, but 1 is not the same as 1.0.
     public func hasSameBytes(as other: BSONValue) -> Bool { BSONDocument([("", self)]) == BSONDocument([("", other)]) }
 }
 

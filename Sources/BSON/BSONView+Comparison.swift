@@ -61,7 +61,7 @@ extension BSONView {
             let (left, right) = (try next(&position), try other.next(&otherPosition))
             guard let left, let right else { return left == nil && right == nil }
             guard nameBytes(left).isEqual(to: other.nameBytes(right)) else {
-                // From the first field whose position differs, each field is searched for.
+                // The order of the fields differs from here on, so each remaining field is looked up by its name.
                 return try hasEqualFields(from: start, to: other, from: otherStart, levels: levels)
             }
             guard try isEqual(left, to: right, of: other, levels: levels) else { return false }
@@ -88,7 +88,7 @@ extension BSONView {
         return count
     }
 
-    /// The number of fields with the same name before the field itself.
+    /// Returns how many fields from the position `start` to `field` have the same name as `field`.
     private func occurrences(of field: BSONElement, from start: Int) throws(BSONError) -> Int {
         var (position, count) = (start, 0)
         while let other = try next(&position), other.nameOffset < field.nameOffset {
@@ -121,8 +121,9 @@ extension BSONValue {
 
 /// Source: `BSONObj::woCompare` and `BSONElement::compareElements` in mongod 6.0.
 extension BSONView {
-    /// Compares two documents field by field: type, then name, then value; of two that are equal so far, the shorter
-    /// one is first.
+    /// Compares two documents field by field: by the type, then the name, then the value of each field.
+    ///
+    /// If one document ends while all fields were equal, it is first.
     public func compare(to other: borrowing BSONView) -> BSONOrder {
         compareFields(to: other, names: true, levels: Self.maximumDepth)
     }
@@ -137,7 +138,7 @@ extension BSONView {
     private func compareFields(to other: borrowing BSONView, names: Bool, levels: Int) -> BSONOrder {
         var (position, otherPosition) = (firstPosition, other.firstPosition)
         while true {
-            // A damaged element counts as the end: the order stays total, and nothing is thrown in a sort.
+            // A damaged element counts as the document's end, so that the order stays total and a sort throws nothing.
             let left = (try? next(&position)) ?? nil
             let right = (try? other.next(&otherPosition)) ?? nil
             guard let left, let right else { return BSONOrder(left == nil ? 0 : 1, right == nil ? 0 : 1) }
@@ -200,7 +201,7 @@ extension BSONView {
 }
 
 extension BSONOrder {
-    /// Compares bytes, then lengths.
+    /// Compares two byte sequences: the first bytes that differ decide, or else the lengths.
     fileprivate init(_ left: RawSpan, _ right: RawSpan) {
         let count = min(left.byteCount, right.byteCount)
         for offset in 0..<count {

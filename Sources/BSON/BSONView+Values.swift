@@ -76,7 +76,7 @@ extension BSONView {
     /// The element's name; bytes that are not UTF-8 are replaced.
     public func name(_ element: BSONElement) -> String { nameBytes(element).decoded() }
 
-    /// Returns the first element with the name; `nil` if there is none.
+    /// Returns the first top-level element with the name; `nil` if there is none.
     public func find(_ name: String) throws(BSONError) -> BSONElement? {
         var position = firstPosition
         while let element = try next(&position) {
@@ -112,7 +112,7 @@ extension RawSpan {
 
 extension BSONView {
     /// Returns a copy of the element's value.
-    /// - Throws: ``BSONError`` when the value, at its own level, is damaged.
+    /// - Throws: ``BSONError`` when the value is damaged; documents inside it are not checked.
     public func value(_ element: BSONElement) throws(BSONError) -> BSONValue {
         switch element.type {
         case .double: .double(double(element))
@@ -172,7 +172,7 @@ extension BSONView {
 }
 
 extension RawSpan {
-    /// The bytes as a string, or as an invalid string where they are not UTF-8.
+    /// The bytes as a `string`, or as an `invalidString` if they are not UTF-8.
     fileprivate var text: BSONValue {
         unsafe withUnsafeBytes { bytes in
             let text = unsafe String(validating: bytes, as: UTF8.self)

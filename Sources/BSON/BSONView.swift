@@ -6,11 +6,11 @@
 public struct BSONElement: BitwiseCopyable, Sendable {
     /// The value's type.
     public let type: BSONType
-    /// The first byte of the name.
+    /// The offset of the name's first byte.
     public let nameOffset: Int
     /// The number of bytes of the name, without its NUL.
     public let nameLength: Int
-    /// The first byte of the value.
+    /// The offset of the value's first byte.
     public let valueOffset: Int
     /// The number of bytes of the value, with its length prefix and terminator where the type has them.
     public let valueLength: Int
@@ -27,30 +27,32 @@ public struct BSONElement: BitwiseCopyable, Sendable {
 
 /// A document inside a buffer that another object owns: nothing is copied, and the view cannot outlive the buffer.
 ///
-/// Making a view checks the document's own length and terminator. ``next(_:)`` checks each element when it reads it, so
-/// that no byte outside the document is read, whatever the bytes say.
+/// Creating a view checks the document's own length and terminator. ``next(_:)`` checks each element when it reads it,
+/// so that no byte outside the document is read, whatever the bytes say.
 @frozen
 public struct BSONView: ~Escapable {
-    /// The levels of nesting that a document may have; mongod's own limit is 180 (`BSONDepth`), this one leaves room.
+    /// The levels of nesting that a document may have.
+    ///
+    /// mongod's own limit is lower: 180 (`BSONDepth`).
     @inlinable
     public static var maximumDepth: Int { 250 }
 
     /// The buffer that contains the document.
     public let bytes: RawSpan
-    /// The document's first byte in the buffer, where its length field begins.
+    /// The offset in the buffer of the document's first byte, where its length field begins.
     public let start: Int
-    /// The byte after the document.
+    /// The offset in the buffer of the byte after the document.
     public let end: Int
 
-    /// Views the document that fills `bytes`.
-    /// - Throws: ``BSONError`` when the length field differs from the buffer's, or the terminator is missing.
+    /// Creates a view of the document that fills `bytes`.
+    /// - Throws: ``BSONError`` when the length field differs from the buffer's length, or the terminator is missing.
     @inlinable
     @_lifetime(copy bytes)
     public init(_ bytes: RawSpan) throws(BSONError) {
         try self.init(bytes, start: 0, end: bytes.byteCount)
     }
 
-    /// Views the document that fills `bytes[start..<end]`.
+    /// Creates a view of the document that fills `bytes[start..<end]`.
     @inlinable
     @_lifetime(copy bytes)
     init(_ bytes: RawSpan, start: Int, end: Int) throws(BSONError) {
@@ -110,7 +112,7 @@ public struct BSONView: ~Escapable {
     package func element(
         of type: BSONType, nameOffset: Int, nameEnd: Int, _ position: inout Int
     ) throws(BSONError) -> BSONElement {
-        // Offsets cannot overflow, because a document has at most 2 GiB and each length is compared with the rest.
+        // Offsets cannot overflow: a document has at most 2 GiB, and each length is compared with the rest of it.
         let valueOffset = nameEnd &+ 1
         let valueLength = try length(of: type, at: valueOffset)
         // The document's terminator comes after the last value, so a value never reaches `end` itself.
@@ -177,8 +179,7 @@ extension BSONView {
     @inlinable
     @inline(__always)
     func length(of type: BSONType, at offset: Int) throws(BSONError) -> Int {
-        // A switch instead of a table, because the processor predicts the branch and continues with the next element.
-        // Literals instead of names, because another module's constant costs a call.
+        // A switch, not a table, because the processor predicts its branch and continues with the next element.
         switch type.rawValue {
         case 0x01, 0x09, 0x11, 0x12: return 8  // double, date, timestamp, long
         case 0x10: return 4  // int
@@ -242,17 +243,17 @@ extension BSONView {
     ///   ``maximumDepth`` levels deep.
     public func validate() throws(BSONError) { try validate(levels: Self.maximumDepth) }
 
-    /// Does the same with another limit of levels; a document of scalars needs 0.
+    /// Does the same as ``validate()`` with another limit of nesting; a document that contains only scalars needs 0.
     func validate(levels: Int) throws(BSONError) {
         var position = firstPosition
         while let element = try step(&position) { try validate(element, levels: levels) }
     }
 
-    /// Does the same for the value of an element, which may have `levels` levels of its own; a scalar needs 0.
+    /// Does the same for the value of an element, inside which `levels` levels may be nested; a scalar needs 0.
     @inlinable
     @inline(__always)
     package func validate(_ element: BSONElement, levels: Int) throws(BSONError) {
-        // Literals instead of names, because another module's constant costs a call.
+        // Literals are used instead of names, because another module's constant costs a call.
         switch element.type.rawValue {
         case 0x03, 0x04: try validate(document(element), levels: levels)  // object, array
         case 0x0F: try validate(scope(element), levels: levels)  // javascriptWithScope

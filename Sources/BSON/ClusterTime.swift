@@ -1,9 +1,9 @@
-/// A time on a deployment's logical clock; every change of its data has one.
+/// A time on a deployment's logical clock; every change of the deployment's data has one.
 public struct ClusterTime: Hashable, Sendable {
-    /// Seconds since 1970 in the upper half, an ordinal in the lower half: the bits of a BSON timestamp.
+    /// The bits of a BSON timestamp: seconds since 1970 in the upper half, an ordinal in the lower half.
     public let rawValue: UInt64
 
-    /// Wraps the bits of a timestamp.
+    /// Creates a time from the bits of a timestamp.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Seconds since 1970 in UTC.

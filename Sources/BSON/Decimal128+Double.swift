@@ -1,5 +1,5 @@
 extension Decimal128 {
-    /// The double's exact value, rounded to 34 digits, half to even.
+    /// Converts a double: its exact value, rounded to 34 digits, half to even.
     public init(rounding value: Double) {
         guard value.isFinite else {
             self = value.isNaN ? .nan : value < 0 ? .negativeInfinity : .infinity
@@ -14,9 +14,9 @@ extension Decimal128 {
         self.init(isNegative: value < 0, coefficient: coefficient, exponent: expansion.exponent)
     }
 
-    /// Compares with a double by value, exactly: all of the up to 767 digits of the double count.
+    /// Compares with a double by value, exactly: all of the double's digits count, of which there are up to 767.
     ///
-    /// mongod does the same: it takes 0.1 as a double for more than the nearest decimal of 34 digits.
+    /// mongod does the same: to it, the double 0.1 is greater than the nearest decimal number of 34 digits.
     public func compared(to value: Double) -> BSONOrder {
         let order = compared(to: Decimal128(rounding: value))
         guard order == .equal, value.isFinite, value != 0 else { return order }
@@ -26,13 +26,13 @@ extension Decimal128 {
     }
 }
 
-/// All digits of a finite positive double: at most 767.
+/// The decimal digits of the exact value of a finite positive double: at most 767.
 private struct DecimalExpansion {
     /// The digits in groups of nine, the least significant group first.
     private var limbs: [UInt64] = []
-    /// The power of ten to multiply the digits with.
+    /// The power of ten by which the digits are multiplied.
     private(set) var exponent: Int
-    /// How the rounded number compares with the exact one.
+    /// The order of the rounded number and the exact one.
     private(set) var rounded = BSONOrder.equal
 
     private static let limbDigits = 9
@@ -68,7 +68,7 @@ private struct DecimalExpansion {
         append(carry)
     }
 
-    /// Keeps the first `digits` digits, rounded half to even, and raises the exponent by the number of dropped digits.
+    /// Returns the leading digits, rounded half to even, and adds the number of dropped digits to the exponent.
     mutating func round(to digits: Int) -> UInt128 {
         var dropped = digitCount - digits
         var result: UInt128 = 0

@@ -29,8 +29,8 @@ extension Decimal128: CustomStringConvertible {
 extension Decimal128: LosslessStringConvertible {
     /// Reads `12.50`, `-1E+3`, `Infinity`, `inf` or `NaN`, in any case of letters.
     ///
-    /// Returns `nil` for any other text. Never rounds: like libbson, returns `nil` for a number that 34 digits or the
-    /// range of exponents cannot hold exactly.
+    /// Any other text gives `nil`. The number is never rounded: like libbson, this gives `nil` for a number that 34
+    /// digits or the range of exponents cannot hold exactly.
     public init?(_ text: String) {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -45,12 +45,12 @@ extension Decimal128: LosslessStringConvertible {
     }
 }
 
-/// The digits and the power of ten of a number that is being read from text.
+/// The coefficient and the exponent of a number that is being read from text.
 private struct ScannedDecimal {
     var coefficient: UInt128 = 0
     var exponent = 0
 
-    /// Scans the whole text, which must have the form `digits[.digits][E[sign]digits]`.
+    /// Scans the whole text as `digits[.digits][E[sign]digits]`; `nil` for any other text.
     init?(_ text: Substring.UTF8View) {
         var hasDigits = false
         var isFraction = false
@@ -78,7 +78,7 @@ private struct ScannedDecimal {
 
     private static func power(_ text: Substring.UTF8View) -> Int? {
         guard !text.isEmpty else { return 0 }
-        // Far beyond the range of exponents, but small enough to add to the count of digits without overflow.
+        // The limit is far beyond the range of exponents, but adding the number of digits to it cannot overflow.
         return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
     }
 
@@ -97,7 +97,7 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Brings the exponent into its range by moving zeros; returns `false` if that would lose a digit.
+    /// Moves zeros between coefficient and exponent until the exponent is in its range; returns `false` if that fails.
     mutating func fit() -> Bool {
         let range = Decimal128.exponents
         guard coefficient != 0 else {

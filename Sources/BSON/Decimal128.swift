@@ -1,4 +1,4 @@
-/// An IEEE 754-2008 decimal number of 128 bits, in the binary-integer form that BSON uses.
+/// An IEEE 754-2008 decimal number of 128 bits, in the binary-integer encoding that BSON uses.
 ///
 /// `==` compares bits: 1 and 1.0 differ. ``compared(to:)`` compares numbers.
 @frozen
@@ -8,14 +8,14 @@ public struct Decimal128: Hashable, Sendable, BitwiseCopyable {
     /// The lower bits of the coefficient.
     public let low: UInt64
 
-    /// Wraps the two words.
+    /// Creates a number from its two halves.
     @inlinable
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// The integer, exactly.
+    /// Converts an integer exactly.
     public init(_ value: Int64) {
         self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
     }
@@ -26,10 +26,10 @@ extension Decimal128 {
     static let digits = 34
     /// The largest coefficient.
     static let largestCoefficient: UInt128 = 9_999_999_999_999_999_999_999_999_999_999_999
-    /// The powers of ten that a coefficient may be multiplied with.
+    /// The exponents of ten that a number may have.
     static let exponents = -6176...6111
 
-    /// Packs a finite number.
+    /// Creates a finite number from its parts.
     /// - Precondition: coefficient and exponent are in range.
     init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
         precondition(coefficient <= Self.largestCoefficient && Self.exponents.contains(exponent))
@@ -57,7 +57,7 @@ extension Decimal128 {
     /// Whether this is 0, whatever its sign and exponent.
     public var isZero: Bool { isFinite && coefficient == 0 }
 
-    /// The integer factor of a finite number, which is this times ten to the power of ``exponent``.
+    /// The integer that, multiplied by ten to the power of ``exponent``, gives a finite number.
     ///
     /// Bits that would mean more than 34 digits count as 0, as IEEE 754 requires.
     var coefficient: UInt128 {
@@ -69,7 +69,9 @@ extension Decimal128 {
     /// The power of ten of a finite number.
     var exponent: Int { Int(high >> (hasLargeForm ? 47 : 49) & 0x3FFF) + Self.exponents.lowerBound }
 
-    /// Whether the exponent is stored two bits lower, a form whose coefficients are always too large.
+    /// Whether the number is encoded with the exponent two bits lower.
+    ///
+    /// Coefficients in this encoding are always too large.
     private var hasLargeForm: Bool { high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 }
 }
 
@@ -99,7 +101,7 @@ extension UInt128 {
         return result
     }
 
-    /// How many decimal digits the number has; 1 for zero.
+    /// The number of decimal digits; 1 for zero.
     var decimalDigits: Int {
         var (count, rest) = (1, self)
         while rest >= 10 { (count, rest) = (count + 1, rest / 10) }
@@ -119,14 +121,14 @@ extension Decimal128 {
 
     private var signum: Int { isZero ? 0 : isNegative ? -1 : 1 }
 
-    /// Compares without signs; neither number may be NaN or zero.
+    /// Compares two numbers without their signs; neither number may be NaN or zero.
     private func magnitudeCompared(to other: Decimal128) -> BSONOrder {
         if isInfinite || other.isInfinite { return BSONOrder(isInfinite ? 1 : 0, other.isInfinite ? 1 : 0) }
         let (left, right) = (coefficient, other.coefficient)
         let (leftDigits, rightDigits) = (left.decimalDigits, right.decimalDigits)
         let (leading, otherLeading) = (leftDigits + exponent, rightDigits + other.exponent)
         guard leading == otherLeading else { return BSONOrder(leading, otherLeading) }
-        // The first digits have the same power of ten, so padding the shorter coefficient makes both equally long.
+        // The first digits have the same power of ten, so the shorter coefficient is padded with zeros to compare them.
         let shift = rightDigits - leftDigits
         return BSONOrder(left * .powerOfTen(max(shift, 0)), right * .powerOfTen(max(-shift, 0)))
     }

@@ -1,14 +1,14 @@
-/// Values of which no two are equal, ignoring the order of their objects' fields as `enum` does.
+/// A list of values of which no two are equal, if the order of their objects' fields is ignored as `enum` does.
 package struct DistinctValues {
     /// The values, in the order in which they were inserted.
     package private(set) var values: [BSONValue] = []
-    /// The indexes of the values, by a hash that equal values share.
+    /// The indexes in ``values``, by a hash that equal values share.
     private var places: [Int: [Int]] = [:]
 
-    /// The number of comparisons so far.
+    /// The number of comparisons of two values so far.
     package private(set) var comparisons = 0
 
-    /// Makes an empty list.
+    /// Creates an empty list.
     package init() {}
 
     /// Adds a value; returns `false` if an equal one is already in the list.

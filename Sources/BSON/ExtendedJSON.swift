@@ -4,7 +4,7 @@
 /// names without a NUL. JavaScript code is cut at a NUL. A `-0` is read as the `int` 0, the payload of a NaN is lost,
 /// JavaScript code and DBPointers inside an array are refused, and code inside a scope is read as an object.
 public enum ExtendedJSON {
-    /// How numbers and dates are written.
+    /// The spelling of numbers and dates in extended JSON.
     public enum Form: Hashable, Sendable {
         /// Every type is written, so that reading the text gives the same bytes again.
         case canonical
@@ -15,14 +15,14 @@ public enum ExtendedJSON {
         case relaxed
     }
 
-    /// Levels of nesting that libbson writes; it would replace deeper ones with an ellipsis.
+    /// The levels of nesting that libbson writes; it would replace deeper ones with an ellipsis.
     static let maximumDepth = 200
 }
 
 extension BSONView {
     /// Writes the document as extended JSON, on one line.
-    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds something
-    ///   that extended JSON cannot express.
+    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds a value that
+    ///   extended JSON cannot express.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
         try validate(levels: ExtendedJSON.maximumDepth)
         let text = unsafe bytes.extracting(start..<end).withUnsafeBytes { document in
@@ -43,13 +43,14 @@ extension BSONDocument {
     /// - Throws: ``BSONError`` with the parser's message, without its quotations from the text.
     public init(extendedJSON text: String) throws(BSONError) { try self.init(extendedJSON: text, prefix: 0) }
 
+    /// Reads one document from extended JSON that begins with bytes of our own.
     /// - Parameter prefix: the number of bytes put before the caller's text; error positions leave them out.
     fileprivate init(extendedJSON text: String, prefix: Int) throws(BSONError) {
         try JSONObjectScanner.checkOneObject(text, prefix: prefix)
         try self.init(LibBSON.parse(text), prefix: prefix)
     }
 
-    /// Reads one document from the UTF-8 text of one object, whose end is known.
+    /// Reads one document from the UTF-8 text of one object, without text before or after it.
     init(extendedJSON object: RawSpan) throws(BSONError) {
         try self.init(unsafe object.withUnsafeBytes { unsafe LibBSON.parse($0) }, prefix: 0)
     }
@@ -66,7 +67,7 @@ extension BSONDocument {
 }
 
 extension BSONView {
-    /// Refuses a document that libbson did not read as the text says.
+    /// Throws an error for a document that libbson read differently from what the text says.
     ///
     /// libbson 1.23 gives JavaScript code and DBPointers inside an array a name that was left over in memory.
     fileprivate func checkReadByLibBSON(isArray: Bool) throws(BSONError) {

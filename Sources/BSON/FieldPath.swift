@@ -1,6 +1,6 @@
 /// A path to a field inside nested objects, such as `address.city`.
 ///
-/// A path does not descend into arrays. MongoDB's own paths do, so a repair must not rely on them. A job names the
+/// A path does not descend into arrays, but MongoDB's own paths do, so a repair must not rely on those. A job names the
 /// elements of a list, or the values of a dictionary, with `[]`: `pets.[].toy`.
 public struct FieldPath: Hashable, Sendable {
     /// The names from the outermost to the innermost; never empty.
@@ -34,11 +34,11 @@ extension FieldPath: CustomStringConvertible {
 public struct FieldPathError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
-    /// Open: later versions may add kinds.
+    /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// A short stable name.
         public let rawValue: String
-        /// Wraps a name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The text is empty.
@@ -55,7 +55,7 @@ public struct FieldPathError: Error, Hashable, Sendable {
     public let code: Code
     /// The text as it was given.
     public let path: String
-    /// The place of the name in the path, from 0.
+    /// The index, from 0, of the defective name in the path.
     public let component: Int
 
     init(_ code: Code, path: String, component: Int) {
@@ -74,11 +74,11 @@ extension FieldPathError: CustomStringConvertible {
 
 /// The result of looking up a ``FieldPath`` in a document.
 public enum FieldLookup: ~Escapable {
-    /// The element, and the view that it belongs to: the innermost object.
+    /// The element that the path leads to, and the view that it belongs to: the innermost object.
     case found(BSONElement, BSONView)
-    /// The object that should hold the path's name of this index does not have it.
+    /// An object does not have the name with this index in the path.
     case missing(component: Int)
-    /// The path's field of this index is not an object, so it cannot hold the next one.
+    /// The field with this index in the path is not an object, so it cannot hold the next name.
     case blocked(component: Int, by: BSONType)
 }
 
@@ -104,6 +104,6 @@ extension FieldPath {
         components.indices.dropFirst().map { FieldPath(trusted: Array(components[..<$0])) }
     }
 
-    /// Joins names that are known to be valid.
+    /// Creates a path from names that are known to be valid.
     package init(trusted components: [String]) { self.components = components }
 }

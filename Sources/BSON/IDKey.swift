@@ -1,10 +1,10 @@
 /// An `_id`, or a link to one, as the server compares it: whole numbers are equal across their types.
 @frozen
 public struct IDKey: Hashable, Sendable {
-    /// The value; a whole number as a `long`.
+    /// The value; a whole number of any type is a `long`.
     public let value: BSONValue
 
-    /// The key of a value.
+    /// Creates the key of a value.
     public init(_ value: BSONValue) {
         let whole: Int64? =
             switch BSONNumber(value) {

@@ -1,14 +1,14 @@
 /// Finds where one JSON object ends.
 ///
 /// libbson stops after the first document of a text and does not report a second one. It also takes an array for a
-/// document. This scanner lets a job file or an export that holds either be refused.
+/// document. With this scanner, a job file or an export that contains either is refused.
 struct JSONObjectScanner {
     private var depth = 0
     private var isQuoted = false
     private var isEscaped = false
     private var isDone = false
 
-    /// Refuses text that is not exactly one object and white space; the parser checks the content of the object.
+    /// Throws an error for text that is not exactly one object and white space; the parser checks the object's content.
     ///
     /// - Parameter prefix: the number of bytes at the start that error positions leave out.
     static func checkOneObject(_ text: String, prefix: Int) throws(BSONError) {

@@ -9,7 +9,7 @@ enum LibBSON {
 
     /// Renders a document, by `bson_as_canonical_extended_json` or by its relaxed counterpart.
     ///
-    /// Returns `nil` when libbson cannot express it.
+    /// Returns `nil` when libbson cannot express the document.
     static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
         var length = 0
         let json = unsafe cbson_extended_json(document.baseAddress, document.count, isRelaxed, &length)
@@ -18,13 +18,13 @@ enum LibBSON {
         return unsafe String(decoding: UnsafeRawBufferPointer(start: json, count: length), as: UTF8.self)
     }
 
-    /// Parses one document, by `bson_new_from_json`.
+    /// Parses one document from text, by `bson_new_from_json`.
     static func parse(_ text: String) -> Result<[UInt8], Message> {
         var text = text
         return text.withUTF8 { unsafe parse(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Parses one document, by `bson_new_from_json`.
+    /// Parses one document from UTF-8 bytes, by `bson_new_from_json`.
     static func parse(_ utf8: UnsafeRawBufferPointer) -> Result<[UInt8], Message> {
         var length: UInt32 = 0
         var error = bson_error_t()
@@ -46,7 +46,7 @@ enum LibBSON {
 extension LibBSON.Message {
     /// Returns the message without its quotations from the text, which may be a document's values.
     ///
-    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; all others keep `"…"` as a mark.
+    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; others keep `"…"` for the quotations.
     func redacted(shiftingPositionsBy shift: Int) -> String {
         let position = text.range(after: "position ").flatMap { Int(text[$0].prefix { $0.isNumber }) }
         if let position, let code = text.split(separator: ": \"").last, code.hasSuffix("\"") {

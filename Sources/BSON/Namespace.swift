@@ -1,11 +1,11 @@
-/// A database and a collection in it.
+/// The full name of a collection: its database and its name in the database.
 public struct Namespace: Hashable, Sendable {
     /// The database's name.
     public let database: String
     /// The collection's name; it may contain dots.
     public let collection: String
 
-    /// Joins the two.
+    /// Creates a namespace from two names.
     public init(database: String, collection: String) {
         self.database = database
         self.collection = collection

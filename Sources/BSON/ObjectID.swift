@@ -5,7 +5,7 @@ public struct ObjectID: Hashable, Sendable, BitwiseCopyable {
     /// The last four bytes, most significant first.
     public let low: UInt32
 
-    /// Wraps the two integers.
+    /// Creates an ObjectId from its two parts.
     public init(high: UInt64, low: UInt32) {
         self.high = high
         self.low = low

@@ -3,7 +3,7 @@ public struct ServerTime: Hashable, Sendable {
     /// Milliseconds since 1970 in UTC.
     public let milliseconds: Int64
 
-    /// Wraps milliseconds since 1970 in UTC.
+    /// Creates a time from milliseconds since 1970 in UTC.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// Takes the time from a date; `nil` for a value of another type.
@@ -42,7 +42,7 @@ extension ServerTime: CustomStringConvertible {
 
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// Year, month and day of a count of days since 1970, by Howard Hinnant's `civil_from_days`.
+    /// Returns year, month and day of a count of days since 1970, by Howard Hinnant's `civil_from_days`.
     private static func civil(_ days: Int) -> (Int, Int, Int) {
         let shifted = days + 719_468
         let era = shifted.dividedFloor(by: 146_097)
@@ -56,7 +56,7 @@ extension ServerTime: CustomStringConvertible {
 }
 
 extension BinaryInteger {
-    /// The quotient, rounded towards minus infinity.
+    /// Returns the quotient, rounded towards minus infinity.
     fileprivate func dividedFloor(by divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -3,7 +3,7 @@ extension String {
     /// escaped.
     package var quotedAsJSON: String { quoted(\.escapedAsJSON) }
 
-    /// The text in quotation marks, valid in YAML, which has no surrogates.
+    /// The text in quotation marks, valid in YAML, which escapes characters above U+FFFF without surrogates.
     package var quotedAsYAML: String {
         quoted { scalar in
             guard scalar.value > 0xFFFF else { return scalar.escapedAsJSON }
@@ -12,8 +12,9 @@ extension String {
         }
     }
 
-    /// The text on one line, with characters escaped that a terminal, an editor or a build runner would obey instead of
-    /// showing, so that text from outside cannot control them.
+    /// The text on one line, so that text from outside cannot control a terminal, an editor or a build runner.
+    ///
+    /// Characters that these would obey instead of showing are escaped.
     package var printable: String {
         let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
         if isPlain, utf8.first(where: { $0 != UInt8(ascii: " ") }) != UInt8(ascii: ":") { return self }
@@ -38,7 +39,7 @@ extension String {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
-            // Two of them begin a command to the runners of some builds, anywhere in a line.
+            // Two number signs begin a command to the runners of some builds, anywhere in a line.
             case _ where scalar.misleads || scalar == "#" && last == "#": result += escape(scalar)
             default: result.unicodeScalars.append(scalar)
             }

@@ -1,31 +1,33 @@
 public import BSON
 public import ServerSchema
 
-/// The number of links of an app to each object of a type that becomes an embedded type.
+/// The counts of the links to the documents of one collection, whose type is to become an embedded type.
 ///
-/// The clients' own migration requires exactly one link to each object, counted over all places of all types.
-/// Source: `semantics.md` section 9.
+/// The clients' own migration requires exactly one link to each document, counted over all fields of all types that can
+/// link to it. Source: `semantics.md` section 9.
 public struct Backlinks: Hashable, Sendable {
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The places of the app that link to the collection and were read.
+    /// The paths of the app that hold links to ``target`` and whose links were counted.
     public var places: [Place]
-    /// The places that were not read because they are in another database, and no server joins two databases.
+    /// The paths that were not counted: they are in another database than ``target``, and no server joins databases.
     public var unread: [Place]
-    /// The documents without a link; the clients' migration would lose them.
+    /// The documents to which no link leads; the clients' migration would lose them.
     public var without = Objects()
-    /// The documents with one link.
+    /// The documents to which exactly one link leads.
     public var one = Objects()
-    /// The documents with several links, which may all come from one document.
+    /// The documents to which several links lead, even if one document holds all these links.
     public var several = Objects()
-    /// The number of links that hold an embedded object already; a document without a link may be embedded there.
+    /// The number of values at ``places`` that are already an embedded object instead of a key.
+    ///
+    /// A document without a link may be among these embedded objects.
     public var embedded = 0
 
-    /// A place that holds links.
+    /// A path at which the documents of one collection hold links.
     public struct Place: Hashable, Sendable {
-        /// The collection of the documents that link.
+        /// The collection whose documents hold the links.
         public var namespace: Namespace
-        /// The place of the keys in those documents.
+        /// The path of the links in these documents.
         public var path: SchemaPath
 
         /// Creates a place.
@@ -39,16 +41,16 @@ public struct Backlinks: Hashable, Sendable {
     public struct Objects: Hashable, Sendable {
         /// The number of documents.
         public var count = 0
-        /// A few of their `_id`s.
+        /// The `_id`s of a few of the documents.
         public var samples: [BSONValue] = []
 
         /// Creates an empty set of documents.
         public init() {}
     }
 
-    /// The text of the clients' migration for documents without a link.
+    /// The error text with which the clients' migration fails if a document has no link to it.
     public static let noneText = "At least one object does not have a backlink (data would get lost)."
-    /// The text of the clients' migration for documents with several links.
+    /// The error text with which the clients' migration fails if a document has several links to it.
     public static let severalText = "At least one object does have multiple backlinks."
 
     /// Creates an instance in which nothing is counted yet.

@@ -1,14 +1,14 @@
 import BSON
 public import ServerSchema
 
-/// The assumptions of a check about the app.
+/// The assumptions about the app under which a check judges documents.
 public struct CheckOptions: Hashable, Sendable {
     /// Whether a `mixed` value may be an array or an object: true of apps created since 2024-05-28.
     public var allowsMixedCollections = true
-    /// Whether null in an optional field is a possible failure, as it is for data-access validation while the app's
-    /// null-type switch is off.
+    /// Whether null in an optional field counts as a possible failure.
     ///
-    /// Sync itself accepts such a null. Source: `semantics.md`, sections 2.5 and 5.3 of the project's reference.
+    /// Data-access validation refuses such a null while the app's null-type switch is off. Sync itself accepts it.
+    /// Source: `semantics.md`, sections 2.5 and 5.3 of the project's reference.
     public var refusesNulls = false
     /// Whether the documents of collections that clients only write to count in the verdict.
     public var countsAsymmetric = false
@@ -26,7 +26,7 @@ public struct SyncCircumstances: Hashable, Sendable {
     /// Whether clients may change the schemas, even by breaking changes.
     public var isInDevelopment: Bool
 
-    /// Takes the settings from the active schema's app, or from the new one's if the active one has none.
+    /// Takes the settings from `active`, which the active schema's export contains, or from `new` if `active` is `nil`.
     public init(active: SyncConfiguration?, new: SyncConfiguration?) {
         let known = active ?? new
         state = known?.state
@@ -35,12 +35,13 @@ public struct SyncCircumstances: Hashable, Sendable {
     }
 }
 
-/// The facts about the documents of a collection that come from the rest of its app.
+/// The facts from the rest of the app that are needed to judge the documents of one collection.
 struct Surroundings {
-    /// The field that assigns documents to partitions; `nil` under Flexible Sync, and for a collection that does not
-    /// sync.
+    /// The field whose value assigns a document to a partition.
+    ///
+    /// `nil` under Flexible Sync, for a collection that does not sync, and without an app.
     private(set) var partition: SyncConfiguration.PartitionKey?
-    /// The collections that sync; `nil` if they are not known, as with a single schema file.
+    /// The collections that sync; `nil` if they are not known, for example because only a single schema file was read.
     private(set) var synced: [CollectionSchema]?
     private var schemas: [Namespace: SchemaNode] = [:]
 
@@ -53,7 +54,8 @@ struct Surroundings {
         if app.isWhole { synced = collections.filter { app.scope(of: $0) == .synced } }
     }
 
-    /// Returns the types of the keys that a link is compared with; `nil` if the other collection's schema is not known.
+    /// Returns the types of the field with which a link's key is compared.
+    /// - Returns: `nil` if the schema of the linked collection, or the type of the field, is not known.
     func keyTypes(of link: Relationship) -> [SchemaType]? {
         guard let types = schemas[link.target]?.property(link.foreignKey)?.types, !types.isEmpty else { return nil }
         return types
@@ -61,7 +63,9 @@ struct Surroundings {
 }
 
 extension TypeMask {
-    /// Creates the mask of the types of a key; `int` and `long` go together because the client has one integer type.
+    /// Creates the mask of the types that a key may have if its schema names `types`.
+    ///
+    /// If `types` contains `int` or `long`, the mask contains both, because the client has one integer type.
     init(keyOf types: [SchemaType]) {
         let mask = TypeMask(types.map { TypeMask($0) })
         self = mask.isDisjoint(with: .integers) ? mask : mask.union(.integers)

@@ -1,24 +1,25 @@
-/// One of several shares of each collection's documents; the shares together hold every document exactly once.
+/// One of the parts into which a check is divided: a share of each collection's documents.
 ///
-/// The `_id` of a document decides its share: the state database holds the `_id`s between the shares. Checks on
-/// different machines and at different times therefore neither miss a document nor count one twice, even if other
-/// clients insert and remove documents in the meantime.
+/// The parts together hold every document exactly once. The `_id` of a document decides to which part it belongs; the
+/// state database stores the `_id`s at which the parts are cut. Checks on different machines and at different times
+/// therefore neither miss a document nor count one twice, even if other clients insert and remove documents in the
+/// meantime.
 public struct CheckPart: Hashable, Sendable {
-    /// The number of the share, from 1.
+    /// The number of the part, counted from 1.
     public let number: Int
-    /// The number of shares.
+    /// The number of parts of the check.
     public let count: Int
 
-    /// The largest number of shares; with more, each share would be too small to be useful.
+    /// The largest number of parts; with more, each part would be too small to be useful.
     public static let maximumCount = 1_000
 
-    /// Creates the share of that number; `nil` if the numbers are out of range.
+    /// Creates a part; `nil` if `count` is not from 1 to ``maximumCount``, or `number` not from 1 to `count`.
     public init?(_ number: Int, of count: Int) {
         guard (1...Self.maximumCount).contains(count), (1...count).contains(number) else { return nil }
         (self.number, self.count) = (number, count)
     }
 
-    /// Parses a text such as `3/8`.
+    /// Parses a text such as `3/8`; `nil` for any other text.
     public init?(_ text: String) {
         let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard numbers.count == 2, let number = numbers[0], let count = numbers[1] else { return nil }
@@ -27,17 +28,19 @@ public struct CheckPart: Hashable, Sendable {
 }
 
 extension CheckPart: CustomStringConvertible {
-    /// The share as text, such as `3/8`.
+    /// The part as text, such as `3/8`.
     public var description: String { "\(number)/\(count)" }
 }
 
-/// The facts by which the report of one part is joined with the reports of the others.
+/// The facts in the report of one part by which `merge` joins it with the reports of the other parts.
 public struct PartOfCheck: Hashable, Sendable {
-    /// The share of the documents that the check read.
+    /// The part of the documents that the check read.
     public var part: CheckPart
-    /// A digest of the schemas, of the settings by which documents are judged, and of the bounds between the parts.
+    /// A digest of the schemas, of the settings by which documents are judged, and of the `_id`s between the parts.
+    ///
+    /// The reports of one check have equal digests.
     public var digest: String
-    /// The findings that fail the check.
+    /// The setting that decides which findings make the check fail.
     public var policy: FailurePolicy
 
     /// Creates an instance from its parts.

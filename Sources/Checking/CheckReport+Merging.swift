@@ -10,8 +10,8 @@ public struct MergeError: Error, Hashable, CustomStringConvertible, Sendable {
 extension CheckReport {
     /// Joins the reports of all parts of a check.
     ///
-    /// The change comes from the first part, because only that part checks what affects no single document.
-    /// - Parameter reports: The reports, each with its name for errors.
+    /// The schema change is that of part 1, because only part 1 checks what does not depend on single documents.
+    /// - Parameter reports: The reports, each with the name that errors show.
     /// - Throws: ``MergeError`` if the reports are not those of all parts of one check, each given once.
     public init(merging reports: [(name: String, report: CheckReport)]) throws(MergeError) {
         try Self.checkWhole(reports)
@@ -89,7 +89,7 @@ extension CheckReport {
 }
 
 extension CheckReport.Collection {
-    /// Joins what was found in the parts of one collection.
+    /// Joins the results of all parts for one collection.
     fileprivate init(merging parts: [Self]) {
         self = parts[0]
         counts = parts.dropFirst().reduce(into: counts) { $0 += $1.counts }
@@ -108,7 +108,7 @@ extension CheckReport.Collection {
                 }
             }
         }
-        // A group that one part did not find was not counted on the server by that part.
+        // A part that did not find a group did not count its documents on the server, so the total is not known.
         for index in groups.indices where !parts.allSatisfy({ $0.groups.contains { $0.key == groups[index].key } }) {
             groups[index].provenCount = nil
         }
@@ -137,7 +137,7 @@ extension CheckReport.Collection.Reading {
 }
 
 extension [CheckReport.Collection.Reading] {
-    /// Returns the sum of the counts; `nil` if one of them is not known.
+    /// Returns the sum of one count over all readings; `nil` if the count of a reading is not known.
     fileprivate func sum(_ count: (Element) -> Int?) -> Int? {
         let counts = compactMap(count)
         return counts.count == self.count ? counts.reduce(0, +) : nil
@@ -145,7 +145,7 @@ extension [CheckReport.Collection.Reading] {
 }
 
 extension ViolationGroup {
-    /// The properties that are equal in the groups that are merged.
+    /// The properties that must be equal in two groups for them to be merged.
     fileprivate struct Key: Hashable {
         let violation: Violation
         let filter: BSONDocument
@@ -161,7 +161,7 @@ extension ViolationGroup {
         sampleIDs = Array(samples.prefix(Tally.Options().sampleCount))
     }
 
-    /// Whether a group comes before another: by level, then by count.
+    /// Whether `left` is listed before `right`: the worse level first, then the larger count, then path and text.
     static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
         if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
         if left.count != right.count { return left.count > right.count }

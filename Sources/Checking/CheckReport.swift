@@ -4,35 +4,35 @@ public import ServerSchema
 
 /// The results of a check, ready to be rendered.
 public struct CheckReport: Sendable {
-    /// The source of the documents, without credentials.
+    /// The name of the source of the documents, such as a path or a connection string, without credentials.
     public var source: String
     /// The source of the active schema; `nil` if there is no active schema to compare with.
     public var active: String?
     /// The dialect whose rules judged the documents.
     public var dialect = Dialect.appServices
-    /// One entry per collection that the schema covers, in the schema's order.
+    /// The results for each collection that the checked schema covers, in the order of that schema.
     public var collections: [Collection]
     /// The collections that only the active schema covers.
     public var removed: [RemovedCollection]
-    /// The collections that the schema covers but that do not exist.
+    /// The collections that the checked schema covers but that do not exist in the deployment.
     public var absent: [Namespace]
     /// The differences from the active schema; `nil` if there is no active schema to compare with.
     public var change: DiffReport?
-    /// The change as the JSON report of an earlier check shows it; `nil` if ``change`` is known.
+    /// The differences as a JSON report states them, if this report was read from that JSON; otherwise `nil`.
     public var statedChange: BSONDocument?
     /// The part of a check that this report covers; `nil` for a whole check.
     public var part: PartOfCheck?
-    /// The links to objects that become embedded; empty if no type becomes embedded, or if the links were not counted.
+    /// The counts of the links to each type that becomes embedded; empty if no type does, or links were not counted.
     public var backlinks: [Backlinks] = []
-    /// The effects of jobs on the collections; empty if the state database was not read.
+    /// The effects that jobs had on each collection; empty if the state database was not read.
     public var jobs: [JobTrace] = []
     /// The sync settings in the app's export.
     public var sync: SyncCircumstances
     /// The use of the operator's exceptions; `nil` if there is no file of exceptions.
     public var exceptions: ExceptionUse?
-    /// The numbers that decide whether the deploy is safe, from the documents and the limit.
+    /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
     public var verdict: DeployVerdict
-    /// Whether documents that might stop syncing count like those that do.
+    /// Whether documents that might stop syncing count like documents that stop.
     private var countsPossible = false
     /// Whether no ledger was read although there may be one; the headroom is then unknown.
     public var isLedgerUnread = false
@@ -41,8 +41,8 @@ public struct CheckReport: Sendable {
     /// The duration of the check.
     public var duration: Duration
 
-    /// Creates a report, and projects the ledger from the collections' counts.
-    /// - Parameter ledger: The size of the ledger; `nil` if there is none.
+    /// Creates a report, and computes from the collections' counts how large the ledger will be after the deploy.
+    /// - Parameter ledger: The size of the ledger before the deploy; `nil` if there is none.
     public init(
         source: String, active: String? = nil, collections: [Collection], removed: [RemovedCollection] = [],
         absent: [Namespace] = [], change: DiffReport? = nil,
@@ -61,7 +61,7 @@ public struct CheckReport: Sendable {
         self.notes = notes
         self.duration = duration
         let total = collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
-        // A new ledger records the documents of the old one again.
+        // Terminating sync deletes the ledger, so the next ledger records the documents of the old one again.
         let isFresh = sync.state == .terminated
         verdict = DeployVerdict(
             ledger: ledger, newCertain: isFresh ? total.certain : total.newCertain,
@@ -79,16 +79,16 @@ public struct CheckReport: Sendable {
     /// The number of documents read, in all collections.
     public var readCount: Int { collections.reduce(0) { $0 + $1.counts.read } }
 
-    /// Counts documents that might stop syncing like those that do, except in the projection, which keeps them apart.
+    /// Makes documents that might stop syncing count like documents that stop, except in the projection of the ledger.
     public mutating func countPossible() {
         verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
         countsPossible = true
     }
 
-    /// The number of documents that do not sync, if the ledger records all of them already and no other document would
-    /// stop syncing; 0 with an active schema, which shows what fails already.
+    /// The number of documents that do not sync now, if the ledger records all of them and the deploy stops no others.
     ///
-    /// Documents with an exception do not count.
+    /// Otherwise 0, and also 0 with an active schema, because comparing with it shows which documents fail already.
+    /// Documents whose failures exceptions cover do not count.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
@@ -96,7 +96,7 @@ public struct CheckReport: Sendable {
         return unexcepted.certain + (countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that may hold documents, which then no longer sync; none for validators.
+    /// The removed collections that may hold documents, which do not sync after the deploy; empty for validators.
     public var lost: [RemovedCollection] {
         dialect == .jsonSchema ? [] : removed.filter { $0.documentCount != 0 }
     }
@@ -106,7 +106,7 @@ public struct CheckReport: Sendable {
 public struct RemovedCollection: Hashable, Sendable {
     /// The collection's namespace.
     public var namespace: Namespace
-    /// The approximate number of its documents; `nil` if they cannot be counted.
+    /// The approximate number of the collection's documents; `nil` if they cannot be counted.
     public var documentCount: Int?
 
     /// Creates an instance from its parts.
@@ -123,13 +123,13 @@ extension CheckReport {
         public var namespace: Namespace
         /// The numbers of documents read and of documents that failed.
         public var counts: DocumentCounts
-        /// The number of documents in the server's metadata; `nil` if the server was not asked.
+        /// The approximate number of documents, from the server's metadata; `nil` if the server was not asked.
         public var estimatedCount: Int?
-        /// The groups of findings, the worst first, then the largest.
+        /// The groups of findings, the worst level first, and within a level the largest group first.
         public var groups: [ViolationGroup]
-        /// The number of findings that were not grouped because the limit of groups was reached.
+        /// The number of findings that were not grouped because the tally reached its limits.
         public var overflowCount: Int
-        /// The keywords that no rule judges.
+        /// The keywords of the schema that no rule judges.
         public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
         /// Whether the active schema covers the collection too; `nil` if there is no active schema to compare with.
         public var isInActive: Bool?
@@ -137,9 +137,11 @@ extension CheckReport {
         public var scope = SyncScope.synced
         /// Whether the collection's documents count in the verdict.
         public var isCounted = true
-        /// The partner that the new schema adds, so that the collection keeps its own schema; `nil` if there is none.
+        /// The partner that serves the schema change, or is to serve it, so that this collection keeps its schema.
+        ///
+        /// `nil` if there is none.
         public var partner: Namespace?
-        /// The way in which the documents were read.
+        /// The facts about how the documents were read.
         public var reading = Reading()
 
         /// Creates an instance from its parts.
@@ -174,14 +176,17 @@ extension CheckReport {
     /// Whether the documents, the limit and the change are all known to be safe.
     public var isSafe: Bool { [documentsSeverity, limitSeverity, changeSeverity].allSatisfy { $0 == .safe } }
 
-    /// The severity for the documents: whether some stop syncing, or no longer fit.
+    /// The severity for the documents.
+    ///
+    /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
+    /// if jobs are unfinished or their effects are not fully known.
     public var documentsSeverity: DeployVerdict.Severity {
         if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .harmful }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity for the limit: whether sync itself stops; always safe for a validator, because it stops no sync.
+    /// The severity for the limit: whether sync as a whole stops; always safe for a validator, which cannot stop sync.
     public var limitSeverity: DeployVerdict.Severity {
         guard dialect == .appServices else { return .safe }
         switch verdict.band {
@@ -191,7 +196,7 @@ extension CheckReport {
         }
     }
 
-    /// The severity of the change for sync and for the clients.
+    /// The severity of the schema change for sync and for the clients; unknown if no change is known.
     public var changeSeverity: DeployVerdict.Severity {
         guard let change else {
             return statedChange?["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
@@ -205,21 +210,23 @@ extension CheckReport {
 }
 
 extension CheckReport.Collection {
-    /// The way in which a collection's documents were read, and the guarantees that the result lacks.
+    /// The facts about how a collection's documents were read, and the guarantees that the result lacks.
     public struct Reading: Hashable, Sendable {
         /// The collection that was read; `nil` if it is the one that the schema names.
         public var namespace: Namespace?
         /// The cluster time as of which the counts are consistent; `nil` if there is no such time.
         public var clusterTime: ClusterTime?
-        /// The number of documents that changed during the scan and were judged again.
+        /// The number of documents that changed during the scan and were judged again after it.
         public var changedCount = 0
-        /// The documents that the check was to read.
+        /// The choice of the documents that the check was to read.
         public var selection = Selection.everything
-        /// The estimated number of documents that the server held back as proven good; `nil` without a prefilter.
+        /// The estimated number of documents that the server did not send, because a prefilter proves that they fit.
+        ///
+        /// `nil` without a prefilter.
         public var passedOverCount: Int?
-        /// The exact number of documents, counted by the server; `nil` if it was not asked to count.
+        /// The exact number of documents in ``selection``, as the server counted it; `nil` if it was not asked.
         public var exactCount: Int?
-        /// The missing guarantees, and the reasons.
+        /// The guarantees that the result lacks, each with the reason.
         public var missing: [MissingGuarantee] = []
 
         /// Creates a reading of every document, as of no known time.
@@ -234,7 +241,7 @@ extension CheckReport.Collection {
         case matching(BSONDocument)
         /// A number of documents, taken at random.
         case sample(Int)
-        /// A share of the documents; other checks read the rest.
+        /// A part of the documents; other checks read the other parts.
         case part(CheckPart)
     }
 }

@@ -2,10 +2,10 @@ public import BSON
 import ServerSchema
 
 extension CompiledSchema {
-    /// Walks a document once and returns its worst finding as a verdict.
+    /// Checks a document in one traversal, and returns its worst finding as a verdict.
     ///
     /// Allocates nothing, with the two exceptions that ``CompiledSchema`` names.
-    /// - Throws: ``BSONError`` if the bytes are damaged at a place that the schema makes the walk read.
+    /// - Throws: ``BSONError`` if the check reaches damaged bytes; it reads only the bytes that the schema requires.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         if hasJSONSchema, let jsonSchema {
             var sink = QuickSink()
@@ -16,7 +16,7 @@ extension CompiledSchema {
         return try verdict(sink.verdict, of: document)
     }
 
-    /// Does the same for a document that was not validated before, and validates all of it, in one walk if possible.
+    /// Checks a document whose bytes were not validated before, and validates all of them, if possible while checking.
     /// - Throws: ``BSONError`` as ``BSONView/validate()`` does, or else as ``check(_:)`` does.
     public func validate(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         guard !hasJSONSchema else {
@@ -27,7 +27,7 @@ extension CompiledSchema {
         do throws(BSONError) {
             try Walker(walkPlan).document(document, into: &sink)
         } catch {
-            // The walk may have met a different damage first; the error of `validate()` counts.
+            // The walker may have found other damage than `validate()` reports; callers get the error of `validate()`.
             try document.validate()
             throw error
         }
@@ -80,7 +80,9 @@ extension CompiledSchema {
         paths[Int(located.finding.node)].appending(located.below)
     }
 
-    /// Whether a value that is in no document yet would fit a node, even if its numeric type is another.
+    /// Whether a value that is in no document, such as a default, would fit a node.
+    ///
+    /// A value that causes only possible findings fits, for example a number of another numeric type.
     func fits(_ value: BSONValue, node: Int) -> Bool {
         let holder = BSONDocument([("", value)])
         let view = holder.view
@@ -96,7 +98,7 @@ extension CompiledSchema {
     }
 }
 
-/// A key that a document's link holds.
+/// A key that a link field of a document holds.
 package struct LinkedKey: Hashable, Sendable {
     /// The index of the link among the schema's links.
     package let link: Int
@@ -105,12 +107,13 @@ package struct LinkedKey: Hashable, Sendable {
 }
 
 extension CompiledSchema {
-    /// The collections that the links lead to, one for each link.
+    /// The collection that each of the schema's links leads to, in the order of the links.
     package var linkTargets: [Namespace] { links.map(\.target) }
 
-    /// Returns the keys that a document's links hold, except keys of a wrong type, which have a finding already.
+    /// Returns the keys that a document's links hold, without nulls and without keys of a wrong type.
     ///
-    /// A link that is compared with a field other than `_id` is skipped, because such a link does not sync.
+    /// A key of a wrong type has a finding already. A link that is compared with a field other than `_id` is skipped,
+    /// because such a link does not sync.
     /// - Throws: ``BSONError`` if the bytes on the path to a key are damaged.
     package func linkedKeys(of document: borrowing BSONView) throws(BSONError) -> [LinkedKey] {
         var result: [LinkedKey] = []

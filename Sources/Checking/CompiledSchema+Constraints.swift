@@ -1,10 +1,10 @@
 import BSON
 import ServerSchema
 
-/// The constraints of an App Services schema, judged by the walker of the `jsonschema` dialect. Their findings are only
-/// *possible* because no documentation says that the translator checks constraints.
+/// Judges the constraints of an App Services schema, such as `minimum`, with the walker of the `jsonschema` dialect.
 ///
-/// The numbers of their nodes follow those of the schema's nodes.
+/// Their findings are only *possible* because no documentation says that the translator checks constraints. The nodes
+/// of the constraints have the numbers after those of the schema's nodes.
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {
         guard schema.dialect == .appServices, let root = schema.root.constraintsAlone else { return nil }
@@ -29,7 +29,7 @@ extension CompiledSchema {
         _ = try JSONWalker(constraints).object(document, node: 0, depth: 0, into: &collector)
     }
 
-    /// Returns the finding with its node number in the constraints' own plan; `nil` if it is not of a constraint.
+    /// Returns a finding of a constraint with its node number in the plan of the constraints; `nil` for other findings.
     func constraint(_ located: FindingCollector.Located) -> FindingCollector.Located? {
         guard constraints != nil, Int(located.finding.node) >= nodes.count else { return nil }
         var result = located
@@ -37,7 +37,7 @@ extension CompiledSchema {
         return result
     }
 
-    /// Returns the public name of a finding's rule.
+    /// Returns the public name of a finding's rule, which differs for constraints.
     func code(of located: FindingCollector.Located) -> RuleCode {
         let code = located.finding.rule.code
         return constraint(located) == nil || code == .additionalProperty ? code : code.ofConstraint
@@ -45,7 +45,7 @@ extension CompiledSchema {
 }
 
 extension JSONSchemaPlan {
-    /// Whether a node judges a value that the schema itself describes, not one that only a constraint describes.
+    /// Whether `properties`, `additionalProperties` or `items` describe the value of a node, and not only a constraint.
     fileprivate func isOfValue(_ index: Int) -> Bool {
         switch origins[index].step {
         case .root: false

@@ -15,12 +15,12 @@ public struct CompiledSchema: Sendable {
     /// The keywords that the schema uses but that no rule judges, with the paths of the values that they restrict.
     public let unevaluatedKeywords: [UnevaluatedKeyword]
 
-    /// The plan of a schema of the `jsonschema` dialect, which replaces all the rest; `nil` for an App Services schema.
+    /// The plan that checks documents if the schema is of the `jsonschema` dialect; `nil` for an App Services schema.
     let jsonSchema: JSONSchemaPlan?
-    /// The plan of an App Services schema's demands other than types and fields; `nil` if there are none.
+    /// The plan that checks the constraints of an App Services schema, such as `minimum`; `nil` if there are none.
     let constraints: JSONSchemaPlan?
     private(set) var walkPlan: WalkPlan
-    /// Whether there is such a plan: a Boolean is faster to test than the plan itself.
+    /// Whether ``jsonSchema`` is not `nil`: a Boolean is faster to test than the plan itself.
     let hasJSONSchema: Bool
     let hasConstraints: Bool
     let links: [Link]
@@ -33,11 +33,13 @@ public struct CompiledSchema: Sendable {
     var table: FieldTable { walkPlan.table }
     var references: [Reference] { walkPlan.references }
 
-    /// Whether failing documents of the collection count in the verdict; otherwise sync ignores them.
+    /// Whether failing documents of the collection count in the verdict.
+    ///
+    /// They count if the collection syncs. If clients only write to it, they count if the options say so.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
     /// The path of each node, including the nodes of the constraints.
     let paths: [SchemaPath]
-    /// The description of what the schema expects at each node.
+    /// The words for what the schema expects at each node.
     let expectations: [String]
 
     /// A keyword that no rule judges.
@@ -89,7 +91,7 @@ public struct CompiledSchema: Sendable {
         settleDefaults(compiler.defaults)
     }
 
-    /// Marks defaults of the wrong type as unusable, by checking the defaults like a document's values.
+    /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
     private mutating func settleDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))
@@ -99,7 +101,7 @@ public struct CompiledSchema: Sendable {
 }
 
 extension CompiledSchema {
-    /// The rule for one value, flattened: each node is for one place of the schema's tree.
+    /// The rules for one value: each subschema in the tree of the schema becomes one node in a flat array.
     struct Node: Sendable, BitwiseCopyable {
         /// The types that the schema names; all types if it names none.
         var accepts: TypeMask = .all
@@ -107,19 +109,19 @@ extension CompiledSchema {
         var plain: TypeMask = []
         var flags: Flags = []
         var place: Place = .field
-        /// The fields that `properties` names, and the required names that it does not define.
+        /// The fields that `properties` names, and the names in `required` that it does not define.
         var fields = FieldRange()
-        /// The required fields among the first 64, one bit each.
+        /// A bit mask of the first 64 required fields, one bit each.
         var required: UInt64 = 0
         var requiredCount: Int32 = 0
         /// The node of an array's elements, or of a tuple's first element; -1 if there is none.
         var items: Int32 = -1
         var tupleCount: Int32 = 0
-        /// The node of the values that `properties` does not name; -1 if there is none.
+        /// The node of the values of fields that `properties` does not name; -1 if there is none.
         var additional: Int32 = -1
     }
 
-    /// The position of a value in its parent.
+    /// The kind of position that a value has in its parent.
     enum Place: UInt8, Sendable, BitwiseCopyable {
         case root, id, field, element, dictionaryValue
     }
@@ -136,15 +138,15 @@ extension CompiledSchema {
         static var set: Self { Self(rawValue: 32) }
         static var dictionary: Self { Self(rawValue: 64) }
         static var geoPoint: Self { Self(rawValue: 128) }
-        /// The node is inside a tuple, so its folded path covers more places than the node.
+        /// The node is inside a tuple; its path has no index in the tuple, so it is also the path of other elements.
         static var inTuple: Self { Self(rawValue: 256) }
         /// `additionalProperties` is false.
         static var closed: Self { Self(rawValue: 512) }
-        /// The walk does not judge additional fields, because `patternProperties` decides which fields are additional.
+        /// The walker does not judge additional fields, because `patternProperties` also decides which those are.
         static var ignoresExtras: Self { Self(rawValue: 1024) }
         /// The schema names `null` among the types, or no type at all.
         static var nullable: Self { Self(rawValue: 2048) }
-        /// The value is the key of a document of another collection.
+        /// The value is a link: the key of a document in another collection.
         static var link: Self { Self(rawValue: 4096) }
         /// The value decides the partition of the document.
         static var partition: Self { Self(rawValue: 8192) }
@@ -152,12 +154,12 @@ extension CompiledSchema {
         static var partitionRequired: Self { Self(rawValue: 16384) }
     }
 
-    /// A field of an object.
+    /// A field that the schema names for an object.
     struct Field: Sendable, BitwiseCopyable {
         var node: Int32
-        /// The index among the object's required fields; -1 if the field is optional.
+        /// The index of the field among the object's required fields; -1 if the field is optional.
         var requiredIndex: Int32 = -1
-        /// The bit of the field in ``Node/required``, if its index is below 64; else 0.
+        /// The bit of the field in the mask ``Node/required``; 0 if the field is optional or not among the first 64.
         var requiredBit: UInt64 = 0
         /// Whether `properties` names the field, and not only `required`.
         var isDeclared = true
@@ -167,11 +169,11 @@ extension CompiledSchema {
     /// The consequence of a required field that is absent.
     enum WhenMissing: Sendable, BitwiseCopyable {
         case certain
-        /// The field holds a collection: the sync engine does not write an empty one.
+        /// The failure is only possible: the field holds a collection, and the sync engine does not write an empty one.
         case possible
-        /// A usable default replaces the value.
+        /// There is no failure: a default of the right type replaces the value.
         case defaulted
-        /// The default is of a wrong type: clients see an error.
+        /// The field's default is of a wrong type, so clients see an error; `type` is the BSON type of the default.
         case unusableDefault(type: UInt8)
         /// The document is in no partition or, if that is allowed, in the null partition.
         case unpartitioned(isAllowed: Bool)
@@ -191,17 +193,19 @@ extension CompiledSchema {
     }
 }
 
-/// The places where findings can be, to check files that name such places.
+/// The paths at which findings can occur, for checking files of the operator that name such paths.
 extension CompiledSchema {
     /// The paths that the schema names, as reports spell them.
     package var placeNames: [String] { paths.map(\.description) }
 
-    /// Whether the rule can have a finding at a path: one that the schema names, one inside a mixed value, or one of a
-    /// field that the schema does not name.
+    /// Whether a rule can report a finding at a path.
+    ///
+    /// The schema names the path, or the path leads into a mixed value. The rules about fields that the schema does not
+    /// name can report a finding at every path.
     package func canReport(_ rule: RuleCode, at path: String) -> Bool {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
         if paths.contains(where: { $0.description == path }) { return true }
-        // Constraints and the `jsonschema` dialect have paths here, but no nodes.
+        // For constraints and the `jsonschema` dialect, `paths` has entries here but `nodes` has none.
         return zip(paths, nodes).contains { place, node in
             let name = place.description
             return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
@@ -210,15 +214,15 @@ extension CompiledSchema {
 }
 
 extension RuleCode {
-    /// All rules.
+    /// The codes of all rules, without those for constraints.
     package static var known: [RuleCode] { Rule.allCases.map(\.code) }
 }
 
-/// The part of a compiled App Services schema that the walk borrows, kept small because it is copied per document.
+/// The parts of a compiled App Services schema that the walker reads; few, because they are copied for each document.
 struct WalkPlan: Sendable {
     let nodes: [CompiledSchema.Node]
     var fields: [CompiledSchema.Field]
-    /// The names of the fields, one for each field, and the names of ``references``.
+    /// The names of ``fields``, in their order, and the names of the databases and collections in ``references``.
     let table: FieldTable
     /// The collections that a DBRef may lead to.
     let references: [CompiledSchema.Reference]

@@ -3,27 +3,29 @@ public import BSON
 /// The counts that one document added to a tally, kept so that they can be subtracted again.
 struct Contribution: Hashable, Sendable {
     var verdict: Verdict
-    /// The document's verdict under the active schema; `nil` if there is none.
+    /// The document's verdict under the active schema; `nil` if there is no active schema.
     var active: Verdict?
     var isInLedger = false
-    /// The worst finding that no exception covers.
+    /// The worst of the document's findings that no exception covers.
     var unexcepted = Verdict.fits
-    /// The groups that count the document.
+    /// The indexes of the tally's groups that count the document.
     var groups: [Int32] = []
-    /// The number of its findings that were not grouped because the limit of groups was reached.
+    /// The number of the document's findings that were not grouped because the tally reached its limits.
     var overflowCount = 0
 
     /// Whether the document newly fails, or newly might fail, compared with the active schema.
     var isNew: Bool { active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false }
 }
 
-/// A table that numbers the distinct contributions to a tally, of which there are few.
+/// A table that gives each distinct contribution to a tally a number.
+///
+/// There are few distinct contributions, because many documents have the same findings.
 struct ContributionTable: Sendable {
     /// The largest number of contributions that are kept; each is one combination of findings.
     static var maximumCount: Int { 50_000 }
-    /// The largest number of groups that all contributions may name together; one document may be in every group.
+    /// The largest total length of the lists of groups in all kept contributions; one document may be in every group.
     static var maximumGroupCount: Int { 1_000_000 }
-    /// The number of every contribution that was not kept.
+    /// The number that the table returns for every contribution that it did not keep.
     static var unknown: UInt32 { .max }
 
     private var numbers: [Contribution: UInt32] = [:]
@@ -36,7 +38,7 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// Returns the number of a document without findings; this needs no search in the table.
+    /// Returns the number of the contribution of a document without findings, without a search in the table.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 
@@ -64,12 +66,12 @@ public struct FailingDocument: Hashable, Sendable {
     public var id: BSONValue
     /// The document's verdict under the schema.
     public var verdict: Verdict
-    /// The document's verdict under the active schema; `nil` if there is none to compare with.
+    /// The document's verdict under the active schema; `nil` if there is no active schema to compare with.
     public var active: Verdict?
     /// Whether the ledger records the document already.
     public var isInLedger: Bool
-    /// Whether exceptions cover all findings because of which it fails.
+    /// Whether exceptions cover all findings that make the document fail.
     public var isExcepted: Bool
-    /// The violations, each once.
+    /// The document's violations; equal ones are listed once.
     public var violations: [Violation]
 }

@@ -11,7 +11,7 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
     package let isNegative: Bool
     /// The coefficient without trailing zeros; 0 for NaN and the infinities.
     package private(set) var coefficient: UInt128 = 0
-    /// The power of ten by which the coefficient is multiplied.
+    /// The exponent of the power of ten by which the coefficient is multiplied.
     package private(set) var exponent = 0
 
     init(kind: Kind, isNegative: Bool, coefficient: UInt128 = 0, exponent: Int = 0) {
@@ -22,12 +22,12 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         normalize()
     }
 
-    /// Splits a value into its parts.
+    /// Splits a Decimal128 into its parts.
     package init(_ bits: Decimal128) {
         isNegative = bits.high >> 63 == 1
         let combination = (bits.high >> 58) & 0x1F
         kind = combination == 0x1F ? .notANumber : combination == 0x1E ? .infinity : .finite
-        // If both upper bits are set, the coefficient would exceed 34 digits; such a value reads as zero.
+        // If both upper bits of the combination field are set, the coefficient has too many digits and reads as zero.
         guard kind == .finite, combination >> 3 != 3 else { return }
         exponent = Int((bits.high >> 49) & 0x3FFF) - 6176
         coefficient = UInt128(bits.high & 0x1_FFFF_FFFF_FFFF) << 64 | UInt128(bits.low)
@@ -68,7 +68,8 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
         case .finite: break
         }
         guard coefficient != 0 else { return isNegative ? -0.0 : 0 }
-        // c · 10^e = c · 5^e · 2^e: exact when c · 5^e is an integer that 53 bits hold.
+        // For the coefficient c and the exponent e, c · 10^e = c · 5^e · 2^e. This is exact if c · 5^e is an integer
+        // that fits in 53 bits once its factors of two are moved to the power of two.
         guard exponent <= 400, exponent >= -400, var significand = scaledByFives() else { return nil }
         let twos = significand.trailingZeroBitCount
         significand >>= UInt128(twos)
@@ -98,7 +99,7 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
 }
 
 extension DecimalParts {
-    /// Creates the decimal that mongod makes of a number before it divides; of a double it takes the first 15 digits.
+    /// Creates the decimal to which mongod converts a number before it divides; a double is rounded to 15 digits.
     init(fifteenDigitsOf number: BSONNumber) {
         switch number {
         case .integer(let value):
@@ -116,7 +117,8 @@ extension DecimalParts {
             self.init(kind: .finite, isNegative: isNegative)
             return
         }
-        // The decimal exponent of the first digit, or one less, from the binary one: log10(2) is about 0.30103.
+        // Computes the decimal exponent from the binary one: log10(2) is about 0.30103. The result may be one too
+        // small, which the code below corrects.
         let power = Int(value.exponent) * 30_103
         var exponent = power / 100_000 - (power < 0 ? 15 : 14)
         var coefficient = Self.rounded(value.magnitude, toMultiplesOf: exponent)
@@ -127,11 +129,11 @@ extension DecimalParts {
         self.init(kind: .finite, isNegative: isNegative, coefficient: coefficient, exponent: exponent)
     }
 
-    /// Returns the quotient of the value and that power of ten, rounded half to even.
+    /// Returns the value divided by ten to the power of `exponent`, rounded half to even.
     private static func rounded(_ value: Double, toMultiplesOf exponent: Int) -> UInt128 {
         let bits = UInt128(value.significandBitPattern | (value.isNormal ? 1 << 52 : 0))
         let twos = max(Int(value.exponentBitPattern), 1) - 1075
-        // 10^22 times 53 bits, and 53 bits times 2^70, are less than 2^128.
+        // 10^22 times 53 bits, and 53 bits times 2^70, are less than 2^128, so these two cases fit in a `UInt128`.
         if exponent <= 0, exponent >= -22, twos <= 0, twos > -128 {
             return divide(bits * .powerOfTen(-exponent), by: 1 << UInt128(-twos))
         }
@@ -143,7 +145,9 @@ extension DecimalParts {
         return roundedSlowly(value, toMultiplesOf: exponent)
     }
 
-    /// Rounds through all 34 digits of a decimal, as mongod does.
+    /// Returns the value divided by ten to the power of `exponent`, rounded half to even, for every value and exponent.
+    ///
+    /// Converts the value to a decimal of 34 digits first, as mongod does.
     @inline(never)
     private static func roundedSlowly(_ value: Double, toMultiplesOf exponent: Int) -> UInt128 {
         let parts = DecimalParts(Decimal128(rounding: value))

@@ -1,10 +1,11 @@
 public import ServerSchema
 
-/// Whether a schema can be deployed without stopping documents, or the sync engine.
+/// The verdict on a deploy: whether documents, or the sync engine as a whole, stop syncing.
 ///
-/// A resync records every failing document again, so the projection is the union of ledger and failing documents.
+/// A resync records every failing document again, so the projected ledger is the union of the current ledger and the
+/// failing documents.
 public struct DeployVerdict: Hashable, Sendable {
-    /// The number of entries at which the sync engine stops, unless support has raised it.
+    /// The number of ledger entries at which the sync engine stops, unless the vendor's support has raised it.
     public static var defaultLimit: Int { 100_000 }
 
     /// The outcomes of a deploy, from the best to the worst.
@@ -23,7 +24,7 @@ public struct DeployVerdict: Hashable, Sendable {
         case syncHasStopped = "sync_has_stopped"
     }
 
-    /// The severity of one part of the verdict, from the best.
+    /// The severities of one part of the verdict, from the best to the worst.
     public enum Severity: String, Hashable, Sendable, CaseIterable {
         /// Nothing speaks against the deploy.
         case safe
@@ -33,7 +34,7 @@ public struct DeployVerdict: Hashable, Sendable {
         case harmful
     }
 
-    /// The size of the ledger; `nil` if there is none, which counts as 0.
+    /// The size of the ledger before the deploy; `nil` if there is no ledger, which counts as 0.
     public var ledger: LedgerCount?
     /// The number of documents that do not fit and are not in the ledger.
     public var newCertain: Int
@@ -42,13 +43,13 @@ public struct DeployVerdict: Hashable, Sendable {
     /// The number of documents that are certain to fail under the new schema and not under the active one; `nil` if
     /// there is no active schema to compare with.
     ///
-    /// Not part of the projection, because a resync also records the documents that fail already.
+    /// Not used for ``projected``, because a resync also records the documents that fail already.
     public var newlyFailing: Int?
     /// The number of documents that might stop syncing, if the operator wants them to count; else 0.
     ///
     /// Not part of ``projected``, because it is not certain that they stop.
     public var possiblyStopping = 0
-    /// The number of entries at which the sync engine stops.
+    /// The number of ledger entries at which the sync engine stops.
     public var limit: Int
     /// Whether documents were left out on purpose, so that low counts prove nothing.
     public var isPartial = false
@@ -70,15 +71,15 @@ public struct DeployVerdict: Hashable, Sendable {
     /// The number of documents that stop syncing: those that newly fail or, without an active schema, those that fail
     /// and are not in the ledger.
     public var stopping: Int { newlyFailing ?? newCertain }
-    /// The number of entries before the deploy.
+    /// The number of ledger entries before the deploy; 0 if sync is terminated.
     ///
     /// Terminating sync deletes its metadata, including the ledger; the new ledger is empty at first.
     public var recorded: Int { syncState == .terminated ? 0 : ledger?.entries ?? 0 }
-    /// The number of entries after the deploy.
+    /// The number of ledger entries after the deploy.
     public var projected: Int { recorded + newCertain }
-    /// The number of entries after the deploy if all possible failures happen.
+    /// The number of ledger entries after the deploy if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
-    /// The number of entries that can still be added; negative if the limit is reached already.
+    /// The number of entries that the ledger can still take before the limit; negative if the limit is reached already.
     public var headroom: Int { limit - 1 - recorded }
 
     /// The outcome of the deploy.

@@ -1,4 +1,4 @@
-/// The numbers of failing documents of a collection, and of those that the ledger records already.
+/// The counts of a collection's documents: those read, those that fail or might fail, and those in the ledger already.
 public struct DocumentCounts: Hashable, Sendable, Codable {
     /// The number of documents read.
     public var read = 0
@@ -6,24 +6,24 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var certain = 0
     /// The number of documents that might not sync and are not certain to fail.
     public var possible = 0
-    /// The number of certain ones that the ledger records.
+    /// The number of documents in ``certain`` that the ledger records.
     public var certainInLedger = 0
-    /// The number of possible ones that the ledger records.
+    /// The number of documents in ``possible`` that the ledger records.
     public var possibleInLedger = 0
-    /// The comparison with the active schema; `nil` if there is none to compare with.
+    /// The counts of documents by their verdicts under both schemas; `nil` if there is no active schema.
     public var changes: VerdictChanges?
-    /// The documents that count against the check: those with a finding that no exception covers.
+    /// The counts of documents by their worst finding without an exception; these documents count against the check.
     public var unexcepted = Unexcepted()
 
-    /// The numbers of documents by their worst finding that no exception covers.
+    /// The numbers of documents by the worst of their findings that no exception covers.
     public struct Unexcepted: Hashable, Sendable, Codable {
-        /// The documents whose worst such finding is certain.
+        /// The documents whose worst finding without an exception is certain.
         public var certain = 0
-        /// The documents whose worst such finding is possible.
+        /// The documents whose worst finding without an exception is possible.
         public var possible = 0
-        /// The certain ones that are not certain to fail under the active schema.
+        /// The documents in ``certain`` that are not certain to fail under the active schema.
         public var newlyFailing = 0
-        /// The possible ones that neither fail nor might fail under the active schema.
+        /// The documents in ``possible`` that neither fail nor might fail under the active schema.
         public var newlyPossible = 0
 
         /// Creates counts of zero.
@@ -53,14 +53,14 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     /// Creates counts of zero.
     public init() {}
 
-    /// The number of certain ones that the ledger does not record.
+    /// The number of documents in ``certain`` that the ledger does not record.
     public var newCertain: Int { certain - certainInLedger }
-    /// The number of possible ones that the ledger does not record.
+    /// The number of documents in ``possible`` that the ledger does not record.
     public var newPossible: Int { possible - possibleInLedger }
     /// The number of documents all of whose failures are covered by exceptions.
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }
 
-    /// Adds the counts of another reader.
+    /// Adds the counts of other documents, such as those that another thread read.
     public static func += (left: inout DocumentCounts, right: DocumentCounts) {
         left.read += right.read
         left.certain += right.certain
@@ -73,8 +73,8 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
 
     /// Counts a document.
     /// - Parameters:
-    ///   - active: The document's verdict under the active schema; `nil` if there is none.
-    ///   - unexcepted: The worst finding that no exception covers.
+    ///   - active: The document's verdict under the active schema; `nil` if there is no active schema.
+    ///   - unexcepted: The worst of the document's findings that no exception covers.
     mutating func add(_ verdict: Verdict, active: Verdict?, unexcepted: Verdict, isInLedger: Bool) {
         read += 1
         if let active { changes?.add(from: active, to: verdict) }

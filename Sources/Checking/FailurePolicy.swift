@@ -1,4 +1,4 @@
-/// The findings that make a check fail.
+/// The setting that decides which findings make a check fail.
 public struct FailurePolicy: Hashable, Sendable {
     /// The documents whose findings count.
     public enum Documents: String, Hashable, Sendable {
@@ -27,7 +27,7 @@ public struct FailurePolicy: Hashable, Sendable {
     /// Whether the policy makes a report fail.
     ///
     /// Under every policy a report fails if sync itself has stopped or would stop, if an exception has expired, and if
-    /// documents lose their schema.
+    /// a collection that may hold documents loses its schema.
     public func fails(_ report: CheckReport) -> Bool {
         report.verdict.band >= .syncWillStop || failsByDocuments(report) || failsByChange(report)
     }
@@ -46,7 +46,7 @@ public struct FailurePolicy: Hashable, Sendable {
         }
     }
 
-    /// Whether the report fails because of a group of documents.
+    /// Whether a group of findings in the report makes it fail.
     public func fails(_ group: ViolationGroup) -> Bool {
         guard group.exception == nil, group.violation.level >= (includesPossible ? .possible : .certain) else {
             return false

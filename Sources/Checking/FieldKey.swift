@@ -1,17 +1,19 @@
 import BSON
 
-/// A field's name in a form that is compared in two or three machine words.
+/// A field's name, stored so that two names are compared by two or three machine words instead of byte by byte.
 package struct FieldKey: Sendable, BitwiseCopyable {
-    /// The first eight bytes, little endian, padded with zeros.
+    /// The first eight bytes of the name, little endian, padded with zeros.
     var head: UInt64
-    /// The last eight bytes; 0 if the name has at most eight.
+    /// The last eight bytes of the name; 0 if the name has at most eight bytes.
     var tail: UInt64
     /// The number of bytes of the name.
     package private(set) var length: Int32
-    /// The offset of the name in the bytes that the key was made from; only names of more than 16 bytes are read there.
+    /// The offset of the name in the bytes from which the key was made.
+    ///
+    /// Only a comparison or hash of names of more than 16 bytes reads these bytes.
     package var start: Int32
 
-    /// Creates the key of the bytes at `offset`.
+    /// Creates the key of the name at `offset` in `bytes`.
     @inline(__always)
     package init(_ bytes: RawSpan, at offset: Int, length: Int) {
         self.length = Int32(truncatingIfNeeded: length)
@@ -61,7 +63,7 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return true
     }
 
-    /// Returns a hash for the table of names; `bytes` are the bytes from which the key was made.
+    /// Returns a hash of the name for ``FieldTable``; `bytes` are the bytes from which the key was made.
     @inline(__always)
     package func hash(in bytes: RawSpan) -> Int {
         var mixed = (head ^ (tail &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(UInt32(bitPattern: length)))

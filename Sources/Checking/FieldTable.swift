@@ -1,25 +1,27 @@
 import BSON
 
-/// The position of an object's field names in a ``FieldTable``.
+/// The location of one object's field names in a ``FieldTable``.
 struct FieldRange: Sendable, BitwiseCopyable {
     var first: Int32 = 0
     var count: Int32 = 0
-    /// The first slot of the names' hash table, which exists only if there are many; its size is a power of two.
+    /// The first slot of the hash table of these names, whose size is a power of two.
+    ///
+    /// Only an object with more than eight names has a hash table; otherwise ``slotMask`` is -1.
     var firstSlot: Int32 = 0
     var slotMask: Int32 = -1
 }
 
-/// The field names of all objects of a plan, in a form that is searched without a String.
+/// The field names of all objects that a schema describes, stored so that a search creates no String.
 struct FieldTable: Sendable {
     /// The name of each field.
     private(set) var keys: [FieldKey] = []
-    /// The same names, in the form that tests whether a name is at a given offset of a document.
+    /// The same names, prepared for testing whether a name is at a given offset of a document.
     private(set) var probes: [NameProbe] = []
-    /// The hash tables of large objects; each slot is an index into the object's fields, or -1.
+    /// The hash tables of large objects; each slot holds an index into the object's fields, or -1 if it is free.
     private(set) var slots: [Int32] = []
     private(set) var nameBytes: [UInt8] = []
 
-    /// Adds the names of one object next to each other.
+    /// Adds the field names of one object next to each other, and returns their location.
     mutating func append(_ names: [String]) -> FieldRange {
         var range = FieldRange(first: Int32(keys.count), count: Int32(names.count))
         for name in names {
@@ -30,14 +32,16 @@ struct FieldTable: Sendable {
         return range
     }
 
-    /// Adds a name and returns its key; a name that is not a field's is only compared one by one.
+    /// Adds the bytes of a name to the table, and returns its key.
+    ///
+    /// The name does not become a field name: a search does not find it, and its key can only be compared.
     mutating func key(_ name: String) -> FieldKey {
         let start = nameBytes.count
         nameBytes.append(contentsOf: name.utf8)
         return unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count)
     }
 
-    /// Hashes the names of an object with many of them, so that fields in an unexpected order are found quickly.
+    /// Builds a hash table for more than eight names, so that fields in an unexpected order are found quickly.
     private mutating func appendSlots(of range: inout FieldRange) {
         guard range.count > 8 else { return }
         var size = 32
@@ -52,10 +56,10 @@ struct FieldTable: Sendable {
         }
     }
 
-    /// Returns the name of a field.
+    /// Returns the name of the field with the index `field`.
     func name(_ field: Int) -> String { name(keys[field]) }
 
-    /// Returns the name of a key of this table.
+    /// Returns the name of a key that this table created.
     func name(_ key: FieldKey) -> String {
         String(decoding: nameBytes[Int(key.start)..<Int(key.start) + Int(key.length)], as: UTF8.self)
     }
@@ -78,8 +82,9 @@ struct FieldLookup: ~Escapable {
 
     /// Returns the element at `position` and moves `position` after it; `nil` at the document's end.
     ///
-    /// Documents mostly keep the schema's order, so the field at `expected` is tried before the name's end is known.
-    /// - Parameter found: Set to the index of the element's field among the object's fields; -1 if there is none.
+    /// The fields of most documents are in the schema's order. The name of the field at the index `expected` is
+    /// therefore compared first, before the end of the element's name is known.
+    /// - Parameter found: Set to the index of the element's field among the object's fields; -1 for an unknown name.
     @inline(__always)
     func next(
         _ position: inout Int, in view: borrowing BSONView, among range: FieldRange, expected: Int, found: inout Int
@@ -89,7 +94,7 @@ struct FieldLookup: ~Escapable {
             let probe = unsafe probes[unchecked: Int(range.first) &+ expected]
             if probe.stands(at: nameOffset, in: view, names: names) {
                 let type = BSONType(rawValue: view.byte(position))
-                // The bytes that look like that name may come after the document's end.
+                // The bytes that look like the expected name may come after the document's end.
                 if type.rawValue != 0 {
                     found = expected
                     return try view.element(
@@ -103,9 +108,9 @@ struct FieldLookup: ~Escapable {
         return element
     }
 
-    /// Returns the index of the field that the element names among the object's fields; -1 if there is none.
+    /// Returns the index of an element's field among the object's fields; -1 if the schema does not name the field.
     ///
-    /// Documents mostly keep the schema's order, so the field at `expected` is tried first.
+    /// The fields of most documents are in the schema's order, so the field at the index `expected` is compared first.
     @inline(__always)
     func position(
         of element: BSONElement, in view: borrowing BSONView, among range: FieldRange, expected: Int

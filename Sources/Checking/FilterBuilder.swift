@@ -12,20 +12,22 @@ enum Expression {
         values.count == 1 ? values[0] : ["$and": .array(of: values)]
     }
 
-    /// Returns `then` where the condition holds, else false; `then` is not evaluated where it would be an error.
+    /// Returns an expression: `then` if the condition holds, otherwise false.
+    ///
+    /// The server does not evaluate `then` if the condition does not hold, so `then` may fail for other values.
     static func guarded(_ condition: BSONValue, _ then: BSONValue) -> BSONValue {
         ["$cond": [condition, then, false]]
     }
 
-    /// Returns whether the expression holds for at least one element of the array.
+    /// Returns an expression: whether `holds` is true for at least one element of the array, as the variable `name`.
     static func any(of array: BSONValue, as name: String, _ holds: BSONValue) -> BSONValue {
         ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
     }
 
-    /// Returns a field of `parent`, a path of field and variable names; `nil` stands for the document itself.
+    /// Returns an expression for a field of `parent`; `nil` means the document itself.
     ///
-    /// A name that a path cannot spell is searched for among the object's names, because `$getField`, which could read
-    /// it, exists only from MongoDB 5.0 on.
+    /// A path cannot contain a name that is empty or has a `$` or a dot. Such a name is searched for among the object's
+    /// fields, because `$getField`, which could read it, exists only from MongoDB 5.0 on.
     static func field(_ name: String, of parent: BSONValue?) -> BSONValue {
         let isPlain = !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: ".") }
         switch parent {
@@ -39,7 +41,7 @@ enum Expression {
         }
     }
 
-    /// Returns whether a string is byte for byte the text, whatever the collection's collation.
+    /// Returns an expression: whether a string equals the text byte for byte, whatever the collection's collation.
     private static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
         and([
             ["$eq": [["$strLenBytes": value], .integer(text.utf8.count)]],
@@ -48,11 +50,11 @@ enum Expression {
     }
 }
 
-/// Builds the filter that finds the documents of a group.
+/// Builds the filter that finds the documents of a group, which have the same finding at the same path.
 struct FilterBuilder {
     let schema: CompiledSchema
 
-    /// The most steps that a filter follows; a mixed value's path may be longer than the server's limit of nesting.
+    /// The largest number of path steps in a filter; the path of a mixed value may exceed the server's nesting limit.
     private static var maximumSteps: Int { 16 }
 
     /// Returns the filter, and whether it matches only the documents of the group.
@@ -72,7 +74,9 @@ struct FilterBuilder {
         return (["$expr": expression], condition.isExact && isWhole && !isInTuple)
     }
 
-    /// Follows the steps from a value; each step is taken only if the value is of the type that the step needs.
+    /// Returns an expression that follows the steps from `value` and applies the condition to the values at their end.
+    ///
+    /// It is false where a value is not of the type that the next step needs.
     private func expression(
         _ steps: ArraySlice<SchemaPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
     ) -> BSONValue {

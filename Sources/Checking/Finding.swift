@@ -1,8 +1,8 @@
 import BSON
 
-/// A violation before it is put into words: all that the walk knows of it, in a few bytes.
+/// A violation before it is put into words: the few bytes that the walker stores for it.
 ///
-/// The node determines the path and the expectation, because the plan is a tree.
+/// The index of the node determines the path and the expectation, because each node belongs to one subschema.
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level
@@ -18,9 +18,9 @@ struct Finding: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// The value that was found: its type and, where the type does not say enough, a detail.
+/// The value that was found, described by its type and, where the type does not say enough, by a detail.
 ///
-/// It never holds the value itself.
+/// The description never holds the value itself.
 struct Found: Hashable, Sendable, BitwiseCopyable {
     /// The details that a type alone does not show.
     enum Detail: UInt8, Hashable, Sendable, BitwiseCopyable {

@@ -3,21 +3,21 @@ public import ServerSchema
 
 /// A finding that the operator has accepted: the check shows it but does not fail because of it.
 ///
-/// The server does not know of it, so the documents still count in the projection of the ledger.
+/// The sync engine does not know of exceptions, so the documents still count in the projected size of the ledger.
 public struct FindingException: Hashable, Sendable {
-    /// The collection.
+    /// The collection in which the finding is accepted.
     public var namespace: Namespace
     /// The path of the finding, as reports spell it.
     public var path: String
-    /// The rule.
+    /// The rule of the finding.
     public var rule: RuleCode
-    /// The reason why the operator accepts it.
+    /// The reason why the operator accepts the finding.
     public var reason: String
-    /// The person or team that answers for it.
+    /// The person or team that answers for the exception.
     public var owner: String
     /// The last day on which the exception is valid, in UTC, as `YYYY-MM-DD`; `nil` if it never expires.
     public var expires: String?
-    /// The place in the operator's file.
+    /// The position of the exception in the operator's file.
     public var location: SourceLocation
 
     /// Creates an exception.
@@ -78,7 +78,7 @@ public struct ExceptionUse: Hashable, Sendable {
         (self.file, self.matched, self.unmatched, self.expired) = (file, matched, unmatched, expired)
     }
 
-    /// Sorts the exceptions into matched, unmatched and expired ones by the collections' groups.
+    /// Sorts the exceptions into expired ones, valid ones that a group of findings uses, and valid unused ones.
     /// - Parameter today: The day in UTC, as `YYYY-MM-DD`.
     public init(file: String, _ exceptions: [FindingException], in collections: [CheckReport.Collection], today: String)
     {

@@ -1,23 +1,23 @@
 import BSON
 import ServerSchema
 
-/// A receiver of the findings of a walk.
+/// A receiver of the findings of ``Walker`` and ``JSONWalker``.
 ///
-/// The walk is generic over it, so that the fast pass is compiled to a few comparisons per element.
+/// The walkers are generic over it, so that a check without findings compiles to a few comparisons per element.
 protocol FindingSink {
-    /// Whether the walk may end at the first finding.
+    /// Whether the walker may end at the first finding.
     static var stopsAtFirst: Bool { get }
-    /// Whether the walk of an App Services schema validates all bytes, those of values that it skips too.
+    /// Whether the walker of an App Services schema validates all bytes, even those of values that it skips.
     static var validates: Bool { get }
-    /// Receives a finding at its node, or below the node by the steps given to ``enter(_:)``.
+    /// Receives a finding at its node, or at the steps below the node that were given to ``enter(_:)``.
     mutating func report(_ finding: Finding)
-    /// Receives a finding at a field that the schema does not name, below the finding's node.
+    /// Receives a finding about `element`, a field that the schema does not name, of the object at the finding's node.
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
-    /// Notes a step down inside a mixed value, for which the schema has no node.
+    /// Adds a step below the node for the findings that follow, for example inside a mixed value, which has no nodes.
     mutating func enter(_ step: SchemaPath.Step)
-    /// Notes a step up again.
+    /// Removes the step that was added last.
     mutating func leave()
-    /// Notes the value that is judged next, if its type alone does not decide.
+    /// Notes the value that the walker judges next; called only if the value's type alone does not decide.
     mutating func look(at element: BSONElement, of view: borrowing BSONView)
 }
 
@@ -40,7 +40,7 @@ extension FindingSink {
     mutating func look(at element: BSONElement, of view: borrowing BSONView) {}
 }
 
-/// Keeps nothing, for a walk that returns itself whether the document fits.
+/// A sink that keeps nothing, for ``JSONWalker``, which itself returns whether the document fits.
 struct QuickSink: FindingSink {
     static var stopsAtFirst: Bool { true }
 
@@ -48,7 +48,7 @@ struct QuickSink: FindingSink {
     mutating func report(_ finding: Finding) {}
 }
 
-/// Keeps only the worst level.
+/// A sink that keeps only the verdict for the worst level.
 struct VerdictSink: FindingSink {
     private(set) var verdict = Verdict.fits
 
@@ -56,7 +56,7 @@ struct VerdictSink: FindingSink {
     mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
 }
 
-/// Keeps only the worst level, and makes the walk validate bytes that were not validated before.
+/// A sink that keeps only the verdict for the worst level, and makes the walker validate bytes not validated before.
 struct ValidatingSink: FindingSink {
     static var validates: Bool { true }
     private(set) var verdict = Verdict.fits
@@ -65,9 +65,9 @@ struct ValidatingSink: FindingSink {
     mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
 }
 
-/// Keeps every finding from a minimum level up.
+/// A sink that keeps every finding of at least a minimum level.
 struct FindingCollector: FindingSink {
-    /// A finding, and the steps from its node to its place if the place is below the node.
+    /// A finding, and the steps from its node down to the value that has it; no steps if the value is at the node.
     struct Located: Hashable, Sendable {
         var finding: Finding
         var below: [SchemaPath.Step]
@@ -76,7 +76,7 @@ struct FindingCollector: FindingSink {
     let minimum: Level
     let keepsValues: Bool
     private(set) var located: [Located] = []
-    /// The value of each finding; empty if values are not kept.
+    /// The value that has each finding, in the order of ``located``; empty if values are not kept.
     private var values: [BSONValue?] = []
     private var below: [SchemaPath.Step] = []
     private var current: BSONValue?
@@ -94,7 +94,7 @@ struct FindingCollector: FindingSink {
         current = nil
     }
 
-    /// Returns the value at the place of a finding; `nil` if it was not kept.
+    /// Returns the value that has the finding at the index `number` of ``located``; `nil` if it was not kept.
     func value(of number: Int) -> BSONValue? { values.isEmpty ? nil : values[number] }
 
     mutating func report(_ finding: Finding) {
@@ -127,7 +127,7 @@ struct FindingCollector: FindingSink {
         if keepsValues { current = try? view.value(element) }
     }
 
-    /// Returns the findings as violations with texts, each once.
+    /// Returns the findings as violations with texts; equal violations are returned once.
     func violations(in schema: CompiledSchema) -> [Violation] {
         var seen: Set<Violation> = []
         return located.indices.compactMap { number in
@@ -139,9 +139,9 @@ struct FindingCollector: FindingSink {
 }
 
 extension Found {
-    /// Whether the finding is about the value that was noted last, and not about one around it or an absent one.
+    /// Whether the finding describes `value`, which the walker noted last, and not a value around it or a missing one.
     ///
-    /// Always `false` for objects and arrays, because other values inside them are noted in between.
+    /// Always `false` for objects and arrays, because the walker notes the values inside them before it reports.
     fileprivate func isOf(_ value: BSONValue?) -> Bool {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {

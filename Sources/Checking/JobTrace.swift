@@ -8,7 +8,7 @@ public struct JobTrace: Hashable, Sendable {
     public var unfinished: [Unfinished] = []
     /// The number of documents that synced until a job changed them, and that fit neither schema now.
     public var convertedCount = 0
-    /// The reasons why documents counted as failing already may have synced before a job, each a clause.
+    /// The reasons why documents that count as already failing may have synced before a job, each as a clause.
     public var gaps: [String] = []
 
     /// An unfinished job.

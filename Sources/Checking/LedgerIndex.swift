@@ -1,21 +1,21 @@
 public import BSON
 
-/// The documents that the ledger of unsynced documents records; ``LedgerKey`` defines which `_id`s are equal in it.
+/// The documents that the ledger of unsynced documents records; `_id`s are equal as ``LedgerKey`` defines it.
 public struct LedgerIndex: Sendable {
     private var ids: [Namespace: Set<LedgerKey>] = [:]
     /// The number of distinct documents recorded.
     public private(set) var count = 0
-    /// The number of entries, including those that name no document.
+    /// The number of entries that were inserted, including those that name no document.
     private var entryCount = 0
 
     /// Creates an empty index.
     public init() {}
 
-    /// The numbers of entries and of distinct documents.
+    /// The numbers of entries and of distinct documents that were inserted.
     public var total: LedgerCount { LedgerCount(entries: entryCount, documents: count) }
 
-    /// Records a document.
-    /// - Returns: Whether it was not recorded before.
+    /// Adds an entry that records a document.
+    /// - Returns: Whether the index did not contain the document before.
     @discardableResult
     public mutating func insert(_ id: BSONValue, in namespace: Namespace) -> Bool {
         entryCount += 1
@@ -24,7 +24,7 @@ public struct LedgerIndex: Sendable {
         return isNew
     }
 
-    /// Records the document that an entry of the ledger names (`ns.db`, `ns.coll`, `documentId`).
+    /// Adds an entry of the ledger, and the document that it names (`ns.db`, `ns.coll`, `documentId`).
     /// - Returns: Whether the entry names a document.
     /// - Throws: ``BSONError`` if the entry's bytes are damaged.
     @discardableResult
@@ -44,28 +44,28 @@ public struct LedgerIndex: Sendable {
         return Namespace(database: database, collection: collection)
     }
 
-    /// Whether a document is recorded.
+    /// Whether the ledger records a document.
     public func contains(_ id: BSONValue, in namespace: Namespace) -> Bool {
         ids[namespace]?.contains(LedgerKey(id)) ?? false
     }
 
-    /// Returns the number of distinct documents of one collection that are recorded.
+    /// Returns the number of distinct documents of one collection that the ledger records.
     public func count(in namespace: Namespace) -> Int { ids[namespace]?.count ?? 0 }
 }
 
-/// An `_id` in the form in which the ledger of unsynced documents distinguishes `_id`s.
+/// An `_id` as the ledger of unsynced documents distinguishes it: equal keys mean one document.
 ///
 /// The ledger does not record the BSON type of an `_id`, so an ObjectId equals its 24 hexadecimal digits, and numbers
 /// are equal if their integral values are.
 package enum LedgerKey: Hashable, Sendable {
-    /// An ObjectId, or its digits.
+    /// An ObjectId, or a string of its 24 hexadecimal digits.
     case objectID(ObjectID)
     /// A whole number.
     case integer(Int64)
-    /// Anything else.
+    /// Any other value.
     case other(BSONValue)
 
-    /// Creates the key; `_id`s that the ledger does not distinguish get the same key.
+    /// Creates the key of an `_id`; `_id`s that the ledger does not distinguish get the same key.
     package init(_ value: BSONValue) {
         switch value {
         case .objectID(let id): self = .objectID(id)
@@ -81,12 +81,12 @@ package enum LedgerKey: Hashable, Sendable {
 
 /// The size of the ledger of unsynced documents for an app.
 public struct LedgerCount: Hashable, Sendable {
-    /// The number of entries, in all places where the app has some.
+    /// The number of the app's entries, in all ledgers that hold entries of the app.
     ///
     /// The entries count against the limit. An entry names at most one document, so there are never fewer entries than
     /// documents. It is not documented which of the two numbers the sync engine counts.
     public var entries: Int
-    /// The number of distinct documents that they name; `nil` if only the entries were counted.
+    /// The number of distinct documents that the entries name; `nil` if only the entries were counted.
     public var documents: Int?
 
     /// Creates a count.
@@ -95,7 +95,7 @@ public struct LedgerCount: Hashable, Sendable {
         self.documents = documents
     }
 
-    /// A remark for the reader if the two numbers differ, as a clause.
+    /// A remark, as a clause, if there are more entries than documents; otherwise `nil`.
     public var warning: String? {
         guard let documents, documents < entries else { return nil }
         return

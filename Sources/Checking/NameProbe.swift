@@ -1,28 +1,30 @@
 import BSON
 
-/// A field's name with its NUL, in a form that is compared at an offset of a document before the name's end is known.
+/// A field's name with its NUL, stored for a comparison with the bytes at an offset of a document.
+///
+/// The comparison needs no search for the end of the name in the document.
 struct NameProbe: Sendable, BitwiseCopyable {
-    /// The first eight bytes, little endian, including the NUL if there is room.
+    /// The first eight bytes of the name, little endian, with its NUL if the name is shorter than eight bytes.
     private let head: UInt64
     /// The mask of the bytes of ``head`` that are compared.
     private let mask: UInt64
-    /// The last eight bytes, if the name is longer than eight.
+    /// The last eight bytes of the name, if it is longer than eight bytes.
     private let tail: UInt64
     let length: Int32
-    /// The offset of the name in the plan's name bytes.
+    /// The offset of the name in the name bytes of the ``FieldTable``.
     private let start: Int32
 
     init(_ name: String, _ key: FieldKey) {
         length = key.length
         start = key.start
         tail = key.tail
-        // No document has a name with a NUL in it; bytes that look like one are a shorter name and its value.
+        // A document's name ends at its first NUL, so a name that contains one never matches.
         let isPossible = !name.utf8.contains(0)
         head = isPossible ? key.head : .max
         mask = !isPossible ? 0 : length < 8 ? .max >> UInt64(56 - length * 8) : .max
     }
 
-    /// Whether this name is at `offset`; `false` means nothing near the document's end.
+    /// Whether this name is at `offset`; near the document's end, `false` does not mean that it is not.
     @inline(__always)
     func stands(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
         guard offset &+ 8 <= view.end else { return false }

@@ -17,7 +17,7 @@ enum Number: Sendable, BitwiseCopyable {
         }
     }
 
-    /// Returns how well the type of that mask can hold the number.
+    /// Returns whether the type `target` can hold the number exactly or, if it cannot, the reason.
     func fitness(for target: TypeMask) -> Found.Detail {
         switch target {
         case .decimal: .exact
@@ -59,7 +59,7 @@ enum Number: Sendable, BitwiseCopyable {
         }
     }
 
-    /// The number as a 64-bit integer; `nil` if it is none.
+    /// The number as a 64-bit integer; `nil` if it is not a whole number, or too large.
     var exactInt64: Int64? {
         switch self {
         case .integer(let value): value
@@ -68,7 +68,7 @@ enum Number: Sendable, BitwiseCopyable {
         }
     }
 
-    /// The double of exactly this value, if there is one; NaN and the infinities have theirs.
+    /// The double that has exactly this value, also for NaN and the infinities; `nil` if no double has it.
     var exactDouble: Double? {
         switch self {
         case .integer(let value): Double(exactly: value)

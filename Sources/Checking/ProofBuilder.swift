@@ -4,25 +4,25 @@ import ServerSchema
 extension CompiledSchema {
     /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
     ///
-    /// It does not match documents that the server cannot judge exactly as the checker does; those must be read.
+    /// The filter does not match documents that the server cannot judge exactly as the checker does, so they are read.
     public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
 }
 
-/// Builds a filter that proves documents good.
+/// Builds a filter that matches only documents without findings, so that they need not be read.
 ///
 /// The filter is a `$jsonSchema`, whose types do not look into arrays. It uses `patternProperties`, which judges every
-/// field of a repeated name, as the checker does. `properties` judges only the first one, but costs half as much, so it
-/// is used first, for documents that have each of their fields once and no other field.
+/// field of a repeated name, as the checker does. For documents that have each field of the schema once and no other
+/// field, it first uses `properties`, which judges only the first field of a repeated name but costs half as much.
 struct ProofBuilder {
     let schema: CompiledSchema
-    /// Whether the builder describes objects that have each of their fields once and no other field.
+    /// Whether the builder describes only objects that have each field of their schema once and no other field.
     private var isOfComplete = false
 
     init(schema: CompiledSchema) { self.schema = schema }
 
-    /// The deepest level of the filter: the server limits a query's nesting, and deeper documents are read.
+    /// The deepest level that the filter describes: the server limits a query's nesting, and deeper documents are read.
     private static var maximumDepth: Int { 20 }
-    /// The largest number of levels of a schema that is used in a query as it is; the server allows some more.
+    /// The largest number of levels of a schema that becomes a filter unchanged; the server allows a few more.
     private static var maximumLevels: Int { 60 }
     /// A schema that no value fits.
     private static let nothing: BSONValue = ["not": [:]]
@@ -38,7 +38,7 @@ struct ProofBuilder {
             ]
             proof = ["$or": either, "$expr": size]
         }
-        // The server judges constraints as the checker does, except that it refuses null.
+        // The server judges constraints as the checker does, except that it refuses null; such documents are read.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
@@ -51,7 +51,7 @@ struct ProofBuilder {
         return ["$jsonSchema": .object(root)]
     }
 
-    /// Returns a schema that only values that are certainly good at a node fit.
+    /// Returns a schema that a value fits only if it is certain to have no finding at the node.
     private func value(_ index: Int, depth: Int) -> BSONValue {
         let node = schema.nodes[index]
         var types = node.plain
@@ -76,7 +76,9 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// A schema for documents that have each field once and no other field; the server refuses others quickly.
+    /// A schema that only documents with each field once and no other field fit; the server rejects others quickly.
+    ///
+    /// `nil` if no such schema can be built.
     private var completeRoot: [(String, BSONValue)]? {
         guard schema.nodes[0].fields.names(in: schema).contains("_id") else { return nil }
         var builder = self
@@ -84,7 +86,8 @@ struct ProofBuilder {
         return builder.completeObject(0, depth: 0)
     }
 
-    /// Returns a schema for such an object with only good values; `nil` if it cannot be expressed.
+    /// Returns a schema for objects that have each field once, no other field, and only values without findings.
+    /// - Returns: `nil` if the server's keywords cannot express it.
     private func completeObject(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         let fields = Int(node.fields.first)..<Int(node.fields.first + node.fields.count)
@@ -113,7 +116,7 @@ struct ProofBuilder {
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)
         var builder = self
-        // It is rare that all of many objects in an array are complete.
+        // It is rare that each of many objects in an array has all fields of the schema.
         builder.isOfComplete = false
         let items: BSONValue =
             node.tupleCount == 0
@@ -150,7 +153,7 @@ struct ProofBuilder {
         return keywords
     }
 
-    /// Whether the absence of the field is more than a finding of the level ``Level/info``.
+    /// Whether the absence of the field causes a finding of a higher level than ``Level/info``.
     private func needs(_ field: CompiledSchema.Field) -> Bool {
         guard field.requiredIndex >= 0, schema.nodes[Int(field.node)].place != .id else { return false }
         switch field.whenMissing {

@@ -1,4 +1,4 @@
-/// A rule in one byte, for the walk, with its name as raw value; ``RuleCode`` is its public form.
+/// A rule, stored in one byte for the walkers, with its name as raw value; ``RuleCode`` is the public type.
 enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     case requiredMissing = "required-missing"
     case requiredMissingDefaulted = "required-missing-defaulted"
@@ -59,10 +59,10 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     case not = "not"
     case encryptMismatch = "encrypt-mismatch"
 
-    /// The public name.
+    /// The public name of the rule.
     var code: RuleCode { RuleCode(rawValue: rawValue) }
 
-    /// The expectation of the rule; `nil` if it is the type that the schema names.
+    /// The words for what the rule expects; `nil` if it expects the type that the schema names.
     var expectation: String? {
         switch self {
         case .nullID, .requiredNull, .embeddedRequiredNull: nil
@@ -83,7 +83,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     }
 }
 
-/// Hashes the byte, because the name would have to be hashed for every finding.
+/// Hashes the one byte of the rule, because the name would have to be hashed again for every finding.
 extension Rule: Hashable {
     func hash(into hasher: inout Hasher) { unsafe withUnsafeBytes(of: self) { unsafe hasher.combine(bytes: $0) } }
 }

@@ -1,6 +1,6 @@
 /// The stable name of a rule, as reports spell it.
 ///
-/// Open: later versions may add rules.
+/// It is not an enumeration, because later versions may add rules.
 public struct RuleCode: RawRepresentable, Hashable, Sendable {
     /// The name.
     public let rawValue: String
@@ -88,13 +88,13 @@ extension RuleCode {
     public static let linkDangling = Rule.linkDangling.code
     /// The document that a link leads to does not sync itself.
     public static let linkTargetUnsyncable = Rule.linkTargetUnsyncable.code
-    /// A link in a mixed value leads to no synced collection, or is not of the type of its `_id`s.
+    /// A link in a mixed value leads to no synced collection, or is not of the type of that collection's `_id`s.
     public static let mixedDBRef = Rule.mixedDBRef.code
     /// A value or the whole document is larger than what syncs.
     public static let valueTooLarge = Rule.valueTooLarge.code
 }
 
-/// The further rules of the `jsonschema` dialect (`semantics.md`, section 5.2); it shares some of the other dialect's.
+/// The further rules of the `jsonschema` dialect (`semantics.md`, section 5.2), which also has some of the rules above.
 extension RuleCode {
     /// A number is less than `minimum`.
     public static let belowMinimum = Rule.belowMinimum.code
@@ -108,7 +108,7 @@ extension RuleCode {
     public static let tooLong = Rule.tooLong.code
     /// `pattern` matches nowhere in a string.
     public static let patternMismatch = Rule.patternMismatch.code
-    /// A value is none of those of `enum`.
+    /// A value is not one of the values that `enum` lists.
     public static let notInEnum = Rule.notInEnum.code
     /// An array has fewer elements than `minItems`.
     public static let tooFewItems = Rule.tooFewItems.code
@@ -122,9 +122,9 @@ extension RuleCode {
     public static let tooFewProperties = Rule.tooFewProperties.code
     /// An object has more fields than `maxProperties`.
     public static let tooManyProperties = Rule.tooManyProperties.code
-    /// A field is missing that another one asks for in `dependencies`.
+    /// A field is missing that `dependencies` requires because another field is present.
     public static let dependencyMissing = Rule.dependencyMissing.code
-    /// An object does not fit the schema that one of its fields asks for in `dependencies`.
+    /// An object does not fit the schema that `dependencies` requires because one of its fields is present.
     public static let dependencySchema = Rule.dependencySchema.code
     /// A value does not fit one of the schemas of `allOf`.
     public static let allOf = Rule.allOf.code
@@ -134,12 +134,12 @@ extension RuleCode {
     public static let oneOf = Rule.oneOf.code
     /// A value fits the schema of `not`.
     public static let not = Rule.not.code
-    /// A value is not encrypted as `encrypt` asks.
+    /// A value is not encrypted in the way that `encrypt` requires.
     public static let encryptMismatch = Rule.encryptMismatch.code
 }
 
 extension RuleCode {
-    /// The error code of the App Services API for such a finding; `nil` if there is none.
+    /// The error code of the App Services API for a finding of this rule; `nil` if there is none.
     ///
     /// Source: `semantics.md`, section 10.
     public var vendorAlias: String? {
@@ -176,14 +176,16 @@ extension RuleCode {
     }
 }
 
-/// The rules of the `jsonschema` dialect for the constraints of an App Services schema.
+/// The names of the rules that judge the constraints of an App Services schema.
+///
+/// They are names of the `jsonschema` dialect with a prefix.
 extension RuleCode {
     private static let constraintPrefix = "constraint-"
 
-    /// The rule's name if the failing rule is a constraint.
+    /// The name under which this rule is reported if it judges a constraint of an App Services schema.
     var ofConstraint: RuleCode { Self(rawValue: Self.constraintPrefix + rawValue) }
 
-    /// The rule that judges a constraint; `nil` for a rule of another kind.
+    /// The name of this rule without the prefix for constraints; `nil` if it does not have the prefix.
     private var constraint: RuleCode? {
         guard rawValue.hasPrefix(Self.constraintPrefix) else { return nil }
         return Self(rawValue: String(rawValue.dropFirst(Self.constraintPrefix.count)))

@@ -21,7 +21,7 @@ struct SchemaCompiler {
         compile(root, at: index, place: .root, flags: [])
     }
 
-    /// Appends nodes next to each other, and returns the index of the first one.
+    /// Appends `count` nodes next to each other, and returns the index of the first one.
     mutating func reserve(_ count: Int, path: SchemaPath) -> Int {
         let first = nodes.count
         for _ in 0..<count {
@@ -67,7 +67,7 @@ struct SchemaCompiler {
         }
     }
 
-    /// Returns the types that fit without a further check of the value.
+    /// Returns the types whose values fit the node without a further check.
     func plainTypes(of node: CompiledSchema.Node) -> TypeMask {
         var plain = node.accepts.subtracting([.null])
         if node.flags.contains(.uuid) || node.flags.contains(.binary) { plain.remove(.binData) }
@@ -107,7 +107,7 @@ extension SchemaCompiler {
     }
 
     private mutating func compileObject(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
-        // If `patternProperties` is evaluated, it decides with `additionalProperties` which fields are additional.
+        // `patternProperties` also decides which fields are additional, so the walker does not judge additional fields.
         let namesPatterns = !schema.constraints.patternProperties.isEmpty
         if namesPatterns || schema.unevaluated.contains(where: { $0.keyword == "patternProperties" }) {
             node.flags.insert(.ignoresExtras)
@@ -134,13 +134,13 @@ extension SchemaCompiler {
 }
 
 extension SchemaCompiler {
-    /// Adds an object's named fields, and those that are required but not named.
+    /// Adds the fields that `properties` names, and those that only `required` or the app's partition key names.
     mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
         let declared = Set(schema.properties.map(\.name))
         var seen: Set<String> = []
         var required = schema.required.filter { seen.insert($0).inserted }
         let partition = node.place == .root ? surroundings.partition : nil
-        // The walk looks for the partition key as for a required field, even if it may be absent.
+        // The walker looks for the partition key as for a required field, even if the key may be absent.
         if let partition, seen.insert(partition.field).inserted { required.append(partition.field) }
         var names = schema.properties.map { (name: $0.name, schema: $0.node, isDeclared: true) }
         for name in required where !declared.contains(name) {
@@ -150,7 +150,7 @@ extension SchemaCompiler {
         node.requiredCount = Int32(required.count)
         node.required = required.count >= 64 ? .max : (1 << UInt64(required.count)) - 1
 
-        // An object's fields are next to each other, so all of them are added before any of them is compiled.
+        // The fields of an object are next to each other in `fields`, so all are added before any of them is compiled.
         let first = fields.count
         let firstNode = reserve(names.count, path: paths[index])
         for (offset, entry) in names.enumerated() {
@@ -195,7 +195,7 @@ extension SchemaCompiler {
 }
 
 extension CompiledSchema {
-    /// A field that holds the keys of documents of another collection.
+    /// A field that links to documents of another collection: it holds their keys.
     struct Link: Sendable {
         /// The node of the key itself: of the field, or of its elements or values.
         var node: Int
@@ -205,7 +205,9 @@ extension CompiledSchema {
 }
 
 extension SchemaCompiler {
-    /// Makes the keys in a collection's links be judged by the types of the keys that they are compared with.
+    /// Marks the nodes that hold the keys of a collection's links.
+    ///
+    /// Restricts the types of each node to those of the field with which its keys are compared.
     mutating func compileLinks(of collection: CollectionSchema) {
         for link in collection.relationships {
             guard let index = keyNode(link.source) else { continue }
@@ -218,7 +220,8 @@ extension SchemaCompiler {
         }
     }
 
-    /// Returns the node that a path leads to, or that of its elements or values; `nil` if the schema has no such place.
+    /// Returns the node at a path or, for a list or a dictionary, the node of its elements or values.
+    /// - Returns: `nil` if the schema has no node at the path.
     private func keyNode(_ path: SchemaPath) -> Int? {
         var index = 0
         for step in path.steps {
@@ -249,7 +252,7 @@ extension SchemaCompiler {
 // MARK: links in mixed values
 
 extension SchemaCompiler {
-    /// Lists the collections that a DBRef may lead to.
+    /// Lists the collections that sync, because a DBRef may lead to them.
     mutating func compileReferences(from namespace: Namespace) {
         for target in surroundings.synced ?? [] {
             let types = target.root.property("_id")?.types ?? []
@@ -265,8 +268,9 @@ extension SchemaCompiler {
 }
 
 extension SchemaCompiler {
-    /// Makes a field be judged as the partition key too: by the type of the app's partitions, and by whether a document
-    /// must be in a partition.
+    /// Makes the walker judge a field as the partition key too.
+    ///
+    /// The field must be of the type of the app's partitions, and present if a document must be in a partition.
     /// - Parameter isRequired: Whether the collection's own schema requires the field.
     private mutating func compilePartition(_ key: SyncConfiguration.PartitionKey, _ isRequired: Bool, field: Int) {
         let index = Int(fields[field].node)
@@ -276,7 +280,7 @@ extension SchemaCompiler {
         if mustBeThere { node.flags.insert(.partitionRequired) }
         if mustBeThere || !isRequired {
             fields[field].whenMissing = .unpartitioned(isAllowed: !mustBeThere)
-            // Clients see a default, but it puts no document into a partition.
+            // For a missing key, clients see its default, but a default puts no document into a partition.
             defaults.removeAll { $0.field == field }
         }
         narrow(&node, to: [key.type])
@@ -284,7 +288,7 @@ extension SchemaCompiler {
         if !fields[field].isDeclared { expectations[index] = key.type.rawValue }
     }
 
-    /// Removes from a node the types that a key of `types` cannot have.
+    /// Removes from a node the types that a key cannot have if its schema names `types`.
     func narrow(_ node: inout CompiledSchema.Node, to types: [SchemaType]) {
         node.accepts.formIntersection(TypeMask(keyOf: types))
         if types == [.uuid] { node.flags.insert(.uuid) }

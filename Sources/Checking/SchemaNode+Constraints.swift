@@ -3,7 +3,7 @@ package import ServerSchema
 
 /// Turns the constraints of an App Services schema into a `jsonschema` schema without the rules of types and fields.
 extension SchemaNode {
-    /// A schema of the constraints of this value and of the values below it; `nil` if there are none.
+    /// A schema with only the constraints of this value and of the values inside it; `nil` if there are none.
     var constraintsAlone: SchemaNode? {
         var node = SchemaNode(location: location)
         node.constraints = constraints.inJSONSchema
@@ -19,7 +19,7 @@ extension SchemaNode {
             node.additionalProperties = additionalProperties.inJSONSchema
             node.hasAdditionalProperties = hasAdditionalProperties
         }
-        // Every name matters for which fields are additional.
+        // With `additionalProperties`, every name in `properties` matters, because its field is not additional.
         if !node.hasAdditionalProperties { children.removeAll { $0.node == nil } }
         node.properties = children.map { Property(name: $0.name, node: $0.node ?? SchemaNode(location: location)) }
         node.items = itemConstraints
@@ -40,10 +40,10 @@ extension SchemaNode {
         }
     }
 
-    /// The whole schema, in the form in which it is used inside a constraint.
+    /// This schema in the `jsonschema` dialect, for use inside a constraint such as `anyOf`.
     fileprivate var inJSONSchema: SchemaNode {
         var node = self
-        // A mixed value may be anything. The other dialect has no type for a UUID.
+        // A mixed value may be of any type. The `jsonschema` dialect has no type for a UUID, which is binary data.
         node.types = types.contains(.mixed) ? [] : types.map { $0 == .uuid ? .binData : $0 }
         node.types = node.types.enumerated().filter { node.types.firstIndex(of: $1) == $0 }.map(\.element)
         node.constraints = constraints.inJSONSchema
@@ -65,7 +65,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// The same constraints, in the form that MongoDB accepts.
+    /// These constraints, changed where MongoDB would refuse them.
     fileprivate var inJSONSchema: Constraints {
         var result = self
         result.isMinimumExclusive = isMinimumExclusive && minimum != nil
@@ -92,7 +92,9 @@ extension Constraints {
 }
 
 extension SchemaNode {
-    /// Whether the schema is a point: a required string `type`, an array of double `coordinates`, and nothing else.
+    /// Whether the schema describes a point.
+    ///
+    /// A point has a required string `type`, an array of double `coordinates`, and nothing else.
     package var isGeoPoint: Bool {
         guard types == [.object], properties.count == 2, required.contains("type"),
             let type = properties.first(where: { $0.name == "type" })?.node, type.types == [.string],

@@ -1,12 +1,12 @@
 package import BSON
 
-/// A finding about the document that a link leads to.
+/// A finding about a document to which a link leads.
 package struct LinkFinding: Hashable, Sendable {
-    /// The kinds of findings.
+    /// The kinds of findings about a linked document.
     package enum Kind: Hashable, Sendable {
-        /// There is no such document.
+        /// No document has the key that the link holds.
         case dangling
-        /// The document does not sync itself.
+        /// The linked document does not sync itself.
         case targetUnsyncable
     }
 
@@ -14,7 +14,7 @@ package struct LinkFinding: Hashable, Sendable {
     package let kind: Kind
     /// The index of the link among the schema's links.
     package let link: Int
-    /// The BSON type of the key.
+    /// The BSON type of the key that the link holds.
     package let type: BSONType
 
     /// Creates a finding.
@@ -26,7 +26,9 @@ package struct LinkFinding: Hashable, Sendable {
 }
 
 extension Tally {
-    /// Counts findings about the documents that a document's links lead to; they never make the document itself fail.
+    /// Counts findings about the documents to which a document's links lead.
+    ///
+    /// These findings never make the document itself fail.
     package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue) {
         for finding in findings {
             let rule: Rule = finding.kind == .dangling ? .linkDangling : .linkTargetUnsyncable

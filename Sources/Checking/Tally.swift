@@ -1,19 +1,19 @@
 public import BSON
 import ServerSchema
 
-/// Checks the documents of one collection and groups what it finds.
+/// Checks the documents of one collection, and groups their findings.
 ///
 /// The memory is bounded whatever the documents hold. Each thread keeps its own tally; they are merged at the end.
 public struct Tally: Sendable {
-    /// The settings of what a tally keeps.
+    /// The settings that decide what a tally keeps.
     public struct Options: Hashable, Sendable {
         /// The largest number of `_id`s that a group keeps.
         public var sampleCount = 5
         /// The largest number of groups; further findings are counted without a group.
         public var maximumGroupCount = 10_000
-        /// Whether to group findings of the level ``Level/info`` too; every document is then walked by the slower pass.
+        /// Whether to group findings of the level ``Level/info`` too; every document then takes the slower check.
         public var includesInfo = false
-        /// Whether to keep the values at the places of the findings; otherwise the tally keeps no value but `_id`s.
+        /// Whether to keep the values that have findings; otherwise the tally keeps no values except `_id`s.
         public var keepsValues = false
         /// Whether ``Tally/lastContribution`` is kept, so that a document can be subtracted again.
         public var keepsContributions = false
@@ -24,20 +24,21 @@ public struct Tally: Sendable {
 
     /// The schema against which the documents are checked.
     public let schema: CompiledSchema
-    /// The settings of what is kept.
+    /// The settings that decide what the tally keeps.
     public let options: Options
     /// The counts of the documents so far.
     public internal(set) var counts = DocumentCounts()
-    /// The number of findings that were not grouped because the limit of groups was reached.
+    /// The number of findings that were not grouped, because there were too many groups or a field's name was too long.
     public internal(set) var overflowCount = 0
-    /// Called with every document that fails or might fail, and with all its findings; this costs the time to put them
-    /// into words.
+    /// Called with every document that fails or might fail, and with all its findings.
+    ///
+    /// This makes the check slower, because the findings of these documents are put into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
     /// Called with the `_id` of every document that is certain to fail under both schemas.
     public var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
 
-    /// The number of the last document's contribution, for ``take(back:of:)``.
+    /// The number of the contribution of the document that was added last, for ``take(back:of:)``.
     public internal(set) var lastContribution: UInt32 = 0
 
     var contributions = ContributionTable()
@@ -46,7 +47,9 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// The number of documents before the next one that other threads count; `nil` if the documents have no order.
+    /// The number of documents before the next one in the source that other threads count, and not this tally.
+    ///
+    /// `nil` if the documents have no order.
     private var skipped: Int?
 
     struct Group {
@@ -54,20 +57,20 @@ public struct Tally: Sendable {
         /// The exception that covers the group; `nil` if there is none.
         var exception: FindingException?
         var count = 0
-        /// The number of its documents that newly fail, or newly might fail, compared with the active schema.
+        /// The number of the group's documents that newly fail, or newly might fail, compared with the active schema.
         var newCount = 0
         var samples: [Sample] = []
-        /// The number of the document that the group counted last, from 1.
+        /// The number, from 1, of the document that the group counted last; each document counts once for a group.
         var last = 0
     }
 
     struct Sample {
         var id: BSONValue
         var value: BSONValue?
-        /// The number of documents before this one in the source; `nil` if it is not known.
+        /// The number of documents before the sample's document in the source; `nil` if it is not known.
         var place: Int?
 
-        /// Whether the sample comes before one of another thread.
+        /// Whether the sample comes before another thread's sample: in the source or, if it has no order, by `_id`.
         func precedes(_ other: Sample) -> Bool {
             if let place, let others = other.place { return place < others }
             return BSONOrder.precedes(id, other.id)
@@ -176,7 +179,7 @@ public struct Tally: Sendable {
         return isExcepted
     }
 
-    /// Counts a finding of a document that was added before.
+    /// Counts a finding about a document that was added before.
     mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
@@ -198,8 +201,9 @@ public struct Tally: Sendable {
 }
 
 extension Tally {
-    /// Sets the number of documents before the next one, if several threads share the documents of a source; when the
-    /// tallies are merged, the samples that come first are kept.
+    /// Sets how many documents of the source come before the next one, if several threads share the source.
+    ///
+    /// When the tallies are merged, the samples that come first in the source are kept.
     package mutating func goOn(behind documents: Int) { skipped = documents - counts.read }
 
     /// Adds the counts of another thread, made with the same schemas over other documents of the same collection.
@@ -210,7 +214,7 @@ extension Tally {
         counts += other.counts
         overflowCount += other.overflowCount
         for theirs in other.groups {
-            // Skip groups all of whose documents were subtracted again.
+            // Skip a group if all its documents were subtracted again.
             guard theirs.count > 0 else { continue }
             guard let mine = group(for: theirs.key) else {
                 overflowCount += theirs.count - 1
@@ -218,7 +222,7 @@ extension Tally {
             }
             groups[mine].count += theirs.count
             groups[mine].newCount += theirs.newCount
-            // Keep the first samples of both, so that they do not depend on which thread was faster.
+            // Keep the first samples of both tallies, so that the result does not depend on which thread was faster.
             let samples = (groups[mine].samples + theirs.samples).sorted { $0.precedes($1) }
             groups[mine].samples = Array(samples.prefix(options.sampleCount))
         }
@@ -226,7 +230,7 @@ extension Tally {
 }
 
 extension Tally {
-    /// Whether the active schema covers the collection; `nil` when there is none to compare with.
+    /// Whether the active schema covers the collection; `nil` if there is no active schema to compare with.
     var isInActive: Bool? {
         switch active {
         case .notAsked: nil
@@ -235,7 +239,7 @@ extension Tally {
         }
     }
 
-    /// The groups of findings, the worst first, then the largest.
+    /// The groups of findings, the worst level first, and within a level the largest group first.
     public var violationGroups: [ViolationGroup] {
         let builder = FilterBuilder(schema: schema)
         let isComparing = counts.changes != nil
@@ -251,10 +255,13 @@ extension Tally {
 }
 
 extension Tally {
-    /// Whether the table still knows the contribution with this number, a former ``lastContribution``.
+    /// Whether a contribution was kept, so that ``take(back:of:)`` can subtract it.
+    /// - Parameter contribution: The value of ``lastContribution`` after a document was added.
     public func knows(_ contribution: UInt32) -> Bool { contributions[contribution] != nil }
 
-    /// Subtracts what a document added, if that is known; call it only after the last document was added.
+    /// Subtracts the counts of one document, or does nothing if its contribution was not kept.
+    ///
+    /// Call it only after the last document was added.
     /// - Parameters:
     ///   - contribution: The value of ``lastContribution`` after the document was added.
     ///   - id: The document's `_id`.
@@ -309,16 +316,17 @@ extension VerdictChanges {
 }
 
 extension Tally {
-    /// Whether a document is not certain to fail under the active schema.
+    /// Whether a document is not certain to fail under the active schema; true if there is none for the collection.
     /// - Throws: ``BSONError`` if the bytes are damaged.
     public func fitsActive(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         guard case .covered(let active) = active else { return true }
         return try active.check(document) != .certain
     }
 
-    /// Counts a document as newly failing that was counted as failing already, because it synced until a job changed it
-    /// for a schema that is not live yet.
-    /// - Returns: Whether the document still fails under both schemas, as it was counted.
+    /// Counts a document as newly failing that the tally has counted as already failing.
+    ///
+    /// Call it for a document that synced until a job changed it for a schema that is not live yet.
+    /// - Returns: Whether the document was counted again: only if it still fails under both schemas.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     @discardableResult
     public mutating func countAsNew(_ document: borrowing BSONView) throws(BSONError) -> Bool {
@@ -363,7 +371,7 @@ extension BSONValue {
         }
     }
 
-    /// The value if it is short, the beginning of a longer text, and `nil` for another long value.
+    /// The value itself if it is short, the beginning of a longer string, and `nil` for any other long value.
     var shortened: BSONValue? {
         if isSmall { return self }
         guard case .string(let text) = self else { return nil }

@@ -1,20 +1,20 @@
 import BSON
 import ServerSchema
 
-/// A set of BSON types, one bit for each.
+/// A set of BSON types, stored as a mask with one bit for each type.
 struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
     let rawValue: UInt32
 
     init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Creates the set of one type; the type bytes of the specification are 1 to 19, 0xFF and 0x7F.
+    /// Creates the set of one type; the type bytes of the BSON specification are 1 to 19, 0xFF and 0x7F.
     @inline(__always)
     init(_ type: BSONType) {
         let byte = type.rawValue
         rawValue = 1 &<< UInt32(byte <= 19 ? byte : byte == 0xFF ? 20 : 21)
     }
 
-    // Literals, because the walk compares every element with them, and another module's constant would be a call.
+    // Literals, because the walkers compare every element with them, and a constant of another module would be a call.
     static var double: Self { Self(rawValue: 1 << 1) }
     static var string: Self { Self(rawValue: 1 << 2) }
     static var object: Self { Self(rawValue: 1 << 3) }
@@ -40,7 +40,7 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
 }
 
 extension TypeMask {
-    /// Creates the set of the types that an alias means; it is empty for `mixed`, which the walk handles separately.
+    /// Creates the set of the types that an alias means; empty for `mixed`, which the walker handles separately.
     init(_ alias: SchemaType) {
         switch alias {
         case .double: self.init(BSONType.double)

@@ -2,27 +2,27 @@
 public struct UnsyncedExplanation: Hashable, Sendable {
     /// The numbers of documents by their current state; `nil` if the schema does not cover the collection.
     public var counts: Counts?
-    /// The reasons why documents still fail, the worst first, then the largest.
+    /// The groups of findings because of which documents still fail, the worst level first, then the largest group.
     public var groups: [ViolationGroup]
 
     /// The numbers of documents by their current state.
     public struct Counts: Hashable, Sendable, Codable {
-        /// The documents that still do not fit.
+        /// The documents that still do not fit the schema.
         public var failing = 0
-        /// The documents that might not fit; as the ledger records them, this is the likely reason.
+        /// The documents that might not fit; that is the likely reason why the ledger records them.
         public var possible = 0
-        /// The documents that fit now: the entry is stale, or its reason is one that the check does not judge.
+        /// The documents that fit now; their ledger entries are stale, or have a reason that the check does not judge.
         public var fitting = 0
-        /// The documents that no longer exist: the entry is stale.
+        /// The documents that no longer exist, so their ledger entries are stale.
         public var gone = 0
 
         /// Creates counts of zero.
         public init() {}
 
-        /// The number of stale entries.
+        /// The number of documents whose ledger entries seem stale.
         public var stale: Int { fitting + gone }
 
-        /// Adds other counts.
+        /// Adds the counts of other documents.
         public static func += (left: inout Counts, right: Counts) {
             left.failing += right.failing
             left.possible += right.possible

@@ -10,22 +10,22 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var schema: String?
     /// The number of entries at which the sync engine stops.
     public var limit: Int
-    /// Whether the operator asked for one collection only, so that the others are not findings.
+    /// Whether the operator asked for one collection only; documents outside the schema are then no findings.
     public var isNarrowed = false
-    /// The entries of each app, the fullest first; each app has a limit of its own.
+    /// The entries of each app, the app with the most entries first; each app has a limit of its own.
     public var apps: [App]
     /// Further remarks for the reader, each a clause.
     public var notes: [String]
-    /// The duration of the survey.
+    /// The time that reading the ledger took.
     public var duration: Duration
 
     /// The entries of one app.
     public struct App: Hashable, Sendable {
-        /// The ledgers that hold the entries.
+        /// The ledgers that hold entries of the app.
         public var ledgers: [Namespace]
         /// The app's internal id; `nil` if the entries name none.
         public var id: String?
-        /// The entries of each collection, the fullest first.
+        /// The entries of each collection, the collection with the most documents first.
         public var collections: [Collection]
 
         /// Creates an instance from its parts.
@@ -35,7 +35,7 @@ public struct UnsyncedReport: Hashable, Sendable {
             self.collections = collections
         }
 
-        /// The numbers of entries and of distinct documents that they name.
+        /// The numbers of entries, and of distinct documents that the entries name.
         public var count: LedgerCount {
             collections.reduce(into: LedgerCount(entries: 0, documents: 0)) { sum, collection in
                 sum.entries += collection.entryCount
@@ -58,7 +58,7 @@ public struct UnsyncedReport: Hashable, Sendable {
         public var documentCount: Int
         /// The reasons for being unsynced, in the sync engine's words, the most frequent first.
         public var reasons: [Reason]
-        /// The current state of the documents; `nil` if they were not read.
+        /// The current state of the documents that the entries name; `nil` if the documents were not read.
         public var explanation: UnsyncedExplanation?
 
         /// Creates an instance from its parts.
@@ -76,8 +76,10 @@ public struct UnsyncedReport: Hashable, Sendable {
 
     /// A reason that entries give.
     public struct Reason: Hashable, Sendable {
-        /// The sync engine's text; `nil` for entries without a text, for the rest if there are too many reasons, and
-        /// for a text that must not be shown.
+        /// The sync engine's text.
+        ///
+        /// `nil` for entries without a text, for the rest if there are too many reasons, and for a text not to be
+        /// shown.
         public var text: String?
         /// The number of entries that give the reason.
         public var entryCount: Int
@@ -103,9 +105,10 @@ public struct UnsyncedReport: Hashable, Sendable {
         self.duration = duration
     }
 
-    /// Masks the texts of the reasons, which are the sync engine's words and may quote a document, and joins reasons
-    /// whose masked texts are equal.
-    /// - Parameter mask: Returns what is shown of a text; `nil` for nothing.
+    /// Masks the texts of the reasons, and joins reasons whose masked texts are equal.
+    ///
+    /// The texts are the sync engine's words, and may quote a document.
+    /// - Parameter mask: Returns the part of a text that may be shown; `nil` if nothing may be shown.
     public mutating func maskReasons(_ mask: (String) -> String?) {
         for app in apps.indices {
             for collection in apps[app].collections.indices {

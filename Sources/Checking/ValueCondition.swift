@@ -1,13 +1,13 @@
 import BSON
 
-/// The condition that a finding means for the value at its place, as an expression.
+/// An aggregation expression that is true for values that have a given finding.
 struct ValueCondition {
-    /// Whether the expression matches only such values.
+    /// Whether the expression matches only values that have the finding.
     private(set) var isExact: Bool
     private let finding: Finding
     private let node: CompiledSchema.Node
     let targets: [ReferenceTarget]
-    /// The types of a set's elements; all types for other values.
+    /// The types that the schema allows for the elements of an array; all types for other values.
     private let elements: TypeMask
 
     init(_ finding: Finding, in schema: CompiledSchema) {
@@ -23,22 +23,22 @@ struct ValueCondition {
 
     var found: Found { finding.found }
 
-    /// Whether the server's operators cannot distinguish the found value from others.
+    /// Whether the server's operators cannot distinguish values with the finding from all others.
     private var isWider: Bool {
         switch found.detail {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // For the checker objects are equal in any order of their fields; for the server's set operators they are not.
+        // The checker compares objects in any order of their fields; the server's set operators do not.
         case .equalElements: !elements.isDisjoint(with: [.object, .array])
-        // A link is an object too, and its keys begin with a dollar sign.
+        // In a mixed value, a link is an object too, and its keys begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
-        // Only the other collection shows which keys exist, and which of their documents fail.
+        // Only the linked collection shows whether the linked document exists, and whether it fails.
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
-        // Two values of one type can differ in whether they fit the schema of further fields.
+        // Two fields with values of one type can differ in whether they fit the schema in `additionalProperties`.
         case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }
@@ -50,7 +50,7 @@ struct ValueCondition {
         return targets.rawValue.nonzeroBitCount == 1 ? targets : nil
     }
 
-    /// Returns the expression for the value that `value` evaluates to.
+    /// Returns an expression: whether the value of the expression `value` has the finding.
     func holds(for value: BSONValue) -> BSONValue {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
@@ -76,7 +76,9 @@ struct ValueCondition {
         }
     }
 
-    /// Returns a range condition on the subtype: binary values of one length sort by subtype.
+    /// Returns an expression: whether a value is 16 bytes of binary data of the found subtype.
+    ///
+    /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: found.subtype, bytes: Array(repeating: byte, count: 16))
@@ -166,7 +168,9 @@ extension ValueCondition {
         return Expression.guarded(Expression.type(value, is: "object"), Expression.and([isPoint, problem]))
     }
 
-    /// Returns whether an element is within the limits; NaN is not, because it sorts below every number.
+    /// Returns an expression: whether an array's element is from `-limit` to `limit`.
+    ///
+    /// NaN is not, because it sorts below every number.
     private func isWithin(_ array: BSONValue, _ index: Int32, _ limit: Double) -> BSONValue {
         let element: BSONValue = ["$arrayElemAt": [array, .int(index)]]
         return Expression.and([["$gte": [element, .double(-limit)]], ["$lte": [element, .double(limit)]]])
@@ -193,7 +197,7 @@ extension CompiledSchema {
 }
 
 extension ValueCondition {
-    /// Returns the condition that a DBRef leads to no synced collection, or to one whose `_id`s are of other types.
+    /// Returns an expression: whether a DBRef leads to no synced collection, or to one whose `_id`s are of other types.
     func reference(_ value: BSONValue) -> BSONValue {
         let isLink = Expression.and([
             ["$eq": [name(0), ["$literal": "$ref"]]], Expression.type(part(0), is: "string"),

@@ -1,6 +1,6 @@
 import BSON
 
-/// A hash that is equal for values that `BSONView.isEqual(_:to:of:)` calls equal.
+/// Computes hashes that are equal for values that `BSONView.isEqual(_:to:of:)` calls equal.
 enum ValueHash {
     static func hash(_ element: BSONElement, of view: borrowing BSONView, depth: Int) throws(BSONError) -> UInt64 {
         guard depth < BSONView.maximumDepth else { throw BSONError(.tooDeep, at: element.valueOffset) }
@@ -26,12 +26,12 @@ enum ValueHash {
         return mix(sum)
     }
 
-    /// Returns the hash of an element that holds this object.
+    /// Returns the hash of an element whose value is the object in the view.
     static func hash(object view: borrowing BSONView) throws(BSONError) -> UInt64 {
         mix(mix(UInt64(bitPattern: Int64(BSONType.object.sortPlace))) &+ (try hash(fieldsOf: view, depth: 1)))
     }
 
-    /// Returns the hash of the only value in a document; 0 if the value is nested too deeply to have one.
+    /// Returns the hash of the only value in a document; 0 if the value is nested too deeply.
     static func hash(onlyElementOf document: BSONDocument) -> UInt64 {
         let view = document.view
         var position = view.firstPosition
@@ -55,7 +55,7 @@ enum ValueHash {
     private static func hash(_ number: Number) -> UInt64 {
         if let integer = number.exactInt64 { return mix(UInt64(bitPattern: integer)) }
         if let double = number.exactDouble { return mix(double.isNaN ? 0x7FF8 : double.bitPattern) }
-        // Such a number equals only a decimal of the same value.
+        // A number that neither an integer nor a double can hold equals only a decimal of the same value.
         guard case .decimal(let parts) = number else { return 0 }
         let low = mix(UInt64(truncatingIfNeeded: parts.coefficient) ^ seed)
         let high = UInt64(truncatingIfNeeded: parts.coefficient >> 64)

@@ -2,7 +2,7 @@ import BSON
 
 /// Finds equal elements in an array.
 enum ValueSet {
-    /// The largest number of elements for which nothing is allocated.
+    /// The largest number of elements for which the search allocates nothing.
     static var smallCount: Int { 1_024 }
 
     /// Whether two elements of an array are equal, as `semantics.md` section 3.2 defines it.
@@ -21,8 +21,10 @@ enum ValueSet {
         return count
     }
 
-    /// Compares elements with equal marks only: each element's hash sets a mark in a small table on the stack, and an
-    /// element whose mark is set already is compared with those before it.
+    /// Whether an array of few elements has equal ones, without an allocation.
+    ///
+    /// The hash of each element sets one of 4,096 bits on the stack. Only an element whose bit is set already is
+    /// compared with the elements before it.
     private static func hasDuplicatesAmongFew(_ array: borrowing BSONView) throws(BSONError) -> Bool {
         var marks = InlineArray<64, UInt64>(repeating: 0)
         var position = array.firstPosition

@@ -1,24 +1,24 @@
 /// The numbers of documents by their verdicts under the new schema compared with those under the active schema.
 ///
-/// A document that fails, or might fail, under one of the two is counted exactly once.
+/// A document that fails, or might fail, under at least one of the two schemas is counted exactly once.
 public struct VerdictChanges: Hashable, Sendable, Codable {
-    /// The documents certain to fail under the new schema, and not under the active one.
+    /// The documents certain to fail under the new schema, but not under the active one.
     public var newlyFailing = 0
-    /// The documents certain to fail under both.
+    /// The documents certain to fail under both schemas.
     public var alreadyFailing = 0
-    /// The documents certain to fail under the active schema, with nothing wrong under the new one.
+    /// The documents certain to fail under the active schema that neither fail nor might fail under the new one.
     public var healed = 0
-    /// The documents that might fail under the new schema, with nothing wrong under the active one.
+    /// The documents that might fail under the new schema, but neither fail nor might fail under the active one.
     public var newlyPossible = 0
     /// The documents that might fail under the new schema, and that fail or might fail under the active one.
     public var alreadyPossible = 0
-    /// The documents that might fail under the active schema, with nothing wrong under the new one.
+    /// The documents that might fail under the active schema, but neither fail nor might fail under the new one.
     public var possiblyHealed = 0
 
     /// Creates counts of zero.
     public init() {}
 
-    /// Adds the counts of another reader.
+    /// Adds the counts of other documents, such as those that another thread read.
     public static func += (left: inout VerdictChanges, right: VerdictChanges) {
         left.newlyFailing += right.newlyFailing
         left.alreadyFailing += right.alreadyFailing

@@ -3,19 +3,19 @@ public import ServerSchema
 
 /// One problem of one document, or one fact about it that is worth knowing.
 ///
-/// It names types; it holds a value only if values were asked for.
+/// A violation names types. It holds a value only if the operator asked for values.
 public struct Violation: Hashable, Sendable {
-    /// The place in the document.
+    /// The path of the value in the document.
     public let path: SchemaPath
     /// The rule that the document breaks.
     public let rule: RuleCode
     /// How certain it is that the document does not sync.
     public let level: Level
-    /// The expectation of the schema.
+    /// The words for what the schema expects.
     public let expected: String
-    /// The type that was found, and details.
+    /// The words for the type that was found, with details.
     public let found: String
-    /// The value that was found; `nil` unless values were asked for.
+    /// The value that was found; `nil` unless the operator asked for values.
     public var value: BSONValue?
 
     /// Creates a violation.
@@ -32,21 +32,21 @@ public struct Violation: Hashable, Sendable {
 }
 
 extension Violation: CustomStringConvertible {
-    /// The path, the rule, the expectation and what was found.
+    /// The path, the rule, and the words for what was expected and found.
     public var description: String { "\(path): \(rule), expected \(expected), found \(found)" }
 }
 
-/// All documents of a collection that fail in the same way at the same place.
+/// All documents of a collection that have the same violation at the same path.
 public struct ViolationGroup: Hashable, Sendable {
     /// The violation that the documents share.
     public var violation: Violation
-    /// The number of documents with this violation, each counted once however often it has it.
+    /// The number of documents with this violation; a document counts once, however often the violation occurs in it.
     public var count: Int
-    /// The number of them that newly fail, or newly might fail; `nil` without an active schema.
+    /// The number of these documents that newly fail, or newly might fail; `nil` without an active schema.
     public var newCount: Int?
-    /// The `_id`s of the first documents.
+    /// The `_id`s of the first documents of the group.
     public var sampleIDs: [BSONValue]
-    /// The values at the place, one for each `_id` kept; all `nil` unless values were asked for.
+    /// The values that have the violation, one for each of ``sampleIDs``; all `nil` unless values were asked for.
     public var sampleValues: [BSONValue?]
     /// The exception that covers the group; `nil` if there is none.
     public var exception: FindingException?

@@ -11,7 +11,7 @@ extension Walker {
         let type = TypeMask(element.type)
         let found = Found(element.type)
         if node.place == .id {
-            // The client has one integer type, so `int` and `long` mean the same.
+            // The client has one integer type, so the checker accepts an `int` for a `long`, and a `long` for an `int`.
             if TypeMask.integers.contains(type), !node.accepts.isDisjoint(with: .integers) { return }
             return sink.report(Finding(.idTypeMismatch, .certain, node: index, found))
         }
@@ -19,7 +19,7 @@ extension Walker {
             return sink.report(Finding(.undefinedValue, .certain, node: index, found))
         }
         let key = keyRule(node.flags)
-        // Keys are compared by type, except that the client's one integer type stands for `int` and `long`.
+        // A key must be of the named type, except that the client's one integer type is both `int` and `long`.
         let comparable: TypeMask = key == nil ? .numbers : .integers
         if comparable.contains(type), !node.accepts.isDisjoint(with: comparable) {
             return sink.report(numericMismatch(element, of: view, node: index))
@@ -61,21 +61,21 @@ extension Walker {
 }
 
 extension Walker {
-    /// The largest number of bytes of a value or a document: 16 MB, in the smaller meaning of the unit.
+    /// The largest number of bytes of a value or a document: 16 MB, which here means 16,000,000 bytes.
     ///
-    /// The server stores documents of at most 16 MiB, so no value exceeds the larger meaning. Source: the limits for
-    /// values and write transactions in `semantics.md`, section 5.1 of the project's reference.
+    /// The server stores documents of at most 16 MiB, so no value could exceed a limit of 16 MiB. Source: the limits
+    /// for values and write transactions in `semantics.md`, section 5.1 of the project's reference.
     static var maximumBytes: Int { 16_000_000 }
 
-    /// Reports a document that is too large, and the one value in it that is too large by itself.
+    /// Reports a document that is too large, and the value in it that is too large by itself, if there is one.
     @inline(never)
     func tooLarge<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         sink.report(Finding(.valueTooLarge, .possible, node: 0, Found(BSONType(rawValue: 3), .tooLarge)))
         try valueTooLarge(in: view, isArray: false, node: 0, depth: 0, into: &sink)
     }
 
-    /// Searches for the value that is too large.
-    /// - Parameter node: The node of the object or array; -1 if the schema does not describe it.
+    /// Searches for the value that is too large by itself, and reports it.
+    /// - Parameter node: The node of the object or array in the view; -1 if the schema does not describe it.
     private func valueTooLarge<Sink: FindingSink>(
         in view: borrowing BSONView, isArray: Bool, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -85,7 +85,7 @@ extension Walker {
             guard element.valueLength > Self.maximumBytes else { continue }
             let type = TypeMask(element.type)
             let isContainer = type == .object || type == .array
-            // Without the length, and without the terminator or the subtype.
+            // Without the four bytes of the length, and without the string's terminator or the binary data's subtype.
             let isLarge = TypeMask([.string, .binData]).contains(type) && element.valueLength - 5 > Self.maximumBytes
             guard isContainer || isLarge else { continue }
             let child = child(element, of: view, isArray: isArray, node: index)

@@ -30,7 +30,7 @@ extension Walker {
         }
     }
 
-    /// Judges a point's coordinates if the object says that it is a point.
+    /// Judges the coordinates of an object whose `type` is "Point".
     func geoPoint<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -44,7 +44,7 @@ extension Walker {
         guard let coordinates = try view.find("coordinates"), TypeMask(coordinates.type) != .null else {
             return .noCoordinates
         }
-        // A value that is not an array has a rule of its own.
+        // If `coordinates` is not an array, another rule reports it.
         guard TypeMask(coordinates.type) == .array else { return nil }
         let array = try view.document(coordinates)
         var count = 0
@@ -64,7 +64,7 @@ extension Walker {
     /// The largest number of levels of arrays and objects in a mixed value.
     private static var maximumMixedDepth: Int { 100 }
 
-    /// Judges a value of a `mixed` field, or one inside it.
+    /// Judges a value of a `mixed` field, or a value inside it.
     /// - Parameter level: The number of mixed arrays and objects around the value.
     func mixed<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, level: Int, into sink: inout Sink
@@ -164,7 +164,7 @@ extension Walker {
         return nil
     }
 
-    /// Returns a string's text as a name.
+    /// Returns the key of a string's text, for comparing the text with names in the field table.
     private func key(_ text: BSONElement, of view: borrowing BSONView) -> FieldKey {
         FieldKey(view.bytes, at: text.valueOffset + 4, length: text.valueLength - 5)
     }
@@ -221,11 +221,11 @@ extension Walker {
         } else {
             return
         }
-        // The finding does not depend on the key's value, so all such keys are one group.
+        // The finding names the type `object` (3) and not that of the key's value, so that all such keys are one group.
         sink.report(Finding(.dictionaryKey, .possible, node: index, Found(BSONType(rawValue: 3), detail)))
     }
 
-    /// Whether the field is one by which the sync engine locks a document.
+    /// Whether a field is one of the two by which the sync engine locks a document.
     private func isReserved(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
         guard element.nameLength >= 21 else { return false }
         let name = view.nameBytes(element)

@@ -1,9 +1,9 @@
 import BSON
 import ServerSchema
 
-/// Walks a document once, along the plan, and reports to a sink what does not fit.
+/// Judges a document by a ``WalkPlan`` in one traversal, and reports to a sink what does not fit.
 ///
-/// The arrays of the plan are borrowed as spans, so that the walk neither retains nor releases anything.
+/// The arrays of the plan are borrowed as spans, so that the walker neither retains nor releases anything.
 struct Walker: ~Escapable {
     let nodes: Span<CompiledSchema.Node>
     let fields: Span<CompiledSchema.Field>
@@ -42,7 +42,7 @@ struct Walker: ~Escapable {
         try closeLook(element, of: view, node: index, depth: depth, into: &sink)
     }
 
-    /// Skips a value without checking its contents, but validates it if the sink asks for that.
+    /// Skips a value without checking its contents, but validates its bytes if the sink asks for that.
     @inline(__always)
     func pass<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, depth: Int, into sink: inout Sink
@@ -50,7 +50,7 @@ struct Walker: ~Escapable {
         if Sink.validates { try view.validate(element, levels: BSONView.maximumDepth &- depth) }
     }
 
-    /// Judges a value if its type alone does not decide.
+    /// Judges a value whose type alone does not decide.
     func closeLook<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -91,7 +91,7 @@ struct Walker: ~Escapable {
             let isEmbedded = node.accepts == .object && !node.flags.contains(.dictionary)
             if !isEmbedded, !node.flags.contains(.link) { report(.dictionaryValueNull, .possible) }
         case .root, .id, .field:
-            // Clients see an empty collection, but this is not documented.
+            // Clients see an empty collection in place of null, but this is not documented.
             let isCollection = node.accepts == .array || node.flags.contains(.dictionary)
             report(.nullOptional, refusesNulls ? .possible : isCollection ? .warning : .info)
         }
@@ -170,9 +170,10 @@ extension Walker {
         }
     }
 
-    /// Reports the missing fields among the required fields that have no bit: those after the first 64.
+    /// Reports which required fields after the first 64 are missing.
     ///
-    /// This is slower than the bits, but needs no limit and no allocation.
+    /// The bit mask of a node has room for the first 64 only. For every further 64 fields the object is read again,
+    /// which is slower but needs no limit and no allocation.
     @inline(never)
     private func reportMissingBeyond64<Sink: FindingSink>(
         _ view: borrowing BSONView, node: CompiledSchema.Node, into sink: inout Sink
@@ -189,7 +190,7 @@ extension Walker {
         }
     }
 
-    /// Returns which of the 64 required fields from number `first` on the object has, one bit each.
+    /// Returns which of the 64 required fields from the index `first` on the object has, as a mask of one bit each.
     private func seenFields(
         of view: borrowing BSONView, node: CompiledSchema.Node, from first: Int
     ) throws(BSONError) -> UInt64 {

@@ -1,10 +1,10 @@
 import BSON
 
-/// A language that classes can be written in.
+/// A language in which the classes of clients can be written.
 package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
     case swift, kotlin, typescript, csharp, dart
 
-    /// Returns the files of the classes, one for each class.
+    /// Returns the files with the classes, one file for each class.
     package func files(of classes: ObjectClasses) -> [ModelFile] {
         let idiom = idiom
         let names = ClassNames(classes.classes, in: idiom)
@@ -22,7 +22,7 @@ package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A file with one class.
+/// A file with the source code of one class.
 package struct ModelFile: Sendable {
     /// The file's name, without a folder.
     package let name: String
@@ -38,30 +38,31 @@ package struct ModelFile: Sendable {
     }
 }
 
-/// The style in which a language and its SDK write a class.
+/// The syntax and style in which a language and its SDK write a class.
 protocol LanguageIdiom: Sendable {
-    /// The template of a file, in Mustache's notation, filled from a ``ModelPage``.
+    /// The template of a file, in Mustache's notation; a ``ModelPage`` has the values for it.
     var template: String { get }
-    /// The words that must not name a class or a property.
+    /// The words that must not be the name of a class or a property.
     var reserved: Set<String> { get }
-    /// The beginning and the end of an escaped scalar in a text, such as `\u{` and `}`.
+    /// The texts before and after the digits of an escaped character in a string literal, such as `\u{` and `}`.
     var escape: (begin: String, end: String) { get }
-    /// The scalars that have a meaning in a text, besides quotation marks and backslashes.
+    /// The characters that have a meaning in a string literal, in addition to quotation marks and backslashes.
     var escaped: Set<Unicode.Scalar> { get }
 
-    /// Returns the name of the file of a class.
+    /// Returns the name of the file for a class.
     func fileName(of className: String) -> String
-    /// Returns the name of a property in the language's style.
+    /// Returns the property name for a field, in the language's style.
     func propertyName(of field: String) -> String
-    /// Returns the interface or class that a class inherits from.
+    /// Returns the class or interface that a class of this kind inherits from.
     func base(of kind: ObjectClass.Kind) -> String
-    /// Returns the type of a property.
+    /// Returns the type of a property in the language.
     func typeName(of type: FieldType, _ names: ClassNames) -> String
-    /// Returns the initial value of a property, with any text that must be before it; empty if none is needed.
+    /// Returns the code for the initial value of a property, with code before and after it that the template lacks;
+    /// empty if no value is needed.
     func initial(of type: FieldType) -> String
-    /// Returns the type as the SDK's schemas spell it; empty if the SDK has no schemas.
+    /// Returns the type of a property as the SDK's schemas write it; empty if the SDK has no schemas.
     func schemaType(of type: FieldType) -> String
-    /// Returns the names that a file imports.
+    /// Returns the names that the file of a class has to import.
     func imports(of model: ObjectClass, isRenamed: Bool, _ names: ClassNames) -> [String]
 }
 
@@ -72,14 +73,14 @@ extension LanguageIdiom {
     func initial(of type: FieldType) -> String { "" }
     func schemaType(of type: FieldType) -> String { "" }
 
-    /// Returns a text in quotation marks, on one line.
+    /// Returns the text as a string literal on one line.
     func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" || escaped.contains(scalar) {
                 result += "\\\(scalar)"
             } else if scalar.misleads {
-                // Where an escape has four digits, a scalar beyond 16 bits is written as its two halves.
+                // If an escape has four digits, a character beyond 16 bits is written as its two UTF-16 halves.
                 let units = escape.end.isEmpty ? String(scalar).utf16.map(UInt32.init) : [scalar.value]
                 for unit in units {
                     let digits = String(unit, radix: 16)
@@ -93,7 +94,7 @@ extension LanguageIdiom {
         return result + "\""
     }
 
-    /// Returns a name that the language accepts: ASCII letters, digits and `_`, and no reserved word.
+    /// Returns the text as a name that the language accepts: ASCII letters, digits and `_`, but no reserved word.
     func identifier(_ text: String) -> String {
         var name = String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
         if name.allSatisfy({ $0 == "_" }) || name.first?.isNumber == true { name = "x" + name }
@@ -101,7 +102,9 @@ extension LanguageIdiom {
     }
 }
 
-/// The names of all classes in one language, different even if case is ignored, because files are named after them.
+/// The names of all classes in one language.
+///
+/// They differ even if case is ignored, because the files are named after them.
 struct ClassNames {
     private let names: [String: String]
     private let idiom: any LanguageIdiom
@@ -116,6 +119,6 @@ struct ClassNames {
         (self.names, self.idiom) = (names, idiom)
     }
 
-    /// Returns the name of a class, even if no file is written for it.
+    /// Returns the name of the class with a title, even if no file is written for the class.
     subscript(title: String) -> String { names[title] ?? idiom.identifier(title) }
 }

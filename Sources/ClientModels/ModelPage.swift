@@ -1,8 +1,9 @@
 import BSON
 import Mustache
 
-/// The values that a template shows of a class; no two share a name, because Mustache also finds those of outer
-/// contexts.
+/// The values of a class that a template shows.
+///
+/// All values have different names, because Mustache also looks for a name in the outer contexts.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]
@@ -10,7 +11,7 @@ struct ModelPage {
     let isClassRenamed, isEmbedded, isAsymmetric, hasMappings, hasPrimaryKey: Bool
     private let template: String
 
-    /// A property of the class.
+    /// A property of the class, as the template shows it.
     struct Property {
         let name, stored, type, initial, schemaType: String
         let isRenamed, isPrimaryKey, isOptional, isCollection: Bool
@@ -27,7 +28,7 @@ struct ModelPage {
             "Written by shipshape models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)".printable
         (isEmbedded, isAsymmetric) = (model.kind == .embedded, model.kind == .asymmetric)
         gaps = model.gaps.map(\.printable)
-        // A property must not have the name of its class, because it would be a constructor or hide the class.
+        // A property must not have the name of its class, because it would be a constructor or would hide the class.
         var taken: Set = [className]
         fields = model.fields.map { field in
             var name = idiom.identifier(idiom.propertyName(of: field.name))
@@ -45,7 +46,7 @@ struct ModelPage {
         (hasMappings, hasPrimaryKey) = (!mappings.isEmpty, !primaryKey.isEmpty)
     }
 
-    /// The file's text.
+    /// The text of the class's file.
     var text: String {
         do {
             return try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + template).render(self)

@@ -1,27 +1,27 @@
 package import BSON
 import ServerSchema
 
-/// A class of a client, as the server schema describes it, independent of the language.
+/// A class of a client, as the server schema describes it, without regard to the language.
 package struct ObjectClass: Hashable, Sendable {
-    /// The way in which the objects of a class are stored.
+    /// The place where the objects of a class are stored.
     package enum Kind: String, Hashable, Sendable {
-        /// The objects are stored in a collection of their own.
+        /// The objects are documents of a collection.
         case object
         /// The objects are stored inside other objects.
         case embedded
-        /// The objects are stored in a collection that clients only write to.
+        /// The objects are documents of a collection that clients only write to.
         case asymmetric
     }
 
-    /// The name that the client's class and the server share: the schema's title, or a substitute if it has none.
+    /// The name of the class for the client and the server: the schema's title, or a substitute if it has no title.
     package let name: String
-    /// The way in which the class's objects are stored.
+    /// The place where the objects of the class are stored.
     package let kind: Kind
-    /// The collection whose schema describes the class; for an embedded class, the first such collection.
+    /// The collection whose schema describes the class; for an embedded class, the first collection that does.
     package let namespace: Namespace
     /// The class's properties, in the order of the schema.
     var fields: [Field] = []
-    /// The fields that cannot be properties of the class, with the reasons, as clauses.
+    /// The fields that cannot be properties of the class, each with the reason as a clause.
     package internal(set) var gaps: [String] = []
 
     /// A property of a class.
@@ -34,36 +34,36 @@ package struct ObjectClass: Hashable, Sendable {
 
 /// The type of a property.
 struct FieldType: Hashable, Sendable {
-    /// The type of the value, or of its elements.
+    /// The type of the value or, in a list, set or dictionary, of its elements.
     enum Element: Hashable, Sendable {
         case scalar(Scalar)
         case mixed
-        /// An object of a class: a link, or an embedded object.
+        /// An object of the class with this name: a link or an embedded object.
         case object(String)
     }
 
-    /// A value without parts.
+    /// A value that is not an object and not a collection of values.
     enum Scalar: Hashable, Sendable {
         case bool, int, double, decimal, string, date, objectID, uuid, binary
     }
 
-    /// A container that holds several elements.
+    /// A collection of values in one property.
     enum Container: Hashable, Sendable {
         case list, set, dictionary
     }
 
     let element: Element
-    /// Whether the value, or an element, may be null; a mixed value includes null anyway.
+    /// Whether the value, or an element, may be null; a mixed value may always be null.
     let isOptional: Bool
     let container: Container?
 }
 
 extension FieldType.Scalar {
-    /// Creates the scalar for a schema's type; `nil` if clients have none.
+    /// Creates the scalar for a type of a schema; `nil` if clients have no such scalar.
     init?(_ type: SchemaType) {
         switch type {
         case .bool: self = .bool
-        // Clients store both in 64 bits.
+        // Clients store both types as 64-bit integers.
         case .int, .long: self = .int
         case .double: self = .double
         case .decimal: self = .decimal

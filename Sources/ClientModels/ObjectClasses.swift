@@ -7,12 +7,12 @@ package import ServerSchema
 package struct ObjectClasses: Sendable {
     /// The classes, sorted by name.
     package private(set) var classes: [ObjectClass] = []
-    /// Notes on what the classes cannot express, and on names that had to be made up.
+    /// Notes on fields that the classes cannot express, and on class names that had to be made up.
     package private(set) var notes: [SchemaNote] = []
 
     private let names: [Namespace: String]
 
-    /// An object, embedded or the documents' own, whose class is still to be read.
+    /// An object whose class is still to be read: the documents of a collection, or an embedded object.
     private struct Embedded {
         let name: String
         let node: SchemaNode
@@ -20,7 +20,8 @@ package struct ObjectClasses: Sendable {
     }
 
     /// Reads the classes of all collections of a schema.
-    /// - Throws: ``SchemaError`` when two types have one name, unless both are embedded and have the same shape.
+    /// - Throws: ``SchemaError`` when two types have the same name, unless both are embedded and have the same
+    ///   properties.
     package init(of schema: ServerSchema) throws(SchemaError) {
         names = Dictionary(
             (schema.collections + schema.neighbours).map { ($0.namespace, Self.name(of: $0)) },
@@ -94,7 +95,7 @@ package struct ObjectClasses: Sendable {
     }
 }
 
-/// The reason why a field cannot be a property of a class.
+/// The reason why a field cannot be a property of a class, as a clause after the field's name.
 private struct NoClientType: Error {
     let reason: String
 }
@@ -157,7 +158,9 @@ extension ObjectClasses {
                 ? "has no type" : "has several types: \(types.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// Returns the container, the schema of an element if there is one, and the step that leads to it.
+    /// Returns the kind of collection that a value is, with the schema and the path step of its elements.
+    ///
+    /// All three are `nil` if the value is no collection; the schema is also `nil` if none describes the elements.
     private func parts(
         of node: SchemaNode, _ type: SchemaType
     ) throws(NoClientType) -> (container: FieldType.Container?, held: SchemaNode?, SchemaPath.Step?) {
@@ -167,7 +170,7 @@ extension ObjectClasses {
             }
             return (node.uniqueItems ? .set : .list, element, .elements)
         }
-        // Null does not count for the shape.
+        // That the value may also be null does not matter here.
         var node = node
         node.types = [type]
         return node.isDictionary ? (.dictionary, node.dictionaryValue, .values) : (nil, nil, nil)
@@ -200,7 +203,7 @@ extension ObjectClasses {
 }
 
 extension SchemaPath {
-    /// The name of the last field on the path.
+    /// The name of the last field on the path; `nil` if the path has no field.
     fileprivate var lastField: String? {
         for case .field(let name) in steps.reversed() { return name }
         return nil

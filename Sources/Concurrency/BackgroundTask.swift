@@ -1,17 +1,19 @@
 internal import Synchronization
 
-/// Work on a thread of its own: one of several parts that run concurrently, or a read of a whole collection, during
-/// which the waiting thread keeps a lease and notices a request to stop.
+/// Work that runs while another thread waits for it: one of several concurrent parts, or a read of a whole collection.
+///
+/// During the wait, the waiting thread keeps a lease and notices a request to stop.
 package final class BackgroundTask<R: Sendable>: Sendable {
     private let outcome = Mutex<Result<R, any Error>?>(nil)
     private let isOver = Semaphore()
-    /// The task of work that is not bound to a thread.
+    /// The Swift task, for work that was started with `init(running:)`; otherwise `nil`.
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// The interval, in milliseconds, at which the waiting thread checks for a request to stop and calls `meanwhile`.
     private static var tick: Int { 200 }
 
-    /// Starts the work.
+    /// Starts work on a thread of its own.
+    /// - Parameter name: the name of the thread.
     package init(name: String = "background", _ body: @Sendable @escaping () throws -> R) {
         PosixThread.start(name: name) { [self] in
             let outcome = Result { () throws -> R in try body() }
@@ -20,7 +22,7 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         }
     }
 
-    /// Starts work that is not bound to a thread, for a caller that waits for it on a thread of our own.
+    /// Starts work as a Swift task, for a caller that waits for it on a thread of our own.
     package init(running body: @Sendable @escaping () async throws -> R) {
         let task = Task { [self] in
             let outcome: Result<R, any Error>
@@ -34,7 +36,7 @@ package final class BackgroundTask<R: Sendable>: Sendable {
     /// Waits for the result, and calls `meanwhile` at intervals.
     ///
     /// If the wait ends early, the work continues until it ends by itself.
-    /// - Throws: the work's error; ``StopAsked``; an error of `meanwhile`.
+    /// - Throws: the work's error; ``StopAsked`` after a request to stop; an error of `meanwhile`.
     package func wait(stop: StopSignal, meanwhile: () throws -> Void) throws -> R {
         while !isOver.wait(milliseconds: Self.tick) {
             guard !stop.isRaised else { throw StopAsked() }
@@ -43,13 +45,13 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         return try result().get()
     }
 
-    /// Cancels work that is not bound to a thread, and waits for its end; may be called only once.
+    /// Cancels work that was started as a Swift task, and waits for its end; may be called only once.
     package func cancel() {
         task.withLock { $0?.cancel() }
         isOver.wait()
     }
 
-    /// Waits for the end and returns the result; may be called only once.
+    /// Waits for the end of the work and returns its result; may be called only once.
     package func end() -> Result<R, any Error> {
         isOver.wait()
         return result()

@@ -9,8 +9,9 @@ extension Duration {
         ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// Reads a duration as the command line and job files spell it: `500ms`, `30s`, `10m`, `2h`; `nil` for anything
-    /// else, and for more than 1,000,000,000 of a unit.
+    /// Reads a duration as the command line and job files spell it: `500ms`, `30s`, `10m`, `2h`.
+    ///
+    /// Any other text, and more than 1,000,000,000 of a unit, give `nil`.
     package init?(text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.name) }),
             let count = Int64(text.dropLast(unit.name.count)), (0...1_000_000_000).contains(count)

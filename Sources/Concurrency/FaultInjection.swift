@@ -1,24 +1,25 @@
 internal import Glibc
 internal import Synchronization
 
-/// Faults that tests cause in a debug build: the process dies or stops at a named place, or makes a named mistake.
+/// Faults that tests cause in a debug build: the process dies or stops at a named point, or makes a named mistake.
 ///
 /// A release build contains none of this, unless it was built with `SHIPSHAPE_FAULTS`, as `scripts/test` does.
 package enum FaultInjection {
-    /// A place where a test can make the process die or stop, to prove that it loses and breaks nothing there.
+    /// A point where a test can make the process die or stop, to prove that this loses and breaks nothing.
     ///
-    /// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that the place is reached.
-    /// The name `any` counts all places together, and a third part, `:stop` or `:kill`, chooses the signal. Several
-    /// faults are separated by commas.
+    /// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that it reaches the point.
+    /// The name `any` counts all points together. A third part, `:stop` or `:kill`, chooses the signal. Several faults
+    /// are separated by commas.
     package enum Point: String, CaseIterable, Sendable {
-        /// The chunk's lease was checked, and its command is not sent yet; here the process is stopped until a
-        /// `SIGCONT`, unless the test says `kill`.
+        /// The chunk's lease was checked, and its command is not sent yet.
+        ///
+        /// At this point the process is stopped until a `SIGCONT`, unless the test says `kill`.
         case beforeWrite = "before-write"
         /// The server acknowledged a chunk's write; the checkpoint is not written yet.
         case afterWrite = "after-write"
         /// A transaction's writes are done; it is not committed yet.
         case beforeCommit = "before-commit"
-        /// The documents of other collections that a batch needs exist; no document links to them yet.
+        /// The child documents that a batch's changes link to exist; no document links to them yet.
         case afterCreation = "after-creation"
         /// The chunk's reservation is recorded; the chunk is not written yet.
         case afterHarm = "after-harm"
@@ -28,14 +29,14 @@ package enum FaultInjection {
         case afterRestore = "after-restore"
         /// The checkpoint is acknowledged.
         case afterCheckpoint = "after-checkpoint"
-        /// A write to the state database is not sent yet: a job's record, a lease, its renewal, a checkpoint, a change
-        /// of state.
+        /// A write to the state database is not sent yet: a stored job, a lease, its renewal, a checkpoint, a change of
+        /// state.
         case beforeStateWrite = "before-state-write"
         /// A write to the state database is acknowledged.
         case afterStateWrite = "after-state-write"
     }
 
-    /// A mistake that a test causes in the program, to show that the tests would find it.
+    /// A mistake that a test makes the program commit, to show that the other tests would find it.
     ///
     /// Debug builds read `SHIPSHAPE_PLANT=NAME`.
     package enum Bug: String, CaseIterable, Sendable {
@@ -43,7 +44,7 @@ package enum FaultInjection {
         case noFence = "no-fence"
         /// Writes affect every document of their chunk, not only those that need the job.
         case noNeeds = "no-needs"
-        /// The journal says that a chunk was written before it is.
+        /// The journal says that a chunk was written, although the chunk is written only later.
         case acknowledgeFirst = "acknowledge-first"
     }
 
@@ -72,7 +73,7 @@ package enum FaultInjection {
     }
     #endif
 
-    /// Kills or stops the process at this place when a test asked for it; the first time is visit 1.
+    /// Kills or stops the process if a test asked for that at this visit of `point`; the first visit is number 1.
     package static func reached(_ point: Point) {
         #if DEBUG || SHIPSHAPE_FAULTS
         guard isArmed else { return }
@@ -85,10 +86,12 @@ package enum FaultInjection {
             return due
         }
         guard let due else { return }
-        // Reports which of `any` it was, unbuffered because the process may be gone with the next instruction.
+        // Reports which point it was, because the test may have asked for `any`. The write is unbuffered, because the
+        // process may be gone with the next instruction.
         let line = "fault: \(point.rawValue)\n"
         _ = unsafe write(STDERR_FILENO, line, line.utf8.count)
-        // Signals this thread: a signal to the process may reach another first, and this one would continue.
+        // The signal goes to this thread. A signal to the process may reach another thread first, and this thread would
+        // continue.
         raise(due.signal ?? (point == .beforeWrite ? SIGSTOP : SIGKILL))
         #endif
     }

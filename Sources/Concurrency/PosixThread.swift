@@ -2,9 +2,11 @@ internal import Glibc
 import SwiftOverlayShims
 internal import Synchronization
 
-/// Detached threads of the system.
+/// Detached threads of the operating system.
 package enum PosixThread {
-    /// The stack size of our threads in bytes, large because the checker recurses by the depth of documents.
+    /// The stack size of our threads in bytes.
+    ///
+    /// It is large because the checker recurses once per level of a document.
     private static let stackSize = 8 << 20
 
     /// Starts a thread that runs `body` and ends.
@@ -31,13 +33,14 @@ package enum PosixThread {
 
     private static let exhaustion = Mutex<(@Sendable (Int32) -> Never)?>(nil)
 
-    /// Sets the function that ends the process, given the error's number, when the system can start no more threads.
+    /// Sets the function that ends the process when the system can start no more threads.
+    /// - Parameter end: called with the number of the system's error.
     package static func onExhaustion(_ end: @escaping @Sendable (_ error: Int32) -> Never) {
         exhaustion.withLock { $0 = end }
     }
 
     /// Starts `count` threads at once, and ends them.
-    /// - Returns: the error's number if the system cannot start them; otherwise 0.
+    /// - Returns: the number of the system's error if it cannot start them; otherwise 0.
     package static func failureOfStarting(_ count: Int) -> Int32 {
         let (end, ended) = (Semaphore(), Semaphore())
         var started = 0
@@ -56,7 +59,7 @@ package enum PosixThread {
         return failure
     }
 
-    /// Blocks the calling thread.
+    /// Blocks the calling thread for a duration.
     package static func sleep(_ duration: Duration) {
         let milliseconds = Int(max(0, duration.milliseconds))
         var request = timespec(tv_sec: milliseconds / 1_000, tv_nsec: milliseconds % 1_000 * 1_000_000)
@@ -64,7 +67,7 @@ package enum PosixThread {
         while unsafe nanosleep(&request, &left) != 0, errno == EINTR { request = left }
     }
 
-    /// Blocks the calling thread, at most until a tenth of a second after `isStopped` becomes true.
+    /// Blocks the calling thread for a duration, but at most until a tenth of a second after `isStopped` becomes true.
     package static func sleep(_ duration: Duration, unless isStopped: () -> Bool) {
         let end = ContinuousClock.now + duration
         while !isStopped(), case let rest = ContinuousClock.now.duration(to: end), rest > .zero {

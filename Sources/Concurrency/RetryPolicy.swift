@@ -2,23 +2,23 @@ internal import Synchronization
 
 /// The rules for retrying an idempotent operation after temporary failures such as an election, with growing pauses.
 package struct RetryPolicy: Sendable {
-    /// The time after the first failure during which the operation is retried.
+    /// The time after the first of several failures in a row during which the operation is retried.
     package let limit: Duration
-    /// The signal that ends the retrying.
+    /// The signal after which no failure is retried.
     package let stop: StopSignal
     /// The sum of the times of failed attempts and of the pauses after them.
     package let lost: LostTime
     private let passes: @Sendable (any Error) -> Bool
-    /// The failures that are waited for without a limit; `nil` when there are none.
+    /// The rules for failures that are retried without a time limit; `nil` when there are no such failures.
     private let patience: Patience?
     private let onRetry: @Sendable (_ error: any Error, _ attempt: Int) -> Void
     private let whenStopped: @Sendable (any Error) -> any Error
 
-    /// Joins the parts.
+    /// Creates a policy from its parts.
     /// - Parameters:
-    ///   - passes: whether a failure may be temporary.
-    ///   - patience: which of these failures are waited for without a limit, and how.
-    ///   - onRetry: called with each failure that is retried, and the number of failures so far.
+    ///   - passes: whether a failure may be temporary, so that it is retried.
+    ///   - patience: which of these failures are retried without a time limit, and how.
+    ///   - onRetry: called with each failure that is retried within the limit, and the number of failures so far.
     ///   - whenStopped: makes the error to throw instead of a failure, after a stop was requested.
     package init(
         limit: Duration, stop: StopSignal = StopSignal(), lost: LostTime = LostTime(),
@@ -30,7 +30,7 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
-    /// Returns the same policy, except that it does not retry failures for which `those` is true.
+    /// Returns the same policy, except that it does not retry failures for which `those` returns `true`.
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes
         return RetryPolicy(
@@ -38,7 +38,9 @@ package struct RetryPolicy: Sendable {
             onRetry: onRetry, whenStopped: whenStopped)
     }
 
-    /// The failures that are waited for without a limit, because a server that sheds load resumes its work by itself.
+    /// The rules for failures that are retried without a time limit.
+    ///
+    /// A server that sheds load causes these failures, and recovers by itself.
     package struct Patience: Sendable {
         let applies: @Sendable (any Error) -> Bool
         let pause: @Sendable (_ refusals: Int) -> Duration
@@ -46,13 +48,13 @@ package struct RetryPolicy: Sendable {
         let onWait: @Sendable (any Error) -> Void
         let onEnd: @Sendable (Duration) -> Void
 
-        /// Joins the parts.
+        /// Creates rules from their parts.
         /// - Parameters:
-        ///   - applies: whether a failure is one of those.
+        ///   - applies: whether a failure is retried without a time limit.
         ///   - pause: returns the time to wait after that many failures in a row.
-        ///   - surround: runs each attempt.
+        ///   - surround: gets each attempt as a closure, and has to run it.
         ///   - onWait: called with the failure, once a wait has lasted for a second.
-        ///   - onEnd: called with the duration of such a wait when it ends.
+        ///   - onEnd: called with the duration of a wait that lasted for a second or more, when it ends.
         package init(
             for applies: @Sendable @escaping (any Error) -> Bool,
             pause: @Sendable @escaping (_ refusals: Int) -> Duration,
@@ -64,20 +66,20 @@ package struct RetryPolicy: Sendable {
         }
     }
 
-    /// A wait without a limit, as its caller sees it.
+    /// A wait without a time limit, as `meanwhile` sees it.
     package struct Wait {
         /// The failure that caused the wait.
         package let error: any Error
-        /// The time since the first failed attempt began.
+        /// The time since the first attempt that failed began.
         package let waited: Duration
-        /// The time since the previous call.
+        /// The time since the previous call of `meanwhile`.
         package let added: Duration
     }
 
-    /// Runs `operation` until it succeeds, fails for good, or the time is over.
+    /// Runs `operation` until it succeeds, fails with an error that is not temporary, or reaches the time limit.
     ///
-    /// The operation must be repeatable, because one that failed may have taken effect.
-    /// - Parameter meanwhile: called at intervals during a wait without a limit, to keep a lease; an error that it
+    /// The operation must be repeatable, because an attempt that failed may have taken effect.
+    /// - Parameter meanwhile: called at intervals during a wait without a time limit, to keep a lease; an error that it
     ///   throws ends the wait.
     /// - Throws: the operation's error, the error that `whenStopped` makes of it, or an error of `meanwhile`.
     package func run<R>(_ operation: () throws -> R, meanwhile: (Wait) throws -> Void = { _ in }) throws -> R {
@@ -112,7 +114,7 @@ package struct RetryPolicy: Sendable {
     }
 }
 
-/// A wait without a limit.
+/// A wait without a time limit, over all failures in a row that are retried that way.
 private struct LongWait {
     private let start: ContinuousClock.Instant
     private var seen: ContinuousClock.Instant
@@ -121,10 +123,10 @@ private struct LongWait {
 
     init(since start: ContinuousClock.Instant) { (self.start, seen) = (start, start) }
 
-    /// The time that a wait lasts before it is reported.
+    /// The time that a wait lasts before `onWait` reports it.
     private static var silence: Duration { .seconds(1) }
 
-    /// Pauses once, and stores the wait in `kept` for the next failure.
+    /// Pauses before the next attempt, and stores the wait in `kept` for the next failure.
     func goOn(
         after error: any Error, _ patience: RetryPolicy.Patience, _ stop: StopSignal,
         _ meanwhile: (RetryPolicy.Wait) throws -> Void, _ kept: inout LongWait?
@@ -156,7 +158,7 @@ private struct LongWait {
 package final class LostTime: Sendable {
     private let milliseconds = Atomic<Int64>(0)
 
-    /// Starts at zero.
+    /// Creates a total of zero.
     package init() {}
 
     /// The time lost so far.
@@ -165,18 +167,18 @@ package final class LostTime: Sendable {
     func add(_ duration: Duration) { milliseconds.add(duration.milliseconds, ordering: .relaxed) }
 }
 
-/// The times of retries: with growing pauses, for a limited time after the first of several failures in a row.
+/// Computes the growing pauses between retries, up to a time limit after the first of several failures in a row.
 package struct Retries: Sendable {
     private let limit: Duration
     private var firstFailure: ContinuousClock.Instant?
-    /// The number of failures in this row.
+    /// The number of failures since the last success.
     package private(set) var count = 0
 
-    /// Starts without a failure.
-    /// - Parameter limit: how long after the first failure of a row the last attempt is made.
+    /// Creates the state before any failure.
+    /// - Parameter limit: the longest time between the first failure in a row and the last attempt.
     package init(limit: Duration) { self.limit = limit }
 
-    /// Records a success, so that the next failure begins a new row.
+    /// Records a success, so that the next failure counts as the first one in a row.
     package mutating func succeeded() { (firstFailure, count) = (nil, 0) }
 
     /// Records a failure.

@@ -1,12 +1,12 @@
 internal import Glibc
 import SwiftOverlayShims
 
-/// A counting semaphore of the system; the corresponding C type is `sem_t`.
+/// A counting semaphore of the operating system; the corresponding C type is `sem_t`.
 @safe
 package final class Semaphore {
     private let handle: UnsafeMutablePointer<sem_t>
 
-    /// Starts at 0.
+    /// Creates a semaphore whose count is 0.
     package init() {
         unsafe handle = .allocate(capacity: 1)
         unsafe sem_init(handle, 0, 0)
@@ -17,15 +17,15 @@ package final class Semaphore {
         unsafe handle.deallocate()
     }
 
-    /// Counts up, and wakes one waiting thread.
+    /// Increases the count by 1, and wakes one waiting thread.
     package func signal() { unsafe sem_post(handle) }
 
-    /// Counts down; blocks while the count is 0.
+    /// Decreases the count by 1; blocks while the count is 0.
     package func wait() {
         while unsafe sem_wait(handle) != 0 {}  // EINTR: a signal came
     }
 
-    /// Counts down; returns `false` if the count stays 0 for that many milliseconds.
+    /// Decreases the count by 1; returns `false` if the count stays 0 for `milliseconds`.
     package func wait(milliseconds: Int) -> Bool {
         var end = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &end)

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// A request to stop at the next place where stopping is safe.
+/// A request to stop at the next moment when stopping is safe.
 package final class StopSignal: Sendable {
     private let requested = Atomic<Bool>(false)
 
     /// Creates a signal that is not raised.
     package init() {}
 
-    /// Asks to stop.
+    /// Requests a stop.
     package func raise() { requested.store(true, ordering: .relaxed) }
 
-    /// Whether stopping was asked for.
+    /// Whether a stop was requested.
     package var isRaised: Bool { requested.load(ordering: .relaxed) }
 }
 

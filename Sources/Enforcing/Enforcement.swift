@@ -5,17 +5,17 @@ import Mongo
 
 /// Tightens the validator of one collection step by step, and restores the earlier one.
 ///
-/// Each step is recorded before it is done, and the collection is read back after it. A runner that dies in between
-/// leaves the collection at one of two stages that the record names, and the next runner continues from the stage that
-/// it finds.
+/// Each step is recorded in the state database before it is done, and the collection is read back after it. If a runner
+/// dies during a step, the collection is at the stage before or after the step. The record names both, and the next
+/// runner continues from the stage that it finds.
 package struct Enforcement {
     /// The current stage of a collection, with everything that the next step needs.
     package struct Standing: Sendable {
-        /// The steps for the collection.
+        /// The steps from the collection's earlier validator to the enforced one.
         package let road: EnforcementRoad
-        /// The stage of the collection.
+        /// The stage that the collection has reached.
         package let stage: EnforcementStage
-        /// The collection as it was read.
+        /// The collection's validation and UUID, as they were read.
         package let seen: SeenCollection
         /// The record in the state database; `nil` if there is none.
         package let record: EnforcementStore.Record?
@@ -23,9 +23,10 @@ package struct Enforcement {
         package let isFresh: Bool
     }
 
-    /// How long a runner relies on holding a step, by its own clock: shorter than the record says.
+    /// How long a runner relies on holding the record for a step, by the runner's own clock; this is shorter than the
+    /// time that the record states.
     private static let trusted = EnforcementStore.hold - .seconds(10)
-    /// How long the record is held for the step at which the server reads every document.
+    /// How long a runner holds the record for the step to "constraint", at which the server reads every document.
     private static let longHold: Duration = .seconds(600)
 
     private let namespace: Namespace
@@ -37,12 +38,13 @@ package struct Enforcement {
         (self.namespace, self.store, self.host) = (namespace, store, host)
     }
 
-    /// Reads the stage of the collection.
+    /// Reads the stage that the collection has reached.
     /// - Parameters:
-    ///   - validator: the validator to enforce; `nil` for that of the record.
-    ///   - restarts: whether the operator wants to begin with the validator that is there now.
-    ///   - isStatus: whether no step follows; then the enforcement in progress is reported, whichever validator it is
-    ///     for.
+    ///   - validator: the validator to enforce; `nil` for that of the enforcement in progress.
+    ///   - restarts: whether to begin a new enforcement from the collection's current validator, because the operator
+    ///     asked for it.
+    ///   - isStatus: whether the caller only shows the stage and does no step. Then the enforcement in progress is
+    ///     returned, whichever validator it is for.
     /// - Throws: ``RunError`` if another client changed the collection, or the enforcement of another validator is in
     ///   progress; ``MongoError``.
     package func look(
@@ -68,9 +70,9 @@ package struct Enforcement {
             road: road, stage: try stage(of: seen, on: road, record), seen: seen, record: record, isFresh: false)
     }
 
-    /// Does the next step.
-    /// - Throws: ``RunError`` if another runner does it, if the server refuses the step, or if the collection is not as
-    ///   it should be afterwards; ``MongoError``.
+    /// Does the step after a standing, which ``look(for:restarts:isStatus:)`` returned.
+    /// - Throws: ``RunError`` if another runner does the step, if the server refuses it, or if the collection does not
+    ///   have the validation of the next stage after it; ``MongoError``.
     package func advance(from standing: Standing) throws {
         guard let next = standing.stage.next, let command = standing.road.command(to: next) else {
             preconditionFailure("the end of the road was seen before")
@@ -89,7 +91,7 @@ package struct Enforcement {
     }
 
     /// Returns the commands that an abort would run, in their order; none if the earlier validator is already restored.
-    /// - Throws: ``RunError`` if nothing is known to restore, or if another client changed the collection;
+    /// - Throws: ``RunError`` if there is nothing to restore, or if another client changed the collection;
     ///   ``MongoError``.
     package func lookBack() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation) {
         guard let record = try store.record(), record.step != EnforcementStore.abort || !record.isDone else {
@@ -121,8 +123,8 @@ package struct Enforcement {
         return (record, commands, seen.validation)
     }
 
-    /// Restores the validator that the collection had before.
-    /// - Returns: the collection's validation now.
+    /// Restores the validator that the collection had before the first step.
+    /// - Returns: the collection's validation after that.
     /// - Throws: the errors of ``lookBack()`` and ``advance(from:)``.
     package func abort() throws -> Validation {
         var (record, commands, seen) = try lookBack()
@@ -142,7 +144,8 @@ package struct Enforcement {
         return seen
     }
 
-    /// Sends a command while this runner certainly holds the record.
+    /// Sends a command, if this runner certainly still holds the record.
+    /// - Parameter time: how long from now the runner certainly holds the record.
     private func change(
         _ command: BSONDocument, under record: EnforcementStore.Record, trusting time: Duration
     ) throws {
@@ -157,7 +160,8 @@ package struct Enforcement {
         do {
             try host.change(command, of: namespace)
         } catch let error as MongoError where error.domain == .server && !error.isTransient && !error.isTimeLimit {
-            // The server answered that it changed nothing, so the next runner need not wait.
+            // The server answered that it changed nothing, so the record is released, and the next runner need not
+            // wait.
             try? store.leave(record)
             throw Self.refusal(error, of: command, namespace)
         }
@@ -168,7 +172,7 @@ package struct Enforcement {
 // MARK: The current state
 
 extension Enforcement {
-    /// Returns a standing that begins with the validator that is there now.
+    /// Returns a standing for a new enforcement, which begins with the collection's current validator.
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
     ) throws -> Standing {
@@ -190,19 +194,20 @@ extension Enforcement {
         return Standing(road: road, stage: stage, seen: seen, record: record, isFresh: true)
     }
 
-    /// Returns the stage of the collection, if the record allows it.
+    /// Returns the stage that the collection has reached, if it is one of those that the record allows.
     private func stage(
         of seen: SeenCollection, on road: EnforcementRoad, _ record: EnforcementStore.Record
     ) throws -> EnforcementStage {
         if let stage = road.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
-        // The record was read before the collection, so a runner that holds it may have advanced the collection since.
+        // The record was read before the collection. In between, the runner that holds the record may have done a step.
         guard try store.isCurrent(record) else {
             throw RunError(.leaseHeld, "another runner is changing \(namespace): follow it with --status")
         }
         throw Self.foreign(seen, record, namespace)
     }
 
-    /// Whether the record's enforcement has ended, and another validator begins a new one.
+    /// Whether the recorded enforcement has ended and is still in effect, and `validator` is another one, for which a
+    /// new enforcement begins.
     private static func isOver(
         _ record: EnforcementStore.Record, _ seen: SeenCollection, for validator: BSONDocument?
     ) -> Bool {
@@ -213,7 +218,10 @@ extension Enforcement {
         return road.validation(at: stage).isSame(as: seen.validation)
     }
 
-    /// Returns the stages at which the collection may be, as far as the record knows.
+    /// Returns the stages that the collection may have according to the record.
+    ///
+    /// These are the stage of the recorded step and, while the step is not done, the stage before it. After an abort
+    /// was begun, these are all stages.
     private static func allowed(_ record: EnforcementStore.Record) -> [EnforcementStage] {
         guard let stage = EnforcementStage(rawValue: record.step) else { return EnforcementStage.allCases }
         return record.isDone ? [stage] : [stage] + [stage.previous].compactMap(\.self)
@@ -231,7 +239,8 @@ extension Enforcement {
     private static func refusal(
         _ error: MongoError, of command: BSONDocument, _ namespace: Namespace
     ) -> any Error {
-        // 9.0 reads every document before it guarantees their validity, and names the first that does not fit.
+        // Before MongoDB 9.0 sets the level "constraint", it reads every document. Its error names the first that does
+        // not fit.
         if error.code.rawValue == 12_370_902 {
             return RunError(
                 .refusedByData, "the server found a document of \(namespace) that does not fit: \(error.message)")
@@ -240,12 +249,12 @@ extension Enforcement {
         return RunError(.schemaMismatch, "the server refuses to change \(namespace): \(error.message)")
     }
 
-    /// Returns the time and the step of a record, and its operator.
+    /// Returns the time, the step and the operator of a record, for a message.
     private static func mark(of record: EnforcementStore.Record) -> String {
         "\(record.time.map(\.description) ?? "an unknown time") (\(record.step), by \(record.person))"
     }
 
-    /// Returns a short description of how a collection validates.
+    /// Returns a short description of a collection's validation, for a message.
     package static func words(of validation: Validation) -> String {
         guard !validation.validator.isEmpty else { return "without a validator" }
         let schema = validation.validator["$jsonSchema"] == nil ? "a validator" : "a $jsonSchema"

@@ -4,15 +4,15 @@ package import JobState
 
 /// The findings and actions of a run of `enforce`.
 package struct EnforcementReport: Sendable {
-    /// The outcome of a run.
+    /// The outcome of a run of `enforce`.
     package enum Outcome: String, Sendable {
         /// The collection has reached the target stage.
         case done
         /// Documents do not fit, so the run stopped before the next stage.
         case notFitting = "not_fitting"
-        /// The run was not to write.
+        /// The run was a dry run, which does not write.
         case dryRun = "dry_run"
-        /// Only the stage was requested.
+        /// The run only had to show the stage.
         case status
         /// The earlier validator is restored.
         case aborted
@@ -22,21 +22,21 @@ package struct EnforcementReport: Sendable {
     package let namespace: Namespace
     /// The outcome.
     package let outcome: Outcome
-    /// The collection's stage now.
+    /// The stage of the collection at the end of the run.
     package var stage: EnforcementStage
     /// The stage that the collection is to reach.
     package var target: EnforcementStage
-    /// The validation before the first step.
+    /// The collection's validation before the first step.
     package var before: Validation
-    /// The validation now.
+    /// The collection's validation at the end of the run.
     package var now: Validation
     /// The commands that this run sent.
     package var done: [BSONDocument] = []
-    /// The commands that remain until the target.
+    /// The commands that remain to be sent until the collection reaches the target.
     package var toCome: [BSONDocument] = []
     /// The last check of the documents; `nil` if there was none.
     package var check: CheckReport?
-    /// The last change of the collection, with its time and operator; `nil` if it was not changed.
+    /// The last change of the collection by `enforce`, with its time and operator; `nil` if there was none.
     package var mark: String?
     /// Further notes for the operator, one sentence each.
     package var notes: [String] = []
@@ -50,6 +50,6 @@ package struct EnforcementReport: Sendable {
         (self.before, self.now) = (before, now)
     }
 
-    /// The number of documents that do not fit; `nil` if none were checked.
+    /// The number of documents that certainly do not fit; `nil` if no documents were checked.
     package var notFitting: Int? { check.map { $0.total.certain } }
 }

@@ -1,15 +1,16 @@
 package import BSON
 package import JobState
 
-/// The stages on the way to an enforced validator.
+/// The stages from a collection's earlier validator to an enforced one, in their order.
 package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
-    /// The collection is as it was before.
+    /// The collection is as it was before the first step.
     case before
-    /// The validator is set, and writes that do not fit are only logged by the server.
+    /// The validator is set. The server logs writes that do not fit, but accepts them.
     case warn
-    /// Writes that do not fit are refused.
+    /// The server refuses writes that do not fit.
     case error
-    /// No write can bypass the validator, and it cannot be changed; "constraint" requires this.
+    /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires this
+    /// one.
     case prepared
     /// The server itself guarantees that every document fits.
     case constraint
@@ -30,14 +31,14 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
 
 /// The steps for one collection, from its earlier validator to an enforced one.
 ///
-/// They define the collection's validation at each stage, and the command that leads to the next. So the stage is known
-/// from the collection alone.
+/// They define the collection's validation at each stage, and the command that leads to the next stage. So the
+/// collection's validation alone shows its stage.
 package struct EnforcementRoad: Sendable {
     /// The collection.
     package let namespace: Namespace
     /// The validator to enforce.
     package let validator: BSONDocument
-    /// The validation before the first step.
+    /// The collection's validation before the first step.
     package let before: Validation
 
     /// Creates the steps from their parts.
@@ -56,16 +57,15 @@ package struct EnforcementRoad: Sendable {
         }
     }
 
-    /// Returns the stage at which a collection has this validation, the latest if there are several; `nil` if there is
-    /// none.
+    /// Returns the stage at which a collection has this validation; the latest such stage, or `nil` if there is none.
     package func stage(of validation: Validation) -> EnforcementStage? {
         EnforcementStage.allCases.last { self.validation(at: $0).isSame(as: validation) }
     }
 
     /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
-    /// Each command sets only the options that it changes, so that another client's change of the others is seen when
-    /// the collection is read back.
+    /// Each command sets only the options that the stage changes. So if another client changed the other options, that
+    /// shows when the collection is read back.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {
@@ -80,10 +80,11 @@ package struct EnforcementRoad: Sendable {
         }
     }
 
-    /// Returns the next command that leads back to the earlier validation; `nil` once that is reached.
+    /// Returns the next command that leads from this validation back to the earlier one; `nil` once the earlier one is
+    /// reached.
     ///
-    /// MongoDB does not allow a rule to be changed while a collection is prepared or at "constraint", so that is
-    /// removed first.
+    /// MongoDB does not allow a validator to be changed while the collection is prepared or at the level "constraint",
+    /// so that is removed first.
     package func commandBack(from validation: Validation) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         if validation.isSame(as: before) { return nil }

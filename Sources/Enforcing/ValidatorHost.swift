@@ -2,28 +2,28 @@ package import BSON
 package import JobState
 package import Mongo
 
-/// A collection as it was read during its enforcement.
+/// The properties of a collection that its enforcement reads.
 package struct SeenCollection: Sendable {
-    /// The way it validates what is written to it.
+    /// The collection's validator and validation settings.
     package var validation: Validation
-    /// The UUID, which distinguishes it from another collection of the same name.
+    /// The UUID, which distinguishes the collection from another one of the same name.
     package var uuid: BSONValue
 
     /// Creates a collection from its parts.
     package init(_ validation: Validation, uuid: BSONValue) { (self.validation, self.uuid) = (validation, uuid) }
 }
 
-/// The deployment that holds a collection, or a substitute for one that is not available.
+/// Reads and changes the validation of collections: a deployment, or a substitute for one in tests.
 package protocol ValidatorHost {
-    /// Reads the collection as it is now.
-    /// - Throws: ``RunError`` if it does not exist or is not an ordinary collection; ``MongoError``.
+    /// Reads the current validation and UUID of a collection.
+    /// - Throws: ``RunError`` if the collection does not exist or is not an ordinary collection; ``MongoError``.
     func read(_ namespace: Namespace) throws -> SeenCollection
-    /// Changes the collection.
+    /// Runs a command that changes the validation of a collection.
     /// - Throws: ``MongoError``.
     func change(_ command: BSONDocument, of namespace: Namespace) throws
 }
 
-/// A deployment that one user reads and perhaps another user changes.
+/// A deployment as a host; one user reads its collections, and the same or another user changes them.
 package struct DeploymentHost: ValidatorHost, Sendable {
     private let reading: ClientPool
     private let changing: ClientPool
@@ -34,7 +34,7 @@ package struct DeploymentHost: ValidatorHost, Sendable {
     ///   - changing: connections of the user that may run `collMod`.
     package init(reading: ClientPool, changing: ClientPool) { (self.reading, self.changing) = (reading, changing) }
 
-    /// Reads the collection from the primary.
+    /// Reads the current validation and UUID of a collection from the primary.
     package func read(_ namespace: Namespace) throws -> SeenCollection {
         guard let info = try reading.client().collectionInfo(namespace) else {
             throw RunError(.unknownCollection, "there is no collection \(namespace): create it first")
@@ -46,9 +46,9 @@ package struct DeploymentHost: ValidatorHost, Sendable {
         return SeenCollection(info.validation, uuid: info.uuid ?? .null)
     }
 
-    /// Runs a `collMod` command with majority.
+    /// Runs a `collMod` command with a majority write concern.
     package func change(_ command: BSONDocument, of namespace: Namespace) throws {
-        // For "constraint" the server reads every document first, so that command has no time limit.
+        // For the level "constraint" the server first reads every document, so that command has no time limit.
         let reads = command["validationLevel"]?.text == "constraint"
         let bounded = reads ? command : command.appending("maxTimeMS", 10_000)
         try changing.client().runWriteCommand(

@@ -1,9 +1,10 @@
 import BSON
 import Glibc
 
-/// `$convert`.
+/// The operator `$convert`.
 ///
-/// A conversion in which the server uses digits or formats of its own, such as from text to date, is not evaluated.
+/// A conversion in which the server uses its own number of digits or its own text formats, such as from text to date,
+/// is not evaluated.
 extension CompiledExpression {
     func convert(
         _ input: Node, to target: Node, onError: Node?, onNull: Node?, _ document: borrowing BSONView,
@@ -25,7 +26,8 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the value in the type of this name; `nil` where the server cannot convert it.
+    /// Returns the value converted to the type of this name, such as `int`; `nil` if the server cannot convert the
+    /// value.
     static func converted(_ value: BSONValue, to name: String) throws(NotEvaluated) -> BSONValue? {
         switch name {
         case "string": try text(value)
@@ -50,13 +52,13 @@ extension CompiledExpression {
         case .objectID(let id): return .string("\(id)")
         case .decimal(let number): return .string("\(number)")
         case .date(let milliseconds):
-            // For other years the server ends the command with an error.
+            // For years outside 0 to 9999 the server ends the command with an error.
             guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else {
                 throw NotEvaluated(.failure)
             }
             return .string(isoText(milliseconds))
         case .double(let number):
-            // For other numbers 6.0.5 writes six digits, and later servers write seventeen.
+            // For fractions and larger numbers, MongoDB 6.0.5 writes six digits, and later servers write seventeen.
             guard number == number.rounded(), abs(number) < 1_000_000 else { throw NotEvaluated(.version) }
             return .string(formatted("%g", number))
         case .invalidString, .binary: throw NotEvaluated(.version)
@@ -64,7 +66,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns a text such as `2026-11-21T19:20:11.005Z`.
+    /// Returns a date as a text such as `2026-11-21T19:20:11.005Z`.
     private static func isoText(_ milliseconds: Int64) -> String {
         let text = ServerTime(milliseconds: milliseconds).iso8601
         let fraction = ((milliseconds % 1_000) + 1_000) % 1_000
@@ -74,14 +76,15 @@ extension CompiledExpression {
             + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
     }
 
-    /// Returns the number as `printf` writes it.
+    /// Returns the number as the C function `printf` writes it in this format.
     private static func formatted(_ format: String, _ number: Double) -> String {
         var buffer = [CChar](repeating: 0, count: 64)
         let count = unsafe withVaList([number]) { unsafe vsnprintf(&buffer, buffer.count, format, $0) }
         return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Returns the whole number of a value; `nil` if a long cannot hold it.
+    /// Returns a value as a whole number without its fraction; `nil` if it does not fit a 64-bit integer, or the server
+    /// cannot convert it.
     private static func whole(_ value: BSONValue) throws(NotEvaluated) -> Int64? {
         switch value {
         case .int(let number): return Int64(number)
@@ -97,7 +100,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns a decimal without its fraction.
+    /// Returns a decimal as a whole number without its fraction; `nil` if it does not fit a 64-bit integer.
     private static func whole(_ number: Decimal128) throws(NotEvaluated) -> Int64? {
         guard number.isFinite else { return nil }
         let text = number.description
@@ -126,7 +129,9 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the double nearest to a text; throws if it is too large or too small, because servers read such texts
+    /// Returns the double nearest to the number that a text spells.
+    ///
+    /// Throws if that number is too large or too small for a normal double, because servers read such texts
     /// differently.
     private static func double(spelled text: String) throws(NotEvaluated) -> Double {
         guard let number = Double(text), number.isFinite, !number.isSubnormal,
@@ -154,7 +159,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the double as a decimal of 15 digits, as the server converts it.
+    /// Returns the double as a decimal with 15 significant digits, as the server converts it.
     private static func decimal(roughly number: Double) throws(NotEvaluated) -> Decimal128 {
         guard number.isFinite, number != 0, let decimal = Decimal128(formatted("%.14e", number)) else {
             throw NotEvaluated(.version)
@@ -181,7 +186,7 @@ extension CompiledExpression {
         case .double(let number):
             return number >= -0x1p63 && number < 0x1p63 ? .date(milliseconds: Int64(number)) : nil
         case .objectID(let id): return .date(milliseconds: Int64(id.high >> 32) * 1_000)
-        // 4.4 does not convert a timestamp to a date.
+        // MongoDB 4.4 does not convert a timestamp to a date, so the result depends on the server's version.
         case .timestamp, .string, .invalidString, .decimal: throw NotEvaluated(.version)
         default: return nil
         }
@@ -196,11 +201,13 @@ extension CompiledExpression {
         }
     }
 
-    /// The form in which a text spells a number.
+    /// Whether a text spells a number, and whether the number has a fraction or an exponent.
     private enum Spelling { case none, whole, fraction }
 
-    /// Returns the spelling of a text that the server certainly takes, or certainly does not take, for a number; throws
-    /// for texts that it reads leniently.
+    /// Returns whether and how a text spells a number, if the server certainly accepts or certainly refuses the text as
+    /// a number.
+    ///
+    /// Throws for texts that some servers may read leniently.
     private static func spelling(of text: String) throws(NotEvaluated) -> Spelling {
         var rest = Array(text.utf8)[...]
         guard let first = rest.first else { return .none }
@@ -213,8 +220,8 @@ extension CompiledExpression {
         let whole = digits()
         if rest.isEmpty { return whole > 0 ? .whole : .none }
         guard whole > 0, rest.first == UInt8(ascii: ".") || isPower(rest[rest.startIndex]) else {
-            // This is a letter at the start, or after digits, that begins neither a named number nor a prefix of
-            // another base.
+            // The text is certainly no number if the next byte begins neither a named number such as `Infinity`, nor
+            // the prefix of another base, nor a fraction or white space.
             guard let next = rest.first, !"xXiInN. \t\n".utf8.contains(next) else { throw NotEvaluated(.version) }
             return .none
         }

@@ -1,6 +1,6 @@
 import BSON
 
-/// Arithmetic, as far as date conversions need it.
+/// Arithmetic operators, as far as conversions of dates need them.
 extension CompiledExpression {
     func number(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -34,7 +34,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the number that a node evaluates to; `nil` if it is missing, null or undefined.
+    /// Returns the number that a node evaluates to; `nil` if the value is missing, null or undefined.
     private func numeric(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
     ) throws(NotEvaluated) -> BSONValue? {
@@ -50,7 +50,7 @@ extension CompiledExpression {
         switch (BSONNumber(left), BSONNumber(right)) {
         case (.integer(let one)?, .integer(let two)?):
             let (product, overflows) = one.multipliedReportingOverflow(by: two)
-            // If the product exceeds a long, servers differ in the type that they continue with.
+            // If the product does not fit a 64-bit integer, the type of the result depends on the server's version.
             guard !overflows else { throw NotEvaluated(.version) }
             return left.type == .int && right.type == .int ? .integer(Int(product)) : .long(product)
         case (.double(let one)?, .double(let two)?): return .double(one * two)

@@ -1,7 +1,7 @@
 import BSON
 import Patterns
 
-/// Text operators, which work on bytes.
+/// Text operators, which work on the bytes of UTF-8 text.
 extension CompiledExpression {
     func text(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -41,7 +41,7 @@ extension CompiledExpression {
             let (from, count) = (try index(from, document, &slots), try index(count, document, &slots))
             guard from < text.count else { return .value(.string("")) }
             let part = text[from..<min(text.count, from + count)]
-            // The server refuses a part of a character.
+            // The server refuses a result that begins or ends within a character.
             guard let cut = String(validating: part, as: UTF8.self) else { throw NotEvaluated(.failure) }
             return .value(.string(cut))
         case .trimmedEnd(let subject, let characters):
@@ -64,7 +64,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the parts of a text between the marks, by bytes.
+    /// Returns the parts of a text between the occurrences of the separator `mark`, found by comparing bytes.
     private static func parts(of text: String, _ mark: String) -> [String] {
         let (bytes, mark) = (Array(text.utf8), Array(mark.utf8))
         var parts: [String] = []
@@ -77,14 +77,15 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the text of a string; throws if it is not UTF-8, because operators treat such bytes differently.
+    /// Returns the text of a string value; throws if its bytes are not UTF-8, because the server's operators treat such
+    /// bytes differently.
     private func string(_ operand: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> String {
         guard operand.type == .string else { throw NotEvaluated(.failure) }
         guard let text = try operand.text(in: document) else { throw NotEvaluated(.version) }
         return text
     }
 
-    /// Returns a whole number that is not negative.
+    /// Returns the whole number that a node evaluates to; throws if it is negative or not a whole number.
     private func index(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
     ) throws(NotEvaluated) -> Int {

@@ -1,6 +1,6 @@
 package import BSON
 
-/// Conditions, which are evaluated without a copy of any value.
+/// Evaluates nodes as conditions, without copying values of the document.
 extension CompiledExpression {
     func truth(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -44,7 +44,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Whether a value counts as true: every value except false, null, undefined, zeros and a missing value.
+    /// Whether a value counts as true; every value does, except false, null, undefined, zeros and a missing value.
     private func isTrue(_ operand: Operand, _ document: borrowing BSONView) -> Bool {
         switch operand.type {
         case nil, .null, .undefined: return false
@@ -68,8 +68,9 @@ extension CompiledExpression {
 
     // MARK: Elements
 
-    /// Calls `body` with each element of a list; throws if the value is no list, because the server ends with an error
-    /// then.
+    /// Calls `body` with each element of the array to which a node evaluates.
+    ///
+    /// Throws if the value is not an array, because the server then ends the command with an error.
     func eachElement(
         of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand],
         _ body: (Operand, inout [Operand], borrowing BSONView) throws(NotEvaluated) -> Void
@@ -86,7 +87,7 @@ extension CompiledExpression {
         case .map(let input, let slot, let element):
             try eachElement(of: input, document, &slots) { item, slots, document throws(NotEvaluated) in
                 slots[slot] = item
-                // A missing value becomes null in a list.
+                // A missing value becomes null in an array.
                 let mapped = try value(element, document, &slots)
                 try body(mapped.type == nil ? .value(.null) : mapped, &slots, document)
             }
@@ -114,7 +115,8 @@ extension CompiledExpression {
         }
     }
 
-    /// Calls `take` with whether each element of a list counts as true; a mapped list is not built for it.
+    /// Calls `take` for each element of an array with whether the element counts as true; the result of a `$map` is not
+    /// built for that.
     private func eachTruth(
         of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand], _ take: (Bool) -> Void
     ) throws(NotEvaluated) {
@@ -129,7 +131,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the document or array of an element.
+    /// Returns a view of the document or array that an element holds.
     @_lifetime(copy document)
     func view(of element: BSONElement, _ document: borrowing BSONView) throws(NotEvaluated) -> BSONView {
         do { return try document.document(element) } catch { throw NotEvaluated(.damage) }
@@ -137,12 +139,12 @@ extension CompiledExpression {
 
     // MARK: Order
 
-    /// Returns the order of two values by MongoDB's rules.
+    /// Returns how two values compare by MongoDB's order of BSON values.
     func compare(
         _ left: Operand, _ right: Operand, _ document: borrowing BSONView
     ) throws(NotEvaluated) -> BSONOrder {
         guard let leftType = left.type, let rightType = right.type else {
-            // Some servers treat undefined and missing as equal.
+            // Whether undefined equals a missing value depends on the server's version.
             guard left.type != .undefined, right.type != .undefined else { throw NotEvaluated(.version) }
             return BSONOrder(left.type.map(\.sortPlace) ?? 0, right.type.map(\.sortPlace) ?? 0)
         }
@@ -169,7 +171,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Whether two values in this order meet the comparison.
+    /// Whether the comparison holds for two values in this order.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal
@@ -182,7 +184,7 @@ extension Node.Order {
     }
 }
 
-/// The effect of a merge on an object.
+/// Checks whether `$mergeObjects` changes the bytes of an object.
 extension CompiledExpression {
     private func changesByMerging(
         _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -212,11 +214,12 @@ extension CompiledExpression {
 }
 
 extension BSONView {
-    /// Up to this many fields, names that may be equal are compared; with more fields, their hashes are.
+    /// Up to this many fields, field names that may be equal are compared; with more fields, hashes of all names are.
     private static let fewFields = 24
 
-    /// Whether a name may be repeated, or an array among the fields may have other keys than 0, 1, 2; `false` is
-    /// certain.
+    /// Whether a field name may be repeated, or an array among the fields may have other keys than 0, 1, 2.
+    ///
+    /// The result `false` is certain; `true` is not.
     fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
         var (low, high, count) = (UInt64(0), UInt64(0), 0)
         var isCrowded = false
@@ -225,7 +228,8 @@ extension BSONView {
             if element.type == .array, try document(element).hasOddKeys() { return true }
             if isCrowded { continue }
             count += 1
-            // Each name has one bit; two names with the same bit are compared.
+            // Each name sets one bit of the 128-bit mask in `low` and `high`. Only names with the same bit can be
+            // equal.
             let ends =
                 element.nameLength == 0
                 ? 0 : Int(byte(element.nameOffset)) &* 7 &+ Int(byte(element.nameOffset + element.nameLength - 1)) &* 3
@@ -262,7 +266,7 @@ extension BSONView {
         return false
     }
 
-    /// Whether an array, or an array in it, has other keys than 0, 1, 2; the server would renumber it.
+    /// Whether this array, or an array in it, has other keys than 0, 1, 2; the server would renumber them.
     package func hasOddKeys() throws(BSONError) -> Bool {
         var (position, index) = (firstPosition, 0)
         while let element = try next(&position) {
@@ -273,7 +277,7 @@ extension BSONView {
         return false
     }
 
-    /// Whether an element's name is this number.
+    /// Whether an element's name is this index in decimal digits.
     private func isKey(_ element: BSONElement, _ index: Int) -> Bool {
         var (rest, at) = (index, element.nameOffset + element.nameLength)
         repeat {

@@ -1,6 +1,6 @@
 import BSON
 
-/// The value of an expression for a document.
+/// Evaluates nodes as values.
 extension CompiledExpression {
     func value(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -64,7 +64,8 @@ extension CompiledExpression {
         }
     }
 
-    /// Follows a path into objects; in an array, into each object, skipping the other elements.
+    /// Returns the value at a path in an object; in an array, returns an array of the values in each object of it, and
+    /// skips the other elements.
     private func follow(
         _ names: ArraySlice<String>, from operand: Operand, _ document: borrowing BSONView
     ) throws(NotEvaluated) -> Operand {
@@ -95,7 +96,7 @@ extension CompiledExpression {
         do { return try view.find(name) } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Appends a field, unless it is missing.
+    /// Appends a field to the builder, unless the value is missing.
     private func append(
         _ name: String, _ operand: Operand, _ document: borrowing BSONView, to builder: inout BSONBuilder
     ) throws(NotEvaluated) {
@@ -113,8 +114,8 @@ extension CompiledExpression {
     ) throws(NotEvaluated) -> Operand {
         switch node {
         case .map(let input, _, _), .filter(let input, _, _):
-            // The result for a null or missing input is null; a list or choice that the expression itself contains is
-            // never null.
+            // The result for a null or missing input is null. An array or `$cond` in the expression itself is never
+            // null.
             if case .array = input { break }
             if case .choose = input { break }
             if try value(input, document, &slots).isNullish { return .value(.null) }
@@ -129,7 +130,7 @@ extension CompiledExpression {
         return .value(.array(builder.finish()))
     }
 
-    /// Returns the fields of an object, each as `k` and `v`.
+    /// Returns the fields of an object as an array of objects with `k` and `v`, as `$objectToArray` does.
     private func entries(of object: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
         if object.isNullish { return .value(.null) }
         var builder = BSONBuilder()
@@ -156,7 +157,7 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the object that a list of `k` and `v` describes.
+    /// Returns the object that an array of objects with `k` and `v` describes, as `$arrayToObject` does.
     private func object(of list: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
         if list.isNullish { return .value(.null) }
         var fields = MergedFields()

@@ -4,7 +4,7 @@ import Patterns
 
 /// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
-/// The server's own evaluator is the oracle: see `EvaluatorConformanceTests`. Everything that depends on the server's
+/// Tests compare the results with the server's: see `EvaluatorConformanceTests`. A result that depends on the server's
 /// version or on a collation, and every unknown operator, throws ``NotEvaluated``.
 package struct CompiledExpression: Sendable {
     let root: Node
@@ -13,8 +13,9 @@ package struct CompiledExpression: Sendable {
     /// Whether the collection has a collation, which the server uses to compare texts.
     let isCollated: Bool
 
-    /// Compiles an expression; an unknown part throws only when a document needs it.
-    /// - Parameter isCollated: whether the collection has a collation of its own.
+    /// Compiles an expression; an unknown operator or variable in it throws only when the evaluation of a document
+    /// reaches it.
+    /// - Parameter isCollated: whether the collection has a collation.
     package init(_ expression: Expression, isCollated: Bool = false) {
         var compiler = ExpressionCompiler()
         root = compiler.compile(expression.bson).simplified
@@ -27,7 +28,7 @@ package struct CompiledExpression: Sendable {
         return try truth(root, document, &slots)
     }
 
-    /// Returns the value of the expression for a document; `nil` if it is missing.
+    /// Returns the value of the expression for a document; `nil` if the value is missing.
     package func value(for document: borrowing BSONView) throws(NotEvaluated) -> BSONValue? {
         var slots = [Operand](repeating: .missing, count: slotCount)
         return try value(root, document, &slots).value(in: document)
@@ -36,13 +37,13 @@ package struct CompiledExpression: Sendable {
 
 /// A node of a compiled expression.
 indirect enum Node: Sendable {
-    /// The start of a path.
+    /// The value in which a path of field names starts: the document or a variable.
     enum Base: Hashable, Sendable {
         case root
         case variable(Int)
     }
 
-    /// The order that two values must have.
+    /// The order in which two values must be so that a comparison holds.
     enum Order: Sendable { case equal, unequal, less, atMost, greater, atLeast }
 
     case constant(BSONValue)
@@ -57,7 +58,7 @@ indirect enum Node: Sendable {
     case isAmong(Node, Node)
     case someElement(Node)
     case everyElement(Node)
-    /// Whether the server changes the object's bytes when it merges it.
+    /// Whether the server changes an object's bytes when it merges the object with `$mergeObjects`.
     case changesByMerging(Node, seesKeys: Bool)
 
     case type(Node)
@@ -94,10 +95,12 @@ indirect enum Node: Sendable {
     case unknown(String)
 }
 
-/// A set of BSON types, which may include that of a missing value.
+/// A set of BSON types and the pseudo-type "missing", as a 64-bit mask.
 struct TypeSet: Hashable, Sendable {
     private var bits: UInt64 = 0
-    /// MinKey and MaxKey, whose type bytes are 0xFF and 0x7F, have these bits.
+    /// Returns the bit of a type in the 64-bit mask: the bit with the type's number.
+    ///
+    /// The numbers of MinKey (0xFF) and MaxKey (0x7F) are too large for that; these types have bits 62 and 61.
     private static func bit(_ type: BSONType) -> UInt64 {
         switch type {
         case .minKey: 1 << 62
@@ -107,7 +110,7 @@ struct TypeSet: Hashable, Sendable {
     }
     private static let missing: UInt64 = 1
 
-    /// Adds the type of this name; returns `false` if there is none.
+    /// Adds the type of this name, such as `string`; returns `false` if there is no type of that name.
     mutating func insert(_ alias: String) -> Bool {
         if alias == "missing" {
             bits |= Self.missing
@@ -127,14 +130,14 @@ struct TypeSet: Hashable, Sendable {
     func contains(_ type: BSONType?) -> Bool { bits & (type.map(Self.bit) ?? Self.missing) != 0 }
 }
 
-/// The value of a node for a document.
+/// The value to which a node evaluates for a document.
 enum Operand: Sendable {
     case missing
-    /// A value of the document at any depth, by its place in the document's bytes.
+    /// A value in the document, at any depth, given by its position in the document's bytes.
     case element(BSONElement)
     case value(BSONValue)
 
-    /// The type; `nil` for a missing value.
+    /// The type of the value; `nil` for a missing value.
     var type: BSONType? {
         switch self {
         case .missing: nil
@@ -169,7 +172,7 @@ enum Operand: Sendable {
         }
     }
 
-    /// Returns the text of a string; `nil` for any other value, and for bytes that are not UTF-8.
+    /// Returns the text of a string value; `nil` for any other value, and for a string whose bytes are not UTF-8.
     func text(in document: borrowing BSONView) throws(NotEvaluated) -> String? {
         guard type == .string, case .string(let text)? = try value(in: document) else { return nil }
         return text

@@ -25,7 +25,10 @@ package struct CompiledUpdate: Sendable {
         return result
     }
 
-    /// Existing fields keep their place, and new ones are added at the end.
+    /// Returns the document after one `$set` stage.
+    ///
+    /// Existing fields keep their positions, and new fields are added at the end. A field whose new value is missing is
+    /// removed.
     private static func applied(
         _ fields: [(name: String, value: CompiledExpression)], to document: borrowing BSONView
     ) throws(NotEvaluated) -> BSONDocument {

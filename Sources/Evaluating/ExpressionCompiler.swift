@@ -5,10 +5,10 @@ import Patterns
 struct ExpressionCompiler {
     private(set) var slotCount = 0
     private var variables: [String: Int] = [:]
-    /// The objects of variables that are bound to a hash of an object's bytes, which is compared only with another
-    /// hash.
+    /// For each `$let` variable that is bound to the hash of an object, that object; such a variable is compared only
+    /// with another hash.
     private var hashes: [String: BSONValue] = [:]
-    /// The start of `$name`: the document, unless `CURRENT` is bound to another value.
+    /// The value in which a path such as `$name` starts: the document, unless `CURRENT` is bound to another value.
     private var current = Node.Base.root
 
     mutating func compile(_ value: BSONValue) -> Node {
@@ -48,7 +48,7 @@ struct ExpressionCompiler {
         return .object(fields)
     }
 
-    /// Compiles `body` with a variable of this name.
+    /// Calls `body` with a new slot for a variable of this name, which is in scope only during the call.
     private mutating func binding<R>(_ name: String, _ body: (inout ExpressionCompiler, Int) -> R) -> R {
         let (slot, before, base) = (slotCount, variables[name], current)
         slotCount += 1
@@ -57,7 +57,7 @@ struct ExpressionCompiler {
         return body(&self, slot)
     }
 
-    /// Returns the operands of an operator that takes a list.
+    /// Compiles the operands of an operator that takes an array of operands, or a single one.
     private mutating func operands(_ value: BSONValue) -> [Node] {
         if case .array(let list) = value { return list.values.map { compile($0) } }
         return [compile(value)]
@@ -131,14 +131,16 @@ struct ExpressionCompiler {
         }
     }
 
-    /// Returns the only operand of an operator.
+    /// Returns the only operand of an operator; `nil` if there are several.
     private static func only(_ value: BSONValue) -> BSONValue? {
         guard case .array(let list) = value else { return value }
         return list.values.count == 1 ? list.values[0] : nil
     }
 
-    /// Returns a node for whether the server changes an object's bytes when it merges it, if the expression compares
-    /// the object's hash or size with that of the merged object.
+    /// Returns a node for whether the server changes an object's bytes when it merges the object; `nil` for any other
+    /// expression.
+    ///
+    /// The expression for that compares the object's hash or size with that of the merged object.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {
@@ -160,7 +162,7 @@ struct ExpressionCompiler {
         guard let members = value.document, let body = members["in"],
             let bound = try? members["vars"]?.document?.elements()
         else { return nil }
-        // Each value is computed outside the scope of the variables.
+        // Each value is compiled before the variables of this `$let` are in scope.
         var values: [(name: String, node: Node)] = []
         for (name, value) in bound {
             if let hashed = value.document?["$toHashedIndexKey"] {
@@ -225,8 +227,8 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The same node, in which the most frequent checks need no copy: the type of a value, and whether merging changes
-    /// an object's bytes.
+    /// The same node, in which the most frequent check, of a value's type against names of types, needs no copy of a
+    /// value.
     var simplified: Node {
         switch self {
         case .all(let parts): .all(parts.map(\.simplified))
@@ -263,7 +265,7 @@ extension Node {
         var types = TypeSet()
         for alias in aliases {
             guard case .constant(.string(let name)) = alias else { return nil }
-            // If no type has this name, no value matches it.
+            // If no type has this name, no value has the type, so the set stays as it is.
             _ = types.insert(name)
         }
         return .hasType(subject.simplified, types)

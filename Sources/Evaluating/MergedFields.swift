@@ -1,9 +1,11 @@
 import BSON
 
-/// The fields of an object that the server builds: a repeated name keeps its first place and takes the last value, and
-/// arrays get the keys 0, 1, 2.
+/// The fields of an object as the server builds it, for instance with `$mergeObjects`.
+///
+/// If a name is repeated, the field keeps its first position and takes the last value. Arrays get the keys 0, 1, 2.
 struct MergedFields {
-    /// The place of each field, by the bytes of its name, because Swift considers two spellings of é equal.
+    /// The index of each field in ``fields``, by the bytes of its name; the key is not a `String`, because Swift
+    /// considers two spellings of é equal.
     private var places: [[UInt8]: Int] = [:]
     private var fields: [(String, BSONValue)] = []
 
@@ -32,12 +34,13 @@ struct MergedFields {
 }
 
 extension BSONView {
-    /// Returns the next element like ``next(_:)``, with the errors of an evaluation.
+    /// Returns the next element like ``next(_:)``, but throws ``NotEvaluated`` if the document is damaged.
     func nextElement(_ position: inout Int) throws(NotEvaluated) -> BSONElement? {
         do { return try next(&position) } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Returns the name of an element; throws if it is not UTF-8, because operators treat such names differently.
+    /// Returns the name of an element; throws if its bytes are not UTF-8, because the server's operators treat such
+    /// names differently.
     func text(ofNameOf element: BSONElement) throws(NotEvaluated) -> String {
         let bytes = nameBytes(element)
         guard let text = unsafe bytes.withUnsafeBytes({ unsafe String(validating: $0, as: UTF8.self) }) else {
@@ -48,7 +51,7 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// An array, and all arrays in it, with the keys 0, 1, 2; any other value unchanged.
+    /// The value, with the keys 0, 1, 2 in an array and all arrays directly in it; any other value is unchanged.
     fileprivate var renumbered: BSONValue {
         guard case .array(let list) = self else { return self }
         return .array(of: list.values.map(\.renumbered))

@@ -1,4 +1,4 @@
-/// The client cannot evaluate a document as the server does, so the server has to evaluate it.
+/// The error when the client cannot evaluate a document as the server does, so that the server has to evaluate it.
 package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
     /// The reason why the client cannot evaluate the document.
     package enum Reason: Hashable, Sendable {
@@ -6,7 +6,7 @@ package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
         case operation(String)
         /// The result depends on the server's version, or on digits that the client does not reproduce.
         case version
-        /// Texts are compared, and the collection has a collation.
+        /// The expression compares texts, and the collection has a collation.
         case collation
         /// The server would end the command with an error.
         case failure

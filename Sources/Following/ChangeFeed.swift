@@ -3,11 +3,11 @@ package import Concurrency
 package import Mongo
 import Synchronization
 
-/// Follows the changes of one collection on a thread of its own, and hands over the `_id`s of the changed documents in
+/// Follows the changes of one collection on its own thread, and hands over the `_id`s of the changed documents in
 /// batches.
 ///
-/// It reports which documents changed, and not how. The caller reads them again, so that the last write wins and a
-/// batch may be processed twice.
+/// It reports which documents changed, but not how. The caller reads these documents afterwards, so it always processes
+/// their newest state, and may process a batch twice.
 package final class ChangeFeed: Sendable {
     /// The documents that changed since the previous batch.
     package struct Batch: Sendable {
@@ -17,28 +17,29 @@ package final class ChangeFeed: Sendable {
         package var times: [ChangeTime] = []
         /// The time of each document's first change, in the order of ``ids``.
         package var firstTimes: [ChangeTime] = []
-        /// The number of changes, including those of ignored sessions.
+        /// The number of changes in the batch, including those by ignored sessions.
         package var changes = 0
-        /// The number of changes by transactions of ignored sessions, whose documents are not among the ``ids``.
+        /// The number of changes by transactions of ignored sessions; the documents of these changes are not in
+        /// ``ids``.
         package var ignored = 0
-        /// The place after the batch, where a later feed resumes.
+        /// The position in the change stream after the batch, from which a later feed resumes.
         package var place: FeedPlace
-        /// The time up to which there are no other changes.
+        /// The time up to which the feed has reported all changes.
         package var time: ClusterTime
-        /// The time of the last change, which a read of the documents has to include.
+        /// The time of the last change in the batch; a read of the documents has to include this time.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
     }
 
     /// The reason why a feed has ended.
     package enum End: Error {
-        /// The oplog no longer holds the next changes, for this reason.
+        /// The oplog no longer holds the changes after the feed's position; the text is the server's message.
         case lost(String)
         /// The collection was dropped, at this time.
         case dropped(ClusterTime)
         /// The collection was renamed, or another one took its name.
         case renamed
-        /// The deployment does not provide the changes.
+        /// The deployment does not provide the changes, because of this error.
         case failed(MongoError)
     }
 
@@ -48,7 +49,7 @@ package final class ChangeFeed: Sendable {
         var isClosed = false
     }
 
-    /// The collection.
+    /// The collection that the feed follows.
     package let namespace: Namespace
     private let pool: ClientPool
     private let news: Semaphore
@@ -58,17 +59,17 @@ package final class ChangeFeed: Sendable {
     private let sessions: Set<BSONValue>
     private let state = Mutex(State())
 
-    /// The most documents in a batch.
+    /// The number of documents in a batch at which the feed waits until the batch is taken.
     private static let most = 1_000
 
     /// Starts to follow the collection.
     /// - Parameters:
-    ///   - place: where to begin.
-    ///   - news: signalled when there is a batch to take.
-    ///   - patience: how long failures of the deployment are retried.
+    ///   - place: the position in the change stream from which to follow.
+    ///   - news: a semaphore that the feed signals when there is a batch to take, or the feed has ended.
+    ///   - patience: how long to retry after failures of the deployment.
     ///   - pace: how often the feed reports its time while nothing changes.
-    ///   - sessions: the `lsid.id` of sessions whose transactions are ignored. The server names the session with each
-    ///     change that a transaction wrote, so that a client's change cannot be mistaken for one of these.
+    ///   - sessions: the `lsid.id` of sessions whose transactions are ignored. The server names the session in each
+    ///     change that a transaction wrote, so that another client's change cannot be mistaken for an ignored one.
     package init(
         _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, news: Semaphore, patience: Duration,
         pace: Duration = .milliseconds(200), ignoring sessions: Set<BSONValue> = []
@@ -78,15 +79,15 @@ package final class ChangeFeed: Sendable {
         PosixThread.start(name: "changes") { [self] in run(from: place) }
     }
 
-    /// Ends the feed; a batch that was not taken stays available.
+    /// Ends the feed; a batch that was not taken before stays available.
     package func close() {
         state.withLock { $0.isClosed = true }
         room.signal()
     }
 
-    /// Returns the batch since the last call; `nil` if nothing came.
+    /// Returns the changes since the last call; `nil` if there was nothing to report.
     ///
-    /// A batch without documents reports that nothing changed up to its time.
+    /// A batch without documents reports that no documents changed up to the batch's ``Batch/time``.
     /// - Throws: ``End`` when the last batch was taken and the feed has ended.
     package func take() throws(End) -> Batch? {
         let (batch, end) = state.withLock { state in
@@ -171,13 +172,13 @@ extension ChangeFeed {
         var isIgnored: Bool
     }
 
-    /// Returns the next change; `nil` when none came for a while.
+    /// Returns the next change; `nil` if none arrived within the wait of one request.
     private func read(_ stream: inout ChangeStream) throws -> Change? {
         guard let event = try stream.next() else { return nil }
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
             throw BSONError(.truncated, at: 0)
         }
-        // An event without a key concerns the collection itself.
+        // An event without a document key is about the collection itself.
         guard let key = try event.find("documentKey"), key.type == .object else {
             let kind = try event.find("operationType").map { element throws(BSONError) in try event.value(element) }
             throw kind == "drop" || kind == "dropDatabase" ? End.dropped(ClusterTime(rawValue: stamp)) : End.renamed
@@ -223,7 +224,8 @@ extension ChangeFeed {
         if isNew { news.signal() }
     }
 
-    /// Selects only the fields that are needed; the documents themselves are not sent.
+    /// The pipeline of the change stream; it selects only the fields that the feed needs, so the documents are not
+    /// sent.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1, "wallTime": 1, "lsid.id": 1]]]
     }
@@ -239,22 +241,22 @@ extension ChangeFeed {
 }
 
 extension MongoError {
-    /// Whether a change stream cannot resume from its place.
+    /// Whether the error means that a change stream cannot resume from its position.
     fileprivate var isHistoryLost: Bool {
         [.changeStreamHistoryLost, .changeStreamFatal, .invalidResumeToken].contains(code)
     }
 }
 
-/// A place in a stream of changes.
+/// A position in the change stream of a collection.
 package enum FeedPlace: Hashable, Sendable {
-    /// After the last event that an earlier feed reported.
+    /// After the event with this resume token, the last one that an earlier feed reported.
     case behind(ResumeToken)
-    /// At this time.
+    /// At this time of the deployment's logical clock.
     case at(ClusterTime)
 }
 
 extension FeedPlace {
-    /// Reads what ``document`` wrote; `nil` for any other document.
+    /// Reads a position that ``document`` stored; `nil` for any other document.
     package init?(_ document: BSONDocument) {
         if let token = document["token"]?.document {
             self = .behind(ResumeToken(token))
@@ -265,7 +267,7 @@ extension FeedPlace {
         }
     }
 
-    /// The place as it is stored between runs.
+    /// The position as a document, as it is stored between runs.
     package var document: BSONDocument {
         switch self {
         case .behind(let token): ["token": .object(token.document)]
@@ -273,7 +275,7 @@ extension FeedPlace {
         }
     }
 
-    /// The option with which a change stream begins.
+    /// The option that makes a change stream begin at the position.
     var option: (String, BSONValue) {
         switch self {
         case .behind(let token): ("resumeAfter", .object(token.document))

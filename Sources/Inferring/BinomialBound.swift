@@ -1,13 +1,13 @@
 import Foundation
 
-/// Bounds for the share of hits, from their count among random draws.
+/// Computes bounds for the share of hits in a population, from the number of hits among random draws.
 package enum BinomialBound {
-    /// Returns the one-sided upper bound of Clopper and Pearson (1934) for the share of hits: a larger share is
-    /// rejected.
+    /// Returns the one-sided upper bound of Clopper and Pearson (1934) for the share of hits.
     ///
-    /// With `count` 0 and a confidence of 95% it is about 3 / `draws`, the rule of three.
+    /// A larger share can be rejected. For 0 hits and a confidence of 95%, the bound is about 3 / `draws`, the rule of
+    /// three.
     /// - Parameters:
-    ///   - count: how many of the draws were hits.
+    ///   - count: the number of draws that were hits.
     ///   - confidence: the probability that the bound holds, such as 0.95.
     package static func upper(_ count: Int, of draws: Int, confidence: Double) -> Double {
         guard draws > 0, count < draws else { return 1 }
@@ -19,7 +19,7 @@ package enum BinomialBound {
         return high
     }
 
-    /// Returns the probability of at most `count` hits at this share: the sum of the terms, from the largest down.
+    /// Returns the probability of at most `count` hits at the given share, as a sum that begins with its largest term.
     private static func atMost(_ count: Int, of draws: Int, share: Double) -> Double {
         guard share > 0 else { return 1 }
         guard share < 1 else { return 0 }
@@ -31,7 +31,7 @@ package enum BinomialBound {
         var sum = 0.0
         while hits >= 0, term > 0 {
             sum += term
-            // Below the mean, where the bound is searched, the terms fall towards 0 hits.
+            // The search for the bound only asks for shares at which the terms become smaller towards 0 hits.
             if term < sum * 1e-15 { break }
             let ratio: Double = hits / (n - hits + 1)
             term *= ratio * (1 - share) / share

@@ -4,13 +4,14 @@ package import ServerSchema
 package struct InferOptions: Sendable {
     /// The dialect that the schema is written in.
     package var dialect = Dialect.appServices
-    /// The smallest share of the documents read that the schema must accept: above 0, at most 1.
+    /// The smallest share of the documents read that the schema has to accept, above 0 and at most 1.
     package var cover = 1.0
-    /// Whether documents that might stop syncing count as not accepted.
+    /// Whether a document that might stop syncing under the schema counts as not accepted.
     package var isStrict = false
-    /// Whether the schema lists the values of fields that have only few; these are values of documents.
+    /// Whether the schema lists the values of fields that have only few values; the file then contains data of
+    /// documents.
     package var hasEnums = false
-    /// The rule that decides which objects are dictionaries.
+    /// The rule that decides which objects are dictionaries and not embedded objects.
     package var dictionaries = DictionaryRule()
     /// The limits on the memory of a survey.
     package var limits: PathTree.Limits {
@@ -22,9 +23,9 @@ package struct InferOptions: Sendable {
     /// Creates the default options.
     package init() {}
 
-    /// Returns how many of so many documents need not fit the schema.
+    /// Returns the number of documents, of the given number, that the schema may refuse.
     func budget(of documents: Int) -> Int {
-        // The rounding of the product must not allow one document too many.
+        // If the product is rounded, it must not allow one document too many.
         var budget = Int((Double(documents) * (1 - cover) + 1e-6).rounded(.down))
         while budget > 0, Double(documents - budget) < Double(documents) * cover - 1e-6 { budget -= 1 }
         return min(max(0, budget), documents)
@@ -33,13 +34,13 @@ package struct InferOptions: Sendable {
 
 /// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The smallest number of distinct keys.
+    /// The smallest number of distinct keys that all objects at a path have together.
     package var minimumKeys = 20
-    /// The largest share of the keys that an object holds on average.
+    /// The largest share of these keys that an object has on average.
     package var maximumShare = 0.25
-    /// The largest share of the objects that may hold the most common key.
+    /// The largest share of the objects that may have the most common key.
     package var maximumPresence = 0.5
-    /// The smallest share of the values, nulls excluded, that must have the same type.
+    /// The smallest share of the values, apart from nulls, that must have the same type.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.
@@ -47,7 +48,10 @@ package struct DictionaryRule: Hashable, Sendable {
 }
 
 extension PathTree {
-    /// Folds every object that is a dictionary by the rule, the outermost first, but never the documents themselves.
+    /// Folds every object that is a dictionary by the rule, from the outermost inwards, but never the documents
+    /// themselves.
+    ///
+    /// Folding combines the values of all keys, as if they were values of one field.
     mutating func foldDictionaries(_ rule: DictionaryRule, at node: Int = 0) {
         if node != 0, !nodes[node].isFolded, isDictionary(node, rule) { fold(node) }
         for child in nodes[node].keys.nodes { foldDictionaries(rule, at: child) }

@@ -4,7 +4,7 @@ package import BSON
 package struct InferReport: Sendable {
     /// The result for one collection.
     package struct Collection: Sendable {
-        /// The schema, and the counts that it was made from.
+        /// The schema, and the counts of the documents that it was made from.
         package let inference: Inference
         /// The result of checking the documents against the schema.
         package let outcome: Outcome
@@ -13,7 +13,7 @@ package struct InferReport: Sendable {
         /// The filter that selected the documents to read; `nil` for all documents.
         package let filter: BSONDocument?
 
-        /// Joins the parts.
+        /// Creates a result from its parts.
         package init(_ inference: Inference, _ outcome: Outcome, sampleSize: Int? = nil, filter: BSONDocument? = nil) {
             self.inference = inference
             self.outcome = outcome
@@ -22,18 +22,18 @@ package struct InferReport: Sendable {
         }
     }
 
-    /// The source of the documents, without secrets.
+    /// The source of the documents, without passwords.
     package let source: String
     /// The options that the schemas were made with.
     package let options: InferOptions
     /// The results, one for each collection that has documents.
     package let collections: [Collection]
-    /// Notes for the reader.
+    /// Notes for the operator.
     package var notes: [String]
     /// The duration of the inference.
     package let duration: Duration
 
-    /// Joins the parts.
+    /// Creates a report from its parts.
     package init(
         source: String, options: InferOptions, collections: [Collection], notes: [String], duration: Duration
     ) {

@@ -2,8 +2,9 @@ package import BSON
 package import Checking
 package import ServerSchema
 
-/// The counts of one thread for a collection's documents, in two halves, so that a schema from one half can be tested
-/// on the other.
+/// The counts that one thread makes of a collection's documents.
+///
+/// The documents are counted in two halves, so that a schema made from one half can be tested on the other half.
 package struct Survey: Sendable {
     private var first: PathTree
     private var second: PathTree
@@ -17,19 +18,20 @@ package struct Survey: Sendable {
     /// The number of documents counted so far.
     package var documents: Int { first.documents + second.documents }
 
-    /// Counts a document, in the half that its `_id` determines.
-    /// - Throws: ``BSONError`` when its bytes are damaged.
+    /// Counts a document in one of the halves, which its `_id` determines.
+    /// - Throws: ``BSONError`` when the document's bytes are damaged.
     package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         if try Self.isFirst(document) { try first.add(document) } else { try second.add(document) }
     }
 
-    /// Adds the counts of another thread.
+    /// Adds the counts that another thread made.
     package mutating func merge(_ other: Survey) {
         first.merge(other.first)
         second.merge(other.second)
     }
 
-    /// Whether a document is in the first half, which depends on neither the order nor the source of the reading.
+    /// Whether a document belongs to the first half; this depends neither on the order nor on the source of the
+    /// documents.
     private static func isFirst(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         let bytes: RawSpan
         if let id = try document.find("_id") {
@@ -37,7 +39,7 @@ package struct Survey: Sendable {
         } else {
             bytes = document.bytes.extracting(document.start..<document.end)
         }
-        // The hash is FNV-1a, whose low bits alone are too regular.
+        // The hash is FNV-1a. Its low bits alone are too regular, so bits from all positions decide.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for index in 0..<bytes.byteCount {
             hash = (hash ^ UInt64(unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self))) &* 0x0100_0000_01B3
@@ -52,7 +54,8 @@ package struct Survey: Sendable {
         return tree
     }
 
-    /// The half for the schema that is tested on the other half, and the number of documents in that other half.
+    /// The counts of the first half, which the tested schema is made from, and the number of documents in the other
+    /// half.
     var training: (tree: PathTree, heldOut: Int) { (first, second.documents) }
 }
 
@@ -64,25 +67,25 @@ package struct Inference: Sendable {
     package let options: InferOptions
     /// The number of documents that were counted.
     package let documents: Int
-    /// The number of documents that were not counted for ``trained``.
+    /// The number of documents in the half that ``trained`` was not made from.
     package let heldOut: Int
-    /// The content of the schema file, as a document: of App Services, or `{"$jsonSchema": …}`.
+    /// The content of the schema file: an App Services schema, or a validator `{"$jsonSchema": …}`.
     package let schema: BSONDocument
-    /// The name of the client type.
+    /// The name of the documents' type in the client.
     package let title: String
-    /// A summary of each path.
+    /// A summary of the values at each path.
     package let paths: [PathSummary]
-    /// Whether the documents have more paths than were kept.
+    /// Whether the documents have more paths than the survey could keep, so that it combined paths.
     package let isCrowded: Bool
-    /// The schema, compiled for checking documents.
+    /// The compiled schema, which checks documents.
     package let compiled: CompiledSchema
-    /// A schema that was made from half of the documents and accepts all of these.
+    /// A schema that was made from half of the documents, and accepts all documents of that half.
     package let trained: CompiledSchema
 
-    /// Makes a schema from the counts.
+    /// Makes a schema from the counts of a survey.
     /// - Parameters:
-    ///   - title: the name of the client type; `nil` takes the collection's name.
-    ///   - titles: the names of other collections' types, which the schema does not use.
+    ///   - title: the name of the documents' type in the client; with `nil`, it is made from the collection's name.
+    ///   - titles: the names of other collections' types, which the schema must not use.
     /// - Throws: ``SchemaError`` when the schema that was made cannot be read, which is a bug.
     package init(
         _ survey: Survey, of namespace: Namespace, options: InferOptions, title: String? = nil,
@@ -106,7 +109,7 @@ package struct Inference: Sendable {
         paths = PathSummary.all(of: fitter)
     }
 
-    /// Compiles the schema after reading it as `check` reads its file.
+    /// Writes the schema as text, reads it as `check` reads a schema file, and compiles it.
     private static func compile(_ schema: BSONDocument, of namespace: Namespace) throws(SchemaError) -> CompiledSchema {
         let text: String
         do throws(BSONError) {

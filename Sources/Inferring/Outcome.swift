@@ -4,29 +4,33 @@ package import Checking
 package struct Outcome: Sendable {
     /// The number of documents that were checked.
     package let checked: Int
-    /// The number of documents that do not fit.
+    /// The number of documents that the schema does not accept.
     package let failing: Int
-    /// The number of other documents that might stop syncing.
+    /// The number of documents that the schema accepts, but that might stop syncing under it.
     package let possible: Int
     /// The probability that ``unseenBound`` holds.
     package static var confidence: Double { 0.95 }
-    /// The largest share of further documents that will not fit, if they are drawn like the documents that were read.
+    /// The largest share of further documents that the schema will not accept, if they are like the documents that were
+    /// read.
     ///
-    /// Such a document might not fit because of what the schema leaves out on purpose, or because of what no document
-    /// that was read has. The number of failing documents bounds the first share. For the second, a schema is made from
-    /// half of the documents and accepts all of these; what it does not accept of the other half bounds what the schema
-    /// of both halves, which knows more, does not accept of further documents. Both bounds are Clopper and Pearson's,
-    /// one-sided. The same documents decided what the schema leaves out, so with a cover below 100% the first bound is
-    /// near, not exact.
+    /// There are two reasons why the schema might not accept a further document, and each has a bound. First, the
+    /// schema may leave out on purpose what the document has. The number of failing documents bounds the share of such
+    /// documents. Second, the document may have something that no document had that was read. To bound the share of
+    /// such documents, a second schema is made from half of the documents, so that it accepts all of that half. The
+    /// number of documents of the other half that it does not accept gives the bound, because the schema made from both
+    /// halves knows more and accepts more. Both bounds are Clopper and Pearson's, one-sided. With a cover below 100%,
+    /// the first bound is approximate, because the same documents decided what the schema leaves out.
     package let unseenBound: Double
-    /// The number of documents in the held-out half, and how many of them the other half's schema does not accept.
+    /// The number of documents in the held-out half, and how many of them the schema made from the other half does not
+    /// accept.
     package let heldOut: (documents: Int, failing: Int)
-    /// The violations, grouped by path, with counts of documents.
+    /// The violations of the schema, grouped by path, with the number of documents for each group.
     package let groups: [ViolationGroup]
     /// Whether the schema accepts the requested share of the documents.
     package let isWithinCover: Bool
 
-    /// Reads the outcome from a tally of `inference.compiled`, with `inference.trained` as the active schema.
+    /// Creates the outcome from a tally of a check with `inference.compiled`, whose active schema was
+    /// `inference.trained`.
     package init(_ tally: Tally, of inference: Inference) {
         let counts = tally.counts
         let isStrict = inference.options.isStrict
@@ -36,10 +40,10 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Documents that fail under both schemas were left out on purpose, and the other bound counts them.
+        // Documents that fail under both schemas were left out on purpose, so they count only for the other bound.
         let missed = min(changes.healed + (isStrict ? changes.possiblyHealed : 0), inference.heldOut)
         heldOut = (inference.heldOut, missed)
-        // If two bounds are added, each may fail only half as often.
+        // If two bounds are added, each may be wrong only half as often.
         let risk = (1 - Self.confidence) / (failing > 0 ? 2 : 1)
         let unknown = BinomialBound.upper(missed, of: inference.heldOut, confidence: 1 - risk)
         let leftOut = failing > 0 ? BinomialBound.upper(failing, of: counts.read, confidence: 1 - risk) : 0

@@ -1,33 +1,35 @@
 package import BSON
 package import ServerSchema
 
-/// A summary of one path: its values, and what the schema declares for it.
+/// A summary of the values at one path, and of what the schema declares for that path.
 package struct PathSummary: Sendable {
     /// The path.
     package let path: SchemaPath
-    /// The types with their numbers of values, the most common type first, null included.
+    /// The types of the values with the number of values of each, null included, the most common type first.
     package let types: [(type: SchemaType, count: Int)]
-    /// The number of values.
+    /// The number of values at the path.
     package let values: Int
-    /// How many objects hold the field, of those that could; `nil` for elements and for a dictionary's values.
+    /// The number of objects that have the field, and the number of objects that could have it; `nil` for elements of
+    /// arrays and values of dictionaries.
     package let presence: (count: Int, of: Int)?
-    /// The types that the schema declares; empty if it leaves the path out.
+    /// The types that the schema declares for the path; empty if it leaves the path out.
     package let declared: [SchemaType]
     /// Whether the schema requires the field.
     package let isRequired: Bool
-    /// Whether the schema declares the object as a dictionary.
+    /// Whether the schema declares the objects at the path as dictionaries.
     package let isDictionary: Bool
-    /// The most elements of an array; `nil` if there is no array.
+    /// The largest number of elements in an array at the path; `nil` if there is no array.
     package let longestArray: Int?
-    /// Likely mistakes, and other things to consider.
+    /// Likely mistakes in the data, and other things to consider before the schema is used.
     package let suspicions: [Suspicion]
-    /// The values that an enum could list; `nil` if they were not kept, or the field is no candidate.
+    /// The values that the schema could list in an enum; `nil` if the survey did not keep them, or if they are too
+    /// many, too rare or of several types.
     package let candidates: [BSONValue]?
 
     /// The number of values that are null.
     package var nulls: Int { types.first { $0.type == .null }?.count ?? 0 }
 
-    /// Returns the summary of every path, with the fields of an object in the order of the schema.
+    /// Returns the summaries of all paths, with the fields of an object in the order of the schema.
     static func all(of fitter: SchemaFitter) -> [PathSummary] {
         var rows: [PathSummary] = []
         collect(0, SchemaPath(), parent: nil, fitter, into: &rows)

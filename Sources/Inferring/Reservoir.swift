@@ -1,13 +1,13 @@
 package import BSON
 
-/// Takes documents at random from a stream of unknown length, each with the same probability.
+/// Chooses documents at random from a stream of unknown length, each with the same probability.
 ///
 /// Source: Vitter, "Random sampling with a reservoir", 1985, algorithm R. The numbers are those of SplitMix64 (Steele,
 /// Lea, Flood, 2014), so that a seed gives the same sample of the same stream on every machine.
 package struct Reservoir: Sendable {
-    /// The documents taken so far.
+    /// The documents that are chosen so far.
     package private(set) var documents: [BSONDocument] = []
-    /// The size of these documents in bytes.
+    /// The total size of the chosen documents in bytes.
     package private(set) var byteCount = 0
 
     private let capacity: Int
@@ -16,14 +16,14 @@ package struct Reservoir: Sendable {
 
     /// Creates an empty reservoir.
     /// - Parameters:
-    ///   - capacity: the largest number of documents to take.
+    ///   - capacity: the largest number of documents to choose.
     ///   - seed: the number that determines the choice, together with the order of the documents.
     package init(capacity: Int, seed: UInt64) {
         self.capacity = capacity
         state = seed
     }
 
-    /// Takes or passes over the next document of the stream.
+    /// Receives the next document of the stream, and decides at random whether to keep it in place of another one.
     package mutating func add(_ document: borrowing BSONView) {
         seen += 1
         if documents.count < capacity {

@@ -1,14 +1,14 @@
 import ServerSchema
 
-/// A likely mistake at a path, or something to consider before a schema is made from it.
+/// A likely mistake in the data at a path, or something to consider before a schema is made from the data.
 package enum Suspicion: String, Hashable, Sendable, CaseIterable {
-    /// A type has fewer than 1% of the values, next to another type.
+    /// A type has fewer than 1% of the values, and another type has more.
     case rareType = "rare-type"
-    /// The values have several types, none of them rare, which are not all numbers.
+    /// The values have several types that are not rare, and not all of these types are numeric.
     case mixedTypes = "mixed-types"
     /// The values have more than one of the types int, long, double and decimal.
     case mixedNumbers = "mixed-numbers"
-    /// All values that are not null are doubles, and all of them are whole.
+    /// All values that are not null are doubles without a fraction.
     case wholeDoubles = "whole-doubles"
     /// At least nine in ten strings look like dates.
     case datesAsStrings = "dates-as-strings"
@@ -18,11 +18,11 @@ package enum Suspicion: String, Hashable, Sendable, CaseIterable {
     case objectIDsAsStrings = "objectids-as-strings"
     /// At least nine in ten strings look like numbers.
     case numbersAsStrings = "numbers-as-strings"
-    /// Fewer than one in a thousand objects has the field, of at least a thousand.
+    /// Fewer than one in a thousand objects has the field, and there are at least a thousand objects.
     case rareField = "rare-field"
-    /// Every value is null, so the purpose of the field is unknown.
+    /// Every value is null, so it is unknown what the field is meant for.
     case onlyNull = "only-null"
-    /// Some values are binary data of a subtype that clients do not have, such as an old UUID.
+    /// At least one value is binary data of a subtype that clients do not have, such as an old UUID.
     case binarySubtype = "binary-subtype"
 
     static func all(

@@ -1,36 +1,44 @@
 package import BSON
 package import Jobs
 
-/// The journal of a chunk that is about to be written: for each document the touched fields as they are, and a digest
-/// of the fields as they will be.
+/// The journal of one chunk, which is collected before the chunk is written.
 ///
-/// Documents with the same change share one group. For additions of one constant, the journal holds the digest once and
-/// only the `_id` of each document.
+/// For each document it holds the fields that the chunk changes, as they are before the write, and a digest of the same
+/// fields as they will be after the write.
+///
+/// Documents with the same change share one group. If a chunk adds the same constant to many documents, the journal
+/// holds the digest once and only the `_id` of each document.
 package struct ChunkJournal {
-    /// The most bytes of entries in one document of the journal, unless one entry alone has more.
+    /// The most bytes of groups and `_id`s that one document of the collection `journal` holds, unless a single
+    /// document's entry is larger.
     static let partSize = 8 << 20
-    /// An upper bound of the bytes that a group or an `_id` takes besides its own: its name in the array.
+    /// An upper bound of the bytes that an array needs for a group or an `_id` in addition to its value: the type, and
+    /// the index as a name.
     private static let overhead = 24
 
     /// The number of documents that the chunk changes.
     package private(set) var count = 0
-    /// The bytes of all groups: about what the journal takes in the state database, before compression.
+    /// The size of all groups in bytes; the journal takes about this much space in the state database, before
+    /// compression.
     package private(set) var bytes = 0
-    /// The groups, one array for each document of the journal.
+    /// The groups, as one array for each document that will be written to the collection `journal`.
     var parts: [BSONValue] { open.groups.isEmpty ? closed : closed + [open.bson] }
 
-    /// The documents that are created in other collections before the chunk is written.
+    /// The documents that the job creates in other collections before the chunk is written, each as ``CreatedChild``
+    /// stores it.
     package private(set) var created: [BSONValue] = []
 
-    /// The fields that distinguish a document from another one with the same `_id`.
+    /// The names of the fields whose digests distinguish a document from a later one with the same `_id`.
     package let evidence: [String]
     private let touched: [String]
-    /// The names that the parts of a change have for each of ``touched``.
+    /// For each of ``touched``, the keys of its value before, its value after and its position in the result of
+    /// ``change(before:after:positions:)``.
     private let keys: [(before: String, after: String, place: String)]
     private var closed: [BSONValue] = []
     private var open = Part()
 
-    /// - Parameter touched: the names of the touched fields, in the order of their bytes.
+    /// Creates an empty journal.
+    /// - Parameter touched: the names of the fields that the chunk may change, sorted by their bytes.
     /// - Parameter evidence: the names of the fields of which a digest is stored with each `_id`.
     package init(touched: [String], evidence: [String] = []) {
         (self.touched, self.evidence) = (touched, evidence)
@@ -42,11 +50,13 @@ package struct ChunkJournal {
         created.append(CreatedChild(creation).bson)
     }
 
-    /// Adds a document, given with at least its touched fields, as they are and as they will be.
-    /// - Parameter positions: the places of the touched fields among all fields of the document as it is, if the
-    ///   journal has to keep them; −1 for a missing field.
+    /// Adds a document, unless the chunk changes none of its touched fields.
+    ///
+    /// `old` and `new` hold at least the touched fields, as they are before the write and as they will be after it.
+    /// - Parameter positions: the positions of the touched fields among all fields of the document before the write, −1
+    ///   for a missing field; `nil` if the journal need not store positions.
     /// - Parameter id: the document's `_id`; `nil` if `before` contains it.
-    /// - Returns: whether the document is journaled; a document whose touched fields do not change is not.
+    /// - Returns: whether the document was added.
     @discardableResult
     package mutating func add(
         _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil,
@@ -69,9 +79,11 @@ package struct ChunkJournal {
         return true
     }
 
-    /// Returns the key of a document's group: its changed fields before and after; `nil` when no touched field changes.
+    /// Returns the key that identifies a document's group: the changed fields before and after the write; `nil` if no
+    /// touched field changes.
     ///
-    /// Most documents belong to an existing group, so the group's head with its digest is made only for the others.
+    /// The key is all that a document of an existing group needs. ``head(before:after:positions:)``, which computes a
+    /// digest, is called only for the first document of a group.
     private func change(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
     ) throws(BSONError) -> BSONDocument? {
@@ -98,7 +110,10 @@ package struct ChunkJournal {
         return was.type != willBe.type || !before.valueBytes(was).isEqual(to: after.valueBytes(willBe))
     }
 
-    /// Returns the fields of a group except its `_id`s.
+    /// Returns the fields by which the journal stores a group's change: the values before the write and a digest of
+    /// those after it.
+    ///
+    /// The `_id`s and the evidence of the group's documents are not included.
     private func head(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
     ) throws(BSONError) -> BSONDocument {
@@ -124,16 +139,18 @@ package struct ChunkJournal {
         return head.finish()
     }
 
-    /// The groups of one document of the journal.
+    /// The groups that one document of the collection `journal` will hold.
     private struct Part {
-        /// The groups so far, each with its head, the `_id`s of its documents and their evidence.
+        /// The groups added so far, each with its stored fields except `_id`s and evidence (`head`), the `_id`s of its
+        /// documents, their number and their evidence.
         package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int, evidence: [UInt8])] = []
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
         func hasGroup(_ change: BSONDocument) -> Bool { indexes[change] != nil }
 
-        /// - Parameter head: the head of a new group; ignored if the group exists.
+        /// Adds a document's `_id` and evidence to its group, and creates the group if it does not exist.
+        /// - Parameter head: the stored fields of a new group except `_id`s and evidence; ignored if the group exists.
         mutating func append(
             _ id: BSONValue, to change: BSONDocument, head: BSONDocument?, size: Int, evidence: [UInt8]
         ) {
@@ -163,7 +180,7 @@ package struct ChunkJournal {
 }
 
 extension BSONDocument {
-    /// Returns the places of these fields among all fields of the document; −1 for a missing field.
+    /// Returns the positions of the named fields among all fields of the document, from 0; −1 for a missing field.
     package func positions(of names: [String]) throws(BSONError) -> [Int] {
         let all = try elements().map(\.name)
         return names.map { all.firstIndex(of: $0) ?? -1 }

@@ -1,13 +1,15 @@
 package import BSON
 package import Jobs
 
-/// The operators' requests to a running job: read by its runner before each chunk, written from any machine.
+/// The operators' requests to a job.
+///
+/// They can be written from any machine; the job's runner reads them before each chunk.
 package struct Control: Hashable, Sendable {
-    /// The operator who did something, and the time by the server's clock.
+    /// The operator who made a request, the time of the request, and a note.
     package struct Mark: Hashable, Sendable {
         /// The operator, as `user@host`.
         package var by: String
-        /// The time, by the server's clock; `nil` where the record is damaged.
+        /// The time, by the server's clock; `nil` if the stored request has no valid time.
         package var at: ServerTime?
         /// The operator's note.
         package var note: String?
@@ -16,19 +18,20 @@ package struct Control: Hashable, Sendable {
         package init(by: String, at: ServerTime?, note: String?) { (self.by, self.at, self.note) = (by, at, note) }
     }
 
-    /// Set while the job has to wait for `resume`.
+    /// The request to pause, while the job has to wait for `resume`; otherwise `nil`.
     package var paused: Mark?
     /// The limits that replace those of the job file.
     package var limits: [LimitOverride] = []
-    /// Set once the next schema is the active one.
+    /// The record of the deploy, once the job's next schema is the active one; `nil` before that.
     package var deployed: Mark?
-    /// Whether the deploy was seen in the deployment itself, and not only stated by an operator.
+    /// Whether the program found the next schema in the MongoDB deployment itself; if not, ``deployed`` rests on an
+    /// operator's word.
     package var isDeployVerified = false
 
     /// Creates a control without any request.
     package init() {}
 
-    /// Reads the `control` of a job's record.
+    /// Reads the field `control` of a job's record in the collection `jobs`.
     package init(_ record: BSONDocument) {
         guard let control = record["control"]?.document else { return }
         paused = control["paused"]?.document.map(Mark.init)
@@ -40,7 +43,7 @@ package struct Control: Hashable, Sendable {
 }
 
 extension Control.Mark {
-    /// Reads a mark; an operator that is missing becomes `unknown`.
+    /// Reads a stored mark; a missing operator becomes `unknown`.
     package init(_ document: BSONDocument) {
         self.init(
             by: document["by"]?.text ?? "unknown", at: ServerTime(document["at"]), note: document["note"]?.text)

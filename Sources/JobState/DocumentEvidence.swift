@@ -1,22 +1,24 @@
 package import BSON
 
-/// The evidence that distinguishes a document from a later one with the same `_id`: for a few fields that the job does
-/// not write, two bytes of a digest of each.
+/// The evidence that distinguishes a document from a later one with the same `_id`.
 ///
-/// Users may change or add any of these fields. A document counts as replaced once most of the fields that it had
-/// differ, or more fields were added than stayed the same.
+/// It consists of two bytes of a digest for each of a few fields that the job does not write.
+///
+/// Users may change or add any of these fields. A document counts as replaced if most of the fields that it had differ
+/// now, or if the fields that differ or were added outnumber the unchanged ones by at least two.
 package struct DocumentEvidence: Hashable, Sendable {
-    /// The names of the fields.
+    /// The names of the fields of which a digest is stored.
     package let names: [String]
 
     /// Creates evidence of the named fields.
     package init(_ names: [String]) { self.names = names }
 
     private static let width = 2
-    /// The most bytes that the fields may take together; larger ones are not digested.
+    /// The most bytes that the fields of one document may take together; callers do not digest larger fields.
     package static let largest = 65_536
 
-    /// Returns the digests of the fields in a document, as the journal holds them: 0 for a missing field.
+    /// Returns the digests of a document's fields, as the journal stores them: two bytes for each field, both 0 for a
+    /// missing one.
     package func digest(of document: BSONDocument) throws(BSONError) -> [UInt8] {
         let view = document.view
         var bytes: [UInt8] = []
@@ -31,9 +33,9 @@ package struct DocumentEvidence: Hashable, Sendable {
         return bytes
     }
 
-    /// FNV-1a over type and value, folded; never 0.
+    /// Returns the FNV-1a hash of a field's type and value, folded to 16 bits; never 0.
     ///
-    /// A fast hash is enough, because no one gains by a collision.
+    /// A fast hash is enough, because a forged collision gains an attacker nothing.
     private static func digest(of value: RawSpan, _ type: BSONType) -> UInt16 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(type.rawValue)
         for index in 0..<value.byteCount {
@@ -44,14 +46,16 @@ package struct DocumentEvidence: Hashable, Sendable {
         return folded == 0 ? 1 : folded
     }
 
-    /// Returns the evidence of the document at one place of a group; `nil` where the group's bytes do not reach so far.
+    /// Returns the evidence of the document at this index in a group; `nil` if the group's evidence is too short for
+    /// it.
     func part(_ place: Int, of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         let length = names.count * Self.width
         guard length > 0, bytes.count >= (place + 1) * length else { return nil }
         return bytes[place * length..<(place + 1) * length]
     }
 
-    /// Whether most of the fields that the document had differ now, or it gained more of them than stayed the same.
+    /// Whether the document has been replaced since its evidence `before` was stored, by the rule of
+    /// ``DocumentEvidence``.
     package func isReplaced(_ now: BSONDocument, since before: ArraySlice<UInt8>) throws(BSONError) -> Bool {
         let now = try digest(of: now)
         var (had, same, added) = (0, 0, 0)
@@ -65,8 +69,8 @@ package struct DocumentEvidence: Hashable, Sendable {
             had += 1
             if was.elementsEqual(isNow) { same += 1 }
         }
-        // A document with few fields may have the same ones by chance. One that had none, or was too large, gives no
-        // evidence.
+        // A document with few fields may have the same ones by chance. A document that had none of the fields, or whose
+        // fields were too large, has no evidence.
         return had > 0 && (same * 2 < had || same * 2 + 1 < had + added)
     }
 }

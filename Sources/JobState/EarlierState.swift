@@ -1,14 +1,14 @@
 package import BSON
 
-/// The state that an earlier version of the program left of a job, in another layout.
+/// The state of a job that an earlier version of the program wrote to the state database, in another layout.
 ///
-/// That version numbered its attempts with gaps, and recorded nowhere which of them were written. So none of them
-/// counts as missing, and everything that they journaled is uncertain: a checkpoint whose sums agree with the journal
+/// That version numbered its attempts at chunks with gaps, and did not record which of them it wrote. So no number
+/// counts as a missing attempt, and all journaled changes are uncertain. A checkpoint whose sums agree with the journal
 /// proves that the attempt was written, but not that the documents are still the same.
 package struct EarlierState: Hashable {
-    /// The number of the job's last attempt in the journal.
+    /// The number of the job's last attempt at a chunk in the journal.
     package var journaled: Int64
-    /// The number of documents that the job changed, by its checkpoints.
+    /// The number of documents that the job changed, according to its checkpoints.
     package var modified: Int
 
     /// Creates a state from its two numbers.
@@ -21,7 +21,7 @@ package struct EarlierState: Hashable {
 }
 
 extension StateStore {
-    /// Refuses a record with a layout that this version cannot read.
+    /// Refuses a job's record if this version of the program cannot read its layout.
     package func checkVersion(of record: BSONDocument) throws(RunError) {
         let version = record["version"]?.integer ?? 0
         guard version < JobStore.oldest || version > JobStore.version else { return }
@@ -39,7 +39,7 @@ extension StateStore {
     }
 
     /// Returns the state that an earlier version left of the job; `nil` if there is none.
-    /// - Parameter record: the job's record.
+    /// - Parameter record: the job's record in the collection `jobs`.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func earlier(_ record: BSONDocument) throws -> EarlierState? {
         if let kept = record["earlier"]?.document { return EarlierState(kept) }
@@ -48,7 +48,8 @@ extension StateStore {
         return EarlierState(journaled: try journal.newest(), modified: Progress(range).modified)
     }
 
-    /// Gives an earlier version's record the present layout, so that no earlier version can continue the job.
+    /// Changes a job's record that an earlier version wrote to the current layout, so that no earlier version can
+    /// continue the job.
     ///
     /// Call it under the job's lease; it is idempotent.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.

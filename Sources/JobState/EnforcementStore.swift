@@ -4,25 +4,25 @@ import Mongo
 
 /// The collection `enforced`: the stage that a collection's validator has reached, and the validator it had before.
 ///
-/// A record is written before each change of the collection and after it. The runner that changes the collection holds
-/// the record during the change. Every write to the record names the revision that was read, so that one of two runners
-/// wins.
+/// There is one record for each collection. It is written before and after each change of the collection's validator,
+/// and the runner that makes the change holds the record in the meantime. Every write to the record requires the
+/// revision that its runner had read, so only one of two concurrent runners succeeds.
 package struct EnforcementStore {
-    /// A record as it was read.
+    /// A collection's record, as it was read from the state database.
     package struct Record: Sendable {
-        /// The target of the last step: a stage of enforcement, or ``EnforcementStore/abort``.
+        /// The stage to which the last step leads, or ``EnforcementStore/abort``.
         package let step: String
-        /// Whether the step was seen to be complete.
+        /// Whether ``step`` was recorded as done.
         package let isDone: Bool
         /// The validator to enforce.
         package let validator: BSONDocument
-        /// The validation before the first step.
+        /// The collection's validation before the first step.
         package let before: Validation
         /// The collection's UUID.
         package let uuid: BSONValue
-        /// The operator who wrote the record.
+        /// The operator who began the last step.
         package let person: String
-        /// The time of the write, by the server's clock.
+        /// The time of the last write to the record, by the server's clock.
         package let time: ServerTime?
         let revision: Int
     }
@@ -30,7 +30,7 @@ package struct EnforcementStore {
     /// The step that restores the earlier validator.
     package static var abort: String { "abort" }
 
-    /// How long a runner holds a step, by the server's clock.
+    /// How long a runner holds the record for one step, by the server's clock.
     package static var hold: Duration { .seconds(30) }
 
     private static var collection: String { "enforced" }
@@ -64,16 +64,20 @@ package struct EnforcementStore {
     /// Whether a record is unchanged since it was read.
     package func isCurrent(_ record: Record) throws -> Bool { try self.record()?.revision == record.revision }
 
-    /// Records that a step is about to be done, and holds the record for it.
+    /// Records that this runner is about to do a step, and holds the record for it.
     /// - Parameters:
     ///   - record: the record that was read; `nil` if there was none.
-    ///   - fresh: what a new enforcement is bound to; `nil` to continue one.
-    /// - Throws: ``RunError`` of kind `leaseHeld` if another runner was first, or holds the record; ``MongoError``.
+    ///   - fresh: the validator to enforce, the collection's validation so far, and its UUID, for a new enforcement;
+    ///     `nil` to continue one.
+    /// - Returns: the record after this write.
+    /// - Throws: ``RunError`` of kind `leaseHeld` if another runner changed the record first, or holds it;
+    ///   ``MongoError``.
     package func begin(
         _ step: String, after record: Record?, fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?,
         for hold: Duration = Self.hold
     ) throws -> Record {
-        // The first of two runners creates the record; after that both go by its revision.
+        // Only one of two concurrent runners creates the record. After that, the revision decides which of them
+        // succeeds.
         if record == nil { try client.createIfAbsent(Self.collection, id: id, Self.document(fresh, step: "before")) }
         let holder = try client.first(Self.collection, ["_id": id])?["holder"]?.document.flatMap(RunnerIdentity.init)
         var free: [BSONValue] = [
@@ -137,7 +141,10 @@ package struct EnforcementStore {
                 + "\((remaining + 999) / 1_000) s left for it")
     }
 
-    /// Validators are stored as bytes, because not every server stores names that begin with a dollar.
+    /// Returns the fields of a new record; none without `fresh`.
+    ///
+    /// Validators are stored as bytes, because not every server version stores field names that begin with a dollar
+    /// sign.
     private static func document(
         _ fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?, step: String
     ) -> BSONDocument {

@@ -1,18 +1,18 @@
 package import BSON
 package import Mongo
 
-/// A document that was skipped, because it alone could not be written.
+/// A document that a run skipped, because the write of this one document failed or the document stayed locked.
 package struct Failure: Hashable, Sendable {
     /// The document's `_id`.
     package let id: BSONValue
     /// The server's error code; 0 for a document that the sync translator keeps locked.
     package let code: Int
-    /// The code in words, without any value of the document.
+    /// The words for the code, without any value of the document.
     package let name: String
     /// The index of the phase whose write failed, from 0.
     package let phase: Int
 
-    /// The words for a locked document.
+    /// The ``name`` of a document that the sync translator keeps locked.
     package static let locked = "locked by the sync translator"
 
     /// Creates a failure from its parts.
@@ -33,12 +33,13 @@ package struct Failure: Hashable, Sendable {
         Failure(id: id, code: 0, name: locked, phase: phase)
     }
 
-    /// Returns our own words for an error, because the server's message contains the document's values.
+    /// Returns this program's words for an error; the server's message is not used, because it contains the document's
+    /// values.
     private static func name(of error: MongoError) -> String {
         words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
     }
 
-    /// Returns the words for a server's error code that concerns one document; `nil` for any other code.
+    /// Returns the words for a server's error code that applies to a single document; `nil` for any other code.
     package static func words(for code: Int) -> String? {
         switch code {
         case 121: "refused by the collection's validator"
@@ -51,12 +52,12 @@ package struct Failure: Hashable, Sendable {
     }
 }
 
-/// The collection `failed`: documents that the job's runs have skipped.
+/// The collection `failed`: the documents that the job's runs skipped, because they could not be written.
 package struct FailureStore {
     let client: StoreClient
     let job: String
 
-    /// Records a skipped document with majority, before the job continues.
+    /// Records a skipped document, and waits until a majority of the members has the record.
     package func skip(_ failure: Failure) throws(MongoError) {
         try client.put(
             "failed", id: failedKey(failure.id),

@@ -1,8 +1,9 @@
 import BSON
 
-/// The stable name of a reason that makes a run wait before a chunk, as the state, metrics and hooks spell it.
+/// The stable name of a reason that makes a run wait before a chunk, as the state database, the metrics and the hooks
+/// spell it.
 ///
-/// The set is open: the state may hold the name of a reason that only a later version knows.
+/// The set of names is open: the state database may hold a name that only a later version of the program knows.
 package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     /// The name.
     package let rawValue: String
@@ -10,29 +11,29 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     /// Creates a reason from its name.
     package init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The deployment's state could not be read, or the last reading is too old.
+    /// The server metrics could not be read, or the last reading is too old.
     package static let reading = Self(rawValue: "reading")
     /// The server refuses commands because of its load.
     package static let overload = Self(rawValue: "overload")
-    /// How far a majority of the members is behind the primary.
+    /// The replication lag of a majority of the members is too high.
     package static let majorityLag = Self(rawValue: "majorityLag")
-    /// How far the slowest healthy secondary is behind the primary.
+    /// The replication lag of the slowest healthy secondary is too high.
     package static let secondaryLag = Self(rawValue: "secondaryLag")
     /// The server itself slows down writers, because the majority lags.
     package static let flowControl = Self(rawValue: "flowControl")
-    /// The share of the storage engine's execution tickets that are in use.
+    /// The share of the storage engine's execution tickets that are in use is too high.
     package static let tickets = Self(rawValue: "tickets")
-    /// The share of the cache that is not yet written to disk.
+    /// The share of the cache that is not yet written to disk is too high.
     package static let cacheDirty = Self(rawValue: "cacheDirty")
-    /// The share of the cache that is filled.
+    /// The share of the cache that is filled is too high.
     package static let cacheUsed = Self(rawValue: "cacheUsed")
-    /// The time between the oldest and the newest entry of the oplog.
+    /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
-    /// A time of day at which the job file allows no writes.
+    /// It is a time of day at which the job file allows no writes.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
-    /// An operator's `pause`.
+    /// An operator paused the job with `pause`.
     package static let operatorPause = Self(rawValue: "operatorPause")
-    /// A program or a server, named in the job file, that vetoes writes.
+    /// A program or a server that the job file names vetoes writes.
     package static let veto = Self(rawValue: "veto")
 
     /// The reasons that this version knows.
@@ -77,9 +78,9 @@ extension Hold: CustomStringConvertible {
     }
 }
 
-/// The form in which a job's range stores a hold.
+/// The document as which a job's record in the collection `ranges` stores a hold.
 extension Hold {
-    /// Reads a stored hold; a missing part becomes empty.
+    /// Reads a stored hold; a missing field becomes an empty text.
     init(_ document: BSONDocument) {
         func text(_ name: String) -> String {
             switch document[name] {
@@ -92,7 +93,7 @@ extension Hold {
             ThrottleReason(rawValue: text("brake")), metric: text("metric"), value: text("value"), limit: text("limit"))
     }
 
-    /// The hold in its stored form.
+    /// The hold as a document that ``init(_:)`` can read.
     var document: BSONDocument {
         [
             "brake": .string(reason.rawValue), "metric": .string(metric), "value": .string(value),

@@ -7,20 +7,20 @@ package struct JobHistory {
     package struct Job: Hashable, Sendable {
         /// The job's name.
         package var name: String
-        /// The state that its runner left: `done`, `stopped` and the like.
+        /// The state that the job's last runner stored, such as `done` or `stopped`.
         package var state: String
-        /// The number of documents that it changed.
+        /// The number of documents that the job changed.
         package var modified: Int
         /// The texts of the schema files that the job makes documents fit.
         package var next: Set<String>
-        /// Whether its journal still holds the documents as they were before.
+        /// Whether the journal still holds the changes of the job, so that they can be read back.
         package var hasJournal: Bool
 
         /// Whether the job has work left.
         package var isUnfinished: Bool { !["done", "undone", "undoing", "idle"].contains(state) }
     }
 
-    /// The jobs of the collection, in the order of their first starts, without those that were undone.
+    /// The jobs of the collection that were not undone, in the order of their first starts.
     package let jobs: [Job]
     private let client: StoreClient
     private let namespace: Namespace
@@ -52,7 +52,10 @@ package struct JobHistory {
         self.jobs = jobs.filter { $0.state != "undone" }
     }
 
-    /// Returns how the jobs changed these documents, for each document the oldest change first.
+    /// Returns the changes that jobs journaled for the given documents, by `_id`.
+    ///
+    /// The changes of one document are in the order in which the jobs were first started, and of one job, the oldest
+    /// first. A document that no job changed is missing from the result.
     /// - Throws: ``MongoError``, ``BSONError`` or ``RunError`` for a journal that cannot be read.
     package func changes(of ids: Set<IDKey>) throws -> [IDKey: [JournalGroup]] {
         var changes: [IDKey: [JournalGroup]] = [:]
@@ -66,7 +69,9 @@ package struct JobHistory {
         return changes
     }
 
-    /// Returns which of these documents jobs have reserved as unsyncable; fewer of them may have become so.
+    /// Returns which of the given documents have a reservation of any job.
+    ///
+    /// A reservation is made before the write, so fewer of the documents may have become unsyncable.
     /// - Throws: ``MongoError``.
     package func reserved(_ ids: Set<IDKey>) throws(MongoError) -> Set<IDKey> {
         var reserved: Set<IDKey> = []

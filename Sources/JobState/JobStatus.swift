@@ -14,17 +14,17 @@ package struct JobStatus: Sendable {
         case waiting
         /// An operator asked the job to wait.
         case paused
-        /// No runner holds the job: the last one stopped, and the next run resumes there.
+        /// No runner holds the job: the last run stopped, and the next run resumes where it stopped.
         case stopped
         /// Nothing is left to do.
         case done
         /// The job is being undone.
         case undoing
-        /// An undo has stopped, and the next undo resumes there.
+        /// An undo has stopped, and the next undo resumes where it stopped.
         case undoStopped = "undo stopped"
         /// The job was undone.
         case undone
-        /// The job should be running, but its runner has been silent for too long.
+        /// A run of the job has not ended, but no runner holds the lease, or its runner has been silent for too long.
         case stalled
     }
 
@@ -40,7 +40,7 @@ package struct JobStatus: Sendable {
 
     /// A line of the job's log.
     package struct LogLine: Hashable, Sendable {
-        /// The time, by the server's clock.
+        /// The time of the action, by the server's clock.
         package var at: ServerTime?
         /// The operator.
         package var by: String
@@ -50,14 +50,14 @@ package struct JobStatus: Sendable {
 
     /// How far a job has come.
     package struct Work: Sendable {
-        /// The number of the pass over the collection, from 1 on.
+        /// The number of the last pass over the collection that was begun, from 1 on; 0 before the first.
         package var pass = 0
-        /// The number of documents done in this pass; `nil` between passes.
+        /// The number of documents done in the current pass; `nil` between passes.
         package var processed: Int?
         /// The number of documents that needed the job when the pass began, or if those were not counted, the document
         /// count of the collection's metadata; `nil` if that is unknown too.
         package var estimate: Int?
-        /// The number of chunks of all runs.
+        /// The number of chunks that all runs of the job finished.
         package var chunks = 0
         /// The number of documents that those chunks changed.
         package var modified = 0
@@ -67,37 +67,39 @@ package struct JobStatus: Sendable {
 
     /// The job's name.
     package var job: String
-    /// The collection that it writes.
+    /// The collection that the job writes.
     package var namespace: Namespace?
     /// The job's activity.
     package var state = State.notStarted
-    /// The server's time when this was read.
+    /// The server's time when this status was read.
     package var now: ServerTime
-    /// When its first run began.
+    /// When the job's first run began; `nil` if that is unknown.
     package var created: ServerTime?
-    /// How far it has come.
+    /// How far the job has come.
     package var work = Work()
-    /// When its runner last made progress, such as a chunk done, a pass begun or a wait ended.
+    /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting.
     package var checkpointed: ServerTime?
-    /// While a runner holds the lease, ``checkpointed``; else when a runner last wrote the job's range.
+    /// The last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last write to the
+    /// job's record in the collection `ranges`.
     package var heard: ServerTime?
-    /// The reasons why it waits.
+    /// The reasons why the job's runner waits; empty if it does not wait.
     package var waiting: [Hold] = []
-    /// Why its last run stopped; `nil` if it did not stop, or could not record the reason.
+    /// Why the job's last run stopped; `nil` if the run did not stop, or could not record the reason.
     package var stopped: String?
     /// The runner that holds the lease.
     package var holder: Holder?
     /// The number of skipped documents, by error code.
     package var skipped: [(code: String, count: Int)] = []
-    /// The number of documents that the job made unsyncable and that the ledger does not show yet; while a chunk may be
-    /// under way, also the documents that it may make unsyncable.
+    /// The number of documents that the job made unsyncable and that the ledger does not show yet.
+    ///
+    /// While a chunk may be under way, the documents that this chunk may make unsyncable are included.
     package var pendingHarm = 0
     /// The operators' requests.
     package var control = Control()
     /// The operators' actions, the oldest first.
     package var log: [LogLine] = []
 
-    /// Creates the state of a job of which nothing is known yet.
+    /// Creates the status of a job of which only the name is known.
     package init(job: String, now: ServerTime) { (self.job, self.now) = (job, now) }
 }
 
@@ -105,7 +107,7 @@ extension JobStatus {
     /// Whether ``pendingHarm`` may include documents that turn out to be syncable after their chunk is written.
     package var isHarmProvisional: Bool { !isFinal }
 
-    /// Whether the figures stay as they are unless the job runs again; otherwise they are provisional.
+    /// Whether the job's counts are final until the job runs again; otherwise they are provisional.
     package var isFinal: Bool { [.done, .undone, .notStarted].contains(state) }
 
     /// The share of the work that is done, from 0 to 1; `nil` when it is unknown.
@@ -115,8 +117,10 @@ extension JobStatus {
         return min(1, Double(processed) / Double(estimate))
     }
 
-    /// The seconds until the job is done at the present rate; `nil` while nothing moves, and below a share of 0.001,
-    /// where the first documents say little about the rest.
+    /// The seconds until the current pass is done at the present rate.
+    ///
+    /// `nil` unless the job is running, waiting or paused; if the rate is unknown or 0; and while less than a
+    /// thousandth of the documents is done, because the first documents say little about the rest.
     package var secondsLeft: Double? {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001,
             let rate = work.rate,
@@ -127,7 +131,7 @@ extension JobStatus {
 }
 
 extension JobStatus {
-    /// Reads the job's record and its range.
+    /// Reads the status from a job's record in the collection `jobs` and its record in the collection `ranges`.
     /// - Parameter patience: how long a job may be silent before it counts as stalled.
     package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, patience: Duration) {
         self.init(job: record["_id"]?.text ?? "", now: now)
@@ -176,7 +180,8 @@ extension JobStatus {
         }
     }
 
-    /// Returns the documents per second since a mark of the runner, which is at most a minute old.
+    /// Returns the documents per second between `mark`, which the runner stored at most about a minute before, and the
+    /// job's last progress; `nil` if there was no progress after the mark.
     private func rate(since mark: BSONDocument) -> Double? {
         guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start,
             let processed = work.processed

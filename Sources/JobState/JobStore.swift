@@ -5,16 +5,17 @@ package import Mongo
 
 /// The collection `jobs`: a record of each job that was ever started.
 package struct JobStore {
-    /// The layout of the state documents.
+    /// The version number of the layout of the documents in the state database.
     package static let version = 3
-    /// The oldest layout that this version reads: its journals do not record which attempts were written, and its
-    /// attempts are numbered with gaps.
+    /// The oldest layout that this version of the program reads.
+    ///
+    /// Journals of that layout do not record which attempts at chunks were written, and number the attempts with gaps.
     static let oldest = 2
 
     let client: StoreClient
     let job: String
 
-    /// The job's record; `nil` before its first start.
+    /// The job's record in the collection `jobs`; `nil` before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func record() throws -> BSONDocument? { try client.firstChecked("jobs", ["_id": .string(job)]) }
 
@@ -29,11 +30,12 @@ package struct JobStore {
         var schemas: [BSONDocument]
         /// The paths that the job writes; they follow from ``text``, and are stored so that undo can compare jobs.
         package var touched: [FieldPath]
-        /// Whether a step marks in a field of its own which documents it has changed.
+        /// Whether a step marks the documents that it has changed in an additional field, which the job file names with
+        /// `once`.
         var hasMarkers: Bool
-        /// The `_id`s that bound the job's part; empty for a job that is not a part.
+        /// The `_id`s between which the job's part of the collection lies; empty for a job that is not a part.
         package var bounds: BSONDocument = [:]
-        /// The database that ``text`` names, if the job runs in another one.
+        /// The database that ``text`` names, if the job runs in another database; otherwise `nil`.
         package var movedFrom: String?
 
         /// Creates a binding from its parts.
@@ -56,12 +58,13 @@ package struct JobStore {
             return bounds.isEmpty ? document : document.appending("bounds", .object(bounds))
         }
 
-        /// Whether the record names the same collection with another UUID.
+        /// Whether a job's stored record names the same collection, but with another UUID.
         func hasAnotherUUID(than record: BSONDocument) -> Bool {
             record["ns"]?.text == namespace.description && record["uuid"] != (collectionUUID ?? .null)
         }
 
-        /// Returns what else differs from the job's first start, as a clause; `nil` when nothing does.
+        /// Returns what differs from the record of the job's first start, except for the collection's UUID, as a clause
+        /// for a message; `nil` if nothing differs.
         func difference(from record: BSONDocument) -> String? {
             if record["ns"]?.text != namespace.description { return "its collection changed" }
             if record["text"]?.text != text { return "the job file's text changed" }
@@ -76,17 +79,19 @@ package struct JobStore {
 
 /// The operators' requests to a job, and the log of them.
 extension JobStore {
-    /// The number of log lines that are kept, the newest ones.
+    /// How many lines a job's log keeps; older lines are dropped.
     private static let logLength = 200
 
-    /// Returns the operators' requests; none before the job's first start.
+    /// Returns the operators' requests to the job; a control without requests before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func control() throws -> Control {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
     }
 
-    /// Returns the record that the job's next schema was deployed: the job's own, or that of another job of the
-    /// collection with the same next schema; `nil` while there is none.
+    /// Returns who recorded that the job's next schema was deployed, and when; `nil` while no deploy is recorded.
+    ///
+    /// The record can be that of the job itself, or that of another job of the same collection with the same next
+    /// schema.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
@@ -106,8 +111,8 @@ extension JobStore {
 
     /// Changes the job's `control` and adds a line to its log, both with the server's time.
     /// - Parameters:
-    ///   - changes: the changes in the form of a pipeline's `$set`, by paths such as `control.paused`; `$$REMOVE`
-    ///     removes one.
+    ///   - changes: the fields to set, as for a pipeline's `$set`: keys are paths such as `control.paused`, and the
+    ///     value `$$REMOVE` removes a field.
     ///   - what: the operator's action, for the log.
     ///   - by: the operator.
     /// - Returns: the job's record after the change; `nil` when no job of that name was started.
@@ -136,18 +141,20 @@ extension JobStore {
             by: person)
     }
 
-    /// Returns an expression of the operator and the server's time; `fields` are added unchanged.
+    /// Returns an aggregation expression for a stored ``Control/Mark``: the operator, the server's time, and `fields`
+    /// as literal values.
     package static func mark(by person: String, _ fields: BSONDocument = [:]) -> BSONValue {
         ["$mergeObjects": [["at": "$$NOW", "by": ["$literal": .string(person)]], ["$literal": .object(fields)]]]
     }
 }
 
-/// The writes of other jobs.
+/// Checks of what other jobs wrote.
 extension JobStore {
-    /// Returns the name of a job that wrote one of this job's fields later and was not undone; `nil` if there is none.
+    /// Returns the name of another job that wrote one of this job's fields later than this job and was not undone;
+    /// `nil` if there is none.
     ///
-    /// Parts of the same job do not count. The last writes are compared, because a stopped job may resume after a job
-    /// that was begun later.
+    /// Parts of the same job do not count. The times of the last writes are compared, not of the first starts, because
+    /// a stopped job may resume after a job that was begun later.
     package func laterWriter(of record: BSONDocument) throws -> String? {
         let touched = record.touched
         guard let namespace = record["ns"], let wrote = try lastWrite(of: record) else { return nil }
@@ -163,17 +170,22 @@ extension JobStore {
         return nil
     }
 
-    /// Returns the time of a job's last checkpoint in milliseconds since 1970; the time of its start if it has none.
+    /// Returns the time of a job's last checkpoint in milliseconds since 1970; the time of the job's start if it has no
+    /// checkpoint; `nil` if neither is known.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
-        // An earlier version recorded no such time; its last activity was a write, or came after one.
+        // Earlier versions of the program recorded no time of the last write. The last activity was a write, or came
+        // after one.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
     }
 
-    /// Whether another job, which was not undone, names a collection: it may rely on documents that this job created
-    /// there, even if it only found what it would have created itself.
+    /// Whether the job file of another job names a collection, and that job may have changed documents and was not
+    /// undone.
+    ///
+    /// The other job may rely on documents that this job created in the collection, even if it found documents there
+    /// that it would otherwise have created itself.
     package func isNamedElsewhere(_ namespace: Namespace) throws -> Bool {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
@@ -184,7 +196,7 @@ extension JobStore {
         return false
     }
 
-    /// Whether a job may have changed documents and was not undone.
+    /// Whether a job, given by its name, may have changed documents and was not undone.
     private func hasWritten(_ job: BSONValue) throws(MongoError) -> Bool {
         try client.count(
             "ranges",
@@ -196,13 +208,15 @@ extension JobStore {
 }
 
 extension BSONDocument {
-    /// The paths that the job of this record writes.
+    /// The paths of the fields that the job writes, if this document is a job's record.
     package var touched: [FieldPath] {
         (self["touched"]?.document?.values ?? []).compactMap { $0.text.flatMap { try? FieldPath($0) } }
     }
 
-    /// Whether the text of this record's job names a collection; the text of a job that runs in another database than
-    /// its file states still names the file's database.
+    /// Whether the text of the job file in this job's record names a collection.
+    ///
+    /// If the job runs in another database than its file names, the text still has the file's database, so that one is
+    /// searched for.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

@@ -1,7 +1,8 @@
 package import BSON
 import Jobs
 
-/// The documents that a chunk changes in the same way, as the journal holds them.
+/// A group of documents with the same change, as the journal stores it: the change once, and the `_id` of each
+/// document.
 package struct JournalGroup {
     /// The key of ``before`` in the journal.
     package static let before = "b"
@@ -13,22 +14,26 @@ package struct JournalGroup {
     package static let after = "a"
     /// The key of ``ids`` in the journal.
     package static let ids = "i"
-    /// The key of the group's evidence in the journal.
+    /// The key of ``evidence`` in the journal.
     package static let evidence = "e"
 
-    /// The changed fields that the documents had before, in the order of their names' bytes.
+    /// The changed fields that the documents had before the write, with their values, sorted by the bytes of their
+    /// names.
     package let before: BSONDocument
-    /// The names of the changed fields that the documents lacked, in the same order.
+    /// The names of the changed fields that the documents lacked before the write, sorted by their bytes.
     package let added: [String]
-    /// The places of ``before``'s fields among all fields of the document; `nil` if no field is removed or moved.
+    /// The positions of the fields of ``before`` among all fields of the document before the write; `nil` if the change
+    /// neither removes nor moves a field.
     package let places: [Int]?
-    /// The digest of the changed fields as the chunk leaves them.
+    /// The digest of the changed fields after the write.
     package let after: JournalDigest
     /// The `_id`s of the documents.
     package let ids: [BSONValue]
-    /// The evidence of each document, one after the other; see ``DocumentEvidence``.
+    /// The evidence of the documents, in the order of ``ids`` and without separators; see ``DocumentEvidence``.
+    ///
+    /// It is empty if the journal has no evidence.
     let evidence: [UInt8]
-    /// The names of all changed fields, in the order of their bytes.
+    /// The names of all changed fields, sorted by their bytes.
     package let names: [String]
 
     private init(
@@ -39,6 +44,7 @@ package struct JournalGroup {
         evidence = []
     }
 
+    /// Reads a group of the journal; `nil` if a field is missing.
     /// - Throws: ``BSONError`` when the journal is damaged.
     init?(_ document: BSONDocument) throws(BSONError) {
         guard let before = document[Self.before]?.document, let after = JournalDigest(document[Self.after]),
@@ -53,10 +59,11 @@ package struct JournalGroup {
         names = (try before.elements().map(\.name) + added).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// Returns a document with the changed fields restored.
+    /// Returns the document `current` with the changed fields as they were before the write.
     ///
     /// Names are compared, and values copied, by their bytes, so text that is not UTF-8 stays unchanged. If ``places``
-    /// are known, all changed fields are restored at their places, and the others keep their order.
+    /// is not `nil`, each restored field gets the position that it had among all fields, and the other fields keep
+    /// their order.
     package func restored(_ current: BSONDocument) throws(BSONError) -> BSONDocument {
         let (now, was) = (current.view, before.view)
         var builder = BSONBuilder()
@@ -93,12 +100,15 @@ package struct JournalGroup {
         return builder.finish()
     }
 
-    /// The way the group changes fields, without its documents.
+    /// The change of this group, without documents.
     package var change: JournalGroup {
         JournalGroup(before: before, added: added, places: places, after: after, ids: [], names: names)
     }
 
-    /// Returns a document's changed fields as they are now, in the form of ``before`` and of the digest.
+    /// Returns the fields of a document that the group's change affects, with their current values.
+    ///
+    /// They are sorted by the bytes of their names, so the result can be compared with ``before`` and with the digest
+    /// ``after``.
     package func fields(of document: BSONDocument) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         let view = document.view
@@ -110,22 +120,23 @@ package struct JournalGroup {
 }
 
 extension [String] {
-    /// Returns the index of the name that has these bytes.
+    /// Returns the index of the name that has these bytes; `nil` if none has.
     fileprivate func firstIndex(where bytes: RawSpan) -> Int? {
         for (index, name) in enumerated() where bytes.isEqual(to: name) { return index }
         return nil
     }
 }
 
-/// One document of the journal: a chunk or a part of one.
+/// One document of the collection `journal`: an attempt at a chunk, or a part of it if it does not fit one document.
 package struct JournalPart {
-    /// A document's entry in the journal.
+    /// The entry of one changed document in the journal.
     package struct Entry {
         /// The document's `_id`.
         package let id: BSONValue
-        /// The index of the document's group.
+        /// The index of the document's group in ``JournalPart/groups``.
         package let group: Int
-        /// The evidence of the document's other fields; `nil` if the journal has none.
+        /// The digests of some fields that the job does not write, see ``DocumentEvidence``; `nil` if the journal has
+        /// none.
         package let evidence: ArraySlice<UInt8>?
 
         /// Creates an entry from its parts.
@@ -134,21 +145,22 @@ package struct JournalPart {
         }
     }
 
-    /// The place of this document in the journal.
+    /// The position of this document in the journal.
     package let position: JournalPosition
-    /// The number of the pass over the collection.
+    /// The number of the pass over the collection in which the attempt was made.
     package let pass: Int
-    /// The index of the phase.
+    /// The index of the phase that the attempt runs.
     package let phase: Int
-    /// The value that all attempts at one chunk share: its number, or where it began in journals of earlier versions.
+    /// The value that all attempts at one chunk share: the chunk's number, or in journals of earlier versions of the
+    /// program, the position in the collection at which the chunk began.
     package let chunk: BSONValue
     /// The names of the fields that the phase touches.
     package let touched: [String]
     /// The groups of documents with the same change.
     package let groups: [JournalGroup]
-    /// The fields that distinguish a document from another one with the same `_id`.
+    /// The fields that distinguish a document from a later one with the same `_id`.
     package let evidence: DocumentEvidence
-    /// All entries, in the journal's order.
+    /// The entries of all groups, in the order of ``groups`` and of their `_id`s.
     package let entries: [Entry]
 
     /// Reads a document of the journal; `nil` when a field is missing.
@@ -180,14 +192,15 @@ package struct JournalPart {
     }
 }
 
-/// A digest of a document's touched fields, in 16 bytes: the beginning of the SHA-256 of a document that holds them.
+/// A digest of fields in 16 bytes: the beginning of the SHA-256 of a BSON document that holds the fields.
 ///
-/// That document has the fields in the order of their names' bytes, without the missing ones.
+/// For the changed fields of a group, that BSON document has the fields sorted by the bytes of their names, without
+/// missing ones.
 package struct JournalDigest: Hashable {
     private let high: UInt64
     private let low: UInt64
 
-    /// Creates the digest of a document that holds the fields.
+    /// Creates the digest of a BSON document that holds the fields.
     package init(of fields: BSONDocument) { self.init(SHA256.digest(of: fields.bytes)) }
 
     private init(_ digest: [UInt8]) {
@@ -195,7 +208,7 @@ package struct JournalDigest: Hashable {
         (high, low) = (word(0), word(8))
     }
 
-    /// The digest in its stored form.
+    /// The digest as the binary value that is stored.
     var bson: BSONValue {
         let bytes = [high, low].flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
@@ -210,27 +223,27 @@ package struct JournalDigest: Hashable {
     }
 }
 
-/// A place in the journal, which undo reads from the newest document to the oldest.
+/// A position in the journal; undo reads the journal from the newest document to the oldest.
 package struct JournalPosition: Hashable {
-    /// The number of the attempt.
+    /// The number of the attempt at a chunk.
     package var sequence: Int64
-    /// The index of the document among those of the attempt.
+    /// The index of the journal document among those of the attempt.
     package var part: Int
-    /// The number of entries of that document that are done.
+    /// How many entries of that journal document undo has processed.
     package var entries: Int
 
     var document: BSONDocument {
         ["seq": .long(sequence), "part": .integer(part), "entries": .integer(entries)]
     }
 
-    /// Creates a place from its parts.
+    /// Creates a position from its parts.
     package init(sequence: Int64, part: Int, entries: Int) {
         self.sequence = sequence
         self.part = part
         self.entries = entries
     }
 
-    /// Reads a stored place; `nil` if a part is missing.
+    /// Reads a stored position; `nil` if a field is missing.
     package init?(_ document: BSONDocument) {
         guard let sequence = document["seq"]?.integer, let part = document["part"]?.integer,
             let entries = document["entries"]?.integer

@@ -25,23 +25,25 @@ package struct JournalStore {
 
     private static let collection = "journal"
 
-    /// The documents of an acknowledged attempt's journal that it did not change, or may not have changed; it changed
-    /// all others.
+    /// Which of its journaled documents an acknowledged attempt at a chunk did not change, or might not have changed.
+    ///
+    /// The attempt changed all other documents that it had journaled.
     package struct Written: Hashable {
-        /// The documents that it did not change, for instance because another client had changed them before.
+        /// The documents that the attempt did not change, for instance because another client had changed them before.
         package var missed: [BSONValue] = []
-        /// The documents that it may or may not have changed.
+        /// The documents of which it is unknown whether the attempt changed them.
         package var unsure: [BSONValue] = []
 
-        /// Creates the record of an attempt that changed everything it had journaled.
+        /// Creates the record of an attempt that changed every document that it had journaled.
         package init() {}
     }
 
     /// Writes the journal of a chunk; the chunk's own writes have to wait until this returns.
-    /// - Parameter isFinal: whether to wait for a majority; if not, the chunk's checkpoint waits for it.
+    /// - Parameter isFinal: whether to wait until a majority of the members has the journal; if not, the chunk's
+    ///   checkpoint waits for that.
     /// - Returns: the server's replies, with the primary's term.
-    /// - Throws: ``RunError`` of kind `journalFull` when the deployment has no room for it; ``NumberTaken``;
-    ///   ``MongoError``.
+    /// - Throws: ``RunError`` of kind `journalFull` when the deployment has no disk space for the journal;
+    ///   ``NumberTaken``; ``MongoError``.
     package func write(_ journal: ChunkJournal, as key: Key, touched: [String], isFinal: Bool) throws -> [BSONDocument]
     {
         var replies: [BSONDocument] = []
@@ -61,7 +63,8 @@ package struct JournalStore {
             }
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
-                // An existing document is either from this attempt, whose reply was lost, or from another runner.
+                // A document with this `_id` that exists already is either from this attempt, whose reply was lost, or
+                // from another runner.
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
@@ -76,11 +79,12 @@ package struct JournalStore {
         return replies
     }
 
-    /// The error for an attempt whose number is taken: by a runner that was suspended, or by one whose lease is lost
-    /// from the state database.
+    /// The error for an attempt whose number another runner has used in the journal.
+    ///
+    /// That runner was suspended, or its lease was deleted from the state database.
     package struct NumberTaken: Error {}
 
-    /// Returns a document of the journal as it is on the primary, whether or not a majority has it.
+    /// Returns a document of the journal as it is on the primary, even if no majority has it; `nil` if there is none.
     private func stored(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
         var cursor = journal.find(["_id": ["$eq": id]], options: ["limit": 1])
         return try cursor.nextDocument()
@@ -103,7 +107,8 @@ package struct JournalStore {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
 
-    /// Returns what an attempt wrote of its journal; `nil` if it was not acknowledged.
+    /// Returns which of its journaled documents an attempt at a chunk did not change; `nil` if the attempt was not
+    /// acknowledged.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
@@ -115,7 +120,7 @@ package struct JournalStore {
         return written
     }
 
-    /// Returns the number of the newest attempt of any run; 0 if there is none.
+    /// Returns the number of the job's newest attempt in the journal, of any run; 0 if there is none.
     package func newest() throws(MongoError) -> Int64 {
         var cursor = journal.find(
             attempts, options: ["sort": ["_id": -1], "limit": 1, "projection": ["_id": 1]])
@@ -126,12 +131,16 @@ package struct JournalStore {
         ["job": .string(job), "range": "acknowledged", "seq": .long(sequence)]
     }
 
-    /// Matches the attempts, but not their acknowledgements, whose `range` is a string and so sorts after numbers.
+    /// A filter for the journal documents of the job's attempts.
+    ///
+    /// It does not match the acknowledgements: their `range` is a string, which sorts after numbers.
     private var attempts: BSONDocument {
         ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }
 
-    /// Matches the job's whole journal, with exact index bounds.
+    /// A filter for all documents of the job in the collection `journal`.
+    ///
+    /// Its bounds fit the index on `_id` exactly, so the server reads no other documents.
     private var journalFilter: BSONDocument {
         ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]]
     }
@@ -145,11 +154,11 @@ package struct JournalStore {
 
 /// The journal as undo reads it, the newest document first.
 extension JournalStore {
-    /// The contents of the journal for one pass over the collection.
+    /// A summary of the job's journal for one pass over the collection.
     package struct Pass {
         /// The number of the pass.
         package var pass: Int
-        /// The number of attempts at chunks.
+        /// The number of attempts at chunks in the pass.
         package var chunks: Int
         /// The number of documents that those attempts journaled.
         package var changes: Int
@@ -165,7 +174,9 @@ extension JournalStore {
         ["job": .string(job), "range": 0, "seq": .long(position.sequence), "part": .integer(position.part)]
     }
 
-    /// Returns the newest document of the journal before `position`, or at it if `isIncluded`.
+    /// Returns the newest document of the journal before `position`, or at it if `isIncluded`; `nil` if there is none.
+    ///
+    /// Without a `position`, it is the newest document of the whole journal.
     package func part(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
@@ -197,23 +208,24 @@ extension JournalStore {
         try client.first(Self.collection, attempts, projecting: ["_id": 1]) == nil
     }
 
-    /// The contents of the journal, compared with what it should hold.
+    /// A summary of the job's journal, and of what is missing from it.
     package struct Contents {
-        /// The contents by pass, the first pass first.
+        /// The summaries of the passes, the first pass first.
         package var passes: [Pass] = []
-        /// The number of attempts that it should hold; they are numbered from 1 on.
+        /// How many attempts at chunks the journal should hold; attempts are numbered from 1 on without gaps, except
+        /// those of earlier versions of the program.
         package var attempts = 0
         /// The number of those attempts that are missing or incomplete.
         package var missing = 0
-        /// The least number of documents that an earlier version of the program changed without an entry in the
-        /// journal.
+        /// How many documents, at least, an earlier version of the program changed without an entry in the journal.
         package var lost = 0
     }
 
-    /// Counts the contents of the journal.
+    /// Counts the entries of the job's journal, and what is missing from it.
     /// - Parameters:
     ///   - last: the number of the last attempt that a checkpoint recorded.
-    ///   - earlier: the state that an earlier version left, whose attempts are numbered with gaps.
+    ///   - earlier: the state that an earlier version of the program left, which numbered attempts with gaps; `nil` if
+    ///     there is none.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func contents(upTo last: Int64, behind earlier: EarlierState? = nil) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
@@ -222,7 +234,8 @@ extension JournalStore {
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // The earlier version's attempts, the changes they hold, and the number after which no attempt may be missing.
+        // The number of attempts by an earlier version of the program, the number of their changes, and the last
+        // attempt number of that version. After it, every number has to exist.
         var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
@@ -257,15 +270,18 @@ extension JournalStore {
 }
 
 extension JournalStore {
-    /// The documents that one attempt created in other collections.
+    /// The documents that one attempt at a chunk created in other collections.
     package struct CreatedChildren {
         /// The attempt's number in the journal.
         package var sequence: Int64
-        /// The documents.
+        /// The created documents.
         package var children: [CreatedChild]
     }
 
-    /// Returns the documents of the newest attempt before `sequence` that created any; `nil` if there is none.
+    /// Returns what the newest attempt before `sequence` that created documents in other collections created; `nil` if
+    /// there is no such attempt.
+    ///
+    /// Without a `sequence`, all attempts are searched.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func created(before sequence: Int64?) throws -> CreatedChildren? {
         let job = BSONValue.string(job)

@@ -3,19 +3,19 @@ import Concurrency
 package import Jobs
 package import Mongo
 
-/// How long a runner owns a range, and how long one of its writes may take.
+/// How long a runner's lease of a job lasts, and how long one of the runner's writes may take.
 package struct LeaseTerms: Hashable, Sendable {
     /// How long a lease lasts from its last renewal.
     package let duration: Duration
-    /// How far two servers' clocks may be apart; a successor waits this much longer than the lease's end.
+    /// How far two servers' clocks may differ; the next runner waits this much longer than the lease's end.
     package let skew: Duration
 
-    /// The largest difference between the clocks that judge the writes of one lease.
+    /// How much the clocks that check the fences of one lease may differ.
     ///
-    /// It is zero where the primary's clock judges all of them.
+    /// It is zero if only the primary's clock checks them.
     let spread: Duration
 
-    /// Creates terms; `duration` is at least a second, so that a write has time.
+    /// Creates terms; `duration` is at least a second, so that a write has enough time.
     package init(duration: Duration, skew: Duration = .seconds(1)) {
         precondition(duration >= .seconds(1), "checked when parsed")
         self.init(duration, skew: skew, spread: .zero)
@@ -25,17 +25,17 @@ package struct LeaseTerms: Hashable, Sendable {
         (self.duration, self.skew, self.spread) = (duration, skew, spread)
     }
 
-    /// The terms for a deployment with routers, each with a clock of its own: `$$NOW` is the time of the router that is
-    /// asked.
+    /// The terms for a deployment with several routers: `$$NOW` is then the time of the router that receives the
+    /// command, and each router has its own clock.
     ///
-    /// The margin is at most a quarter of the lease, so that a fence is certain for at least half of it; then it is
-    /// renewed.
+    /// The margin for the clocks is at most a quarter of the lease. So a fence is certain for at least half of the
+    /// lease, and by then the lease is renewed.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
     }
 
-    /// A note on the clocks for the operator; `nil` where only one clock counts.
+    /// A note on the clocks for the operator; `nil` if only one clock matters.
     package var note: String? {
         guard spread > .zero else { return nil }
         return
@@ -47,20 +47,20 @@ package struct LeaseTerms: Hashable, Sendable {
     package var writeLimit: Duration { min(duration / 4, .seconds(10)) }
 }
 
-/// A range that this runner owns until a time on the server's clock.
+/// A lease of a job: the right of this runner to work on the job until a time on the server's clock.
 package struct Lease: Hashable, Sendable {
-    /// The number of the lease among those of its range; a checkpoint under an older lease is refused.
+    /// The number of the lease, which rises with each lease of the job; a checkpoint under an older lease is refused.
     package let token: Int
-    /// The end that the server last acknowledged, in milliseconds since 1970.
+    /// The end of the lease that the server last acknowledged, in milliseconds since 1970.
     let end: Int64
     /// The terms of the lease.
     package let terms: LeaseTerms
 
-    /// The condition that a write which starts now ends within the lease, by the server's own clock.
+    /// The fence: the condition that a write which starts now ends within the lease, by the server's own clock.
     ///
-    /// It travels in the filter of every write, because a check before the write can come too late: the runner may be
-    /// suspended between the two for any time. The server folds the constant once per command, so it costs nothing per
-    /// document.
+    /// It is in the filter of every write. A check before the write could come too late, because the runner may be
+    /// suspended for any time between the check and the write. The server evaluates the condition once per command,
+    /// because it is constant, so it costs nothing per document.
     package var fence: Expression {
         if FaultInjection.isPlanted(.noFence) { return .constant(true) }
         let latest = end - terms.writeLimit.milliseconds
@@ -68,12 +68,14 @@ package struct Lease: Hashable, Sendable {
     }
 }
 
-/// A lease and the time of the request for it, which bounds how long it lasts without any clock but our own.
+/// A lease and the time at which this runner requested it.
+///
+/// From that time, the runner's own clock alone shows how long the lease lasts at least.
 package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease
     private var askedAt: ContinuousClock.Instant
-    /// The time of the request for the oldest lease whose fence a write under way may carry.
+    /// When this runner requested the oldest lease whose fence may be in a write that is still under way.
     private var fencedAt: ContinuousClock.Instant
     /// The end of the time in which the server may still execute a write whose reply was lost, as its fence allows;
     /// `nil` if there is no such write.
@@ -84,7 +86,7 @@ package struct HeldLease {
         (self.lease, self.askedAt, fencedAt) = (lease, askedAt, askedAt)
     }
 
-    /// Stores the renewed lease, whose fence the next writes carry.
+    /// Stores the renewed lease; the next writes carry its fence.
     package mutating func renew(_ lease: Lease, askedAt: ContinuousClock.Instant) {
         extend(lease, askedAt: askedAt)
         refence()
@@ -98,13 +100,15 @@ package struct HeldLease {
     /// Records that all writes from now on carry the fence of the newest lease.
     package mutating func refence() { fencedAt = askedAt }
 
-    /// Records that a copy of a write may still be under way; only its fence ends it, which no renewal moves.
+    /// Records that the server may still execute a write that failed with this error, unless the error rules that out.
+    ///
+    /// Only the fence in that write stops it, and a renewal of the lease does not change that fence.
     package mutating func doubt(_ error: MongoError) {
         guard error.mayBeUnderWay else { return }
         doubtEnd = .now + lease.terms.duration + lease.terms.skew
     }
 
-    /// Whether the fence that writes carry has certainly held until now.
+    /// Whether the fence in the current writes has certainly not expired until now, by this runner's own clock.
     package var isCertain: Bool {
         let terms = lease.terms
         return fencedAt.duration(to: .now) < terms.duration - terms.writeLimit - terms.spread
@@ -115,9 +119,10 @@ package struct HeldLease {
 }
 
 extension RangeStore {
-    /// Releases a lease, so that the next run can start at once; but if the server may still execute a write whose
-    /// reply was lost, lets the lease run out by itself.
-    /// - Returns: what the operator has to know of the lease; `nil` for nothing.
+    /// Releases a lease, so that the next run can start at once.
+    ///
+    /// If the server may still execute a write whose reply was lost, the lease is not released and ends by itself.
+    /// - Returns: a note for the operator if the lease is not released; otherwise `nil`.
     package func leave(_ held: HeldLease) -> String? {
         guard let end = held.doubtEnd, .now < end else {
             // A lease that cannot be released ends by itself, too.

@@ -1,7 +1,7 @@
 package import BSON
 package import Mongo
 
-/// The collection `leftalone`: the documents that an undo skipped, and why.
+/// The collection `leftalone`: the documents that the job's undo skipped, and why.
 package struct LeftAloneStore {
     let client: StoreClient
     let job: String
@@ -16,11 +16,11 @@ package struct LeftAloneStore {
         package var namespace: Namespace?
         /// The reason.
         package var reason: String
-        /// The server's error code, if the server refused the document.
+        /// The server's error code, if the server refused to restore the document.
         package var code: Int?
     }
 
-    /// Records skipped documents of the job's collection, or of another one.
+    /// Records skipped documents of the collection `namespace`, or of the job's own collection if that is `nil`.
     package func add(
         _ ids: [BSONValue], of namespace: Namespace? = nil, because reason: String, code: Int? = nil
     ) throws(MongoError) {
@@ -34,7 +34,8 @@ package struct LeftAloneStore {
         try client.delete(Self.collection, ids: ids.map { key($0, nil) })
     }
 
-    /// Calls `body` with each record of the job's collection, or of other collections.
+    /// Calls `body` with each record of the job's own collection, or if `ofOthers`, with each record of other
+    /// collections.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func each(ofOthers: Bool, _ body: (Entry) -> Void) throws {
         var cursor = client.all(Self.collection, ofOthers ? others : all)
@@ -49,7 +50,7 @@ package struct LeftAloneStore {
         }
     }
 
-    /// Deletes the records of other collections, because their documents are examined again.
+    /// Deletes the records of documents in other collections, because undo examines these documents again.
     package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
 
     /// Deletes all records.

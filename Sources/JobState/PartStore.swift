@@ -1,13 +1,13 @@
 package import BSON
 import Mongo
 
-/// The collection `parts`: the `_id`s at which jobs, or collections that are checked, were cut into parts.
+/// The collection `parts`: the `_id`s at which a job, or a collection that is checked, is divided into parts.
 ///
-/// The first runner records the cut, and all others use it. Wherever documents are added or moved later, each belongs
-/// to exactly one part.
+/// The first runner records these `_id`s, and all others use them. So each document belongs to exactly one part, even
+/// if documents are added or moved later.
 package struct PartStore {
     private let client: StoreClient
-    /// The fields of the record's `_id` except the number of parts.
+    /// The fields of a stored record's `_id` except the number of parts.
     private let owner: BSONDocument
     /// The name of the job or collection in messages.
     private let name: String
@@ -24,8 +24,8 @@ package struct PartStore {
         owner = ["check": .string("\(namespace)"), "uuid": uuid ?? .null]
     }
 
-    /// Returns the `_id`s between `count` parts.
-    /// - Parameter cut: computes them if no runner has recorded them yet.
+    /// Returns the `_id`s that separate `count` parts.
+    /// - Parameter cut: computes the `_id`s if no runner has recorded them yet.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``; errors of `cut`.
     package func bounds(of count: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {
         if let known = try record(of: count) { return Self.bounds(in: known) }
@@ -33,9 +33,11 @@ package struct PartStore {
         return try known(count)
     }
 
-    /// Returns the `_id`s between `count` parts of a collection that is read again and again; it is cut again once it
-    /// has grown or shrunk by about half, so that the parts stay about even.
-    /// - Parameter documents: how many documents there are now.
+    /// Returns the `_id`s that separate `count` parts of a collection that is checked repeatedly.
+    ///
+    /// They are computed again once the collection has grown or shrunk by about half, so that the parts keep about
+    /// equal sizes.
+    /// - Parameter documents: how many documents the collection has now.
     /// - Throws: the errors of ``bounds(of:_:)``.
     package func bounds(of count: Int, for documents: Int, _ cut: () throws -> [BSONValue]) throws -> [BSONValue] {
         guard let known = try record(of: count) else {
@@ -49,14 +51,14 @@ package struct PartStore {
             return Self.bounds(in: known)
         }
         let bounds = BSONValue.array(of: try cut())
-        // Another runner may have cut it again in the meantime; then that cut is used.
+        // If another runner has recorded new `_id`s in the meantime, those are used.
         _ = try client.modify(
             "parts", ["_id": id(count), "documents": known["documents"] ?? .null],
             [["$set": ["bounds": ["$literal": bounds], "documents": .integer(documents)]]])
         return try self.known(count)
     }
 
-    /// A change by up to this many documents never causes a new cut.
+    /// If the number of documents changes by up to this many, the `_id`s are not computed again.
     private static let fewDocuments = 1_000
 
     private func id(_ count: Int) -> BSONValue { .object(owner.appending("count", .integer(count))) }
@@ -67,7 +69,7 @@ package struct PartStore {
 
     private static func bounds(in record: BSONDocument) -> [BSONValue] { record["bounds"]?.document?.values ?? [] }
 
-    /// Returns the recorded `_id`s, written by this runner or by another one that was first.
+    /// Returns the recorded `_id`s; this runner recorded them, or another one that was first.
     private func known(_ count: Int) throws -> [BSONValue] {
         guard let known = try record(of: count) else {
             throw RunError(.checkpointUnreadable, "the parts of \(name) are gone from the state database")

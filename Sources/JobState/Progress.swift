@@ -1,20 +1,20 @@
 package import BSON
 
-/// How far a range has come.
+/// How far a job has come, as its record in the collection `ranges` shows.
 package struct Progress {
-    /// The number of passes over the collection that were begun; 0 before the first.
+    /// The number of passes over the collection that were begun; 0 before the first pass.
     package var pass: Int
-    /// The number of documents that this pass has done: approximate, for display.
+    /// About how many documents the current pass has done; for display only.
     package var processed: Int
-    /// The number of chunks of all runs.
+    /// The number of chunks that all runs finished.
     package var chunks: Int
     /// The number of documents that those chunks changed; a chunk without a checkpoint does not count.
     package var modified: Int
-    /// The number of the last attempt in the journal that a checkpoint recorded.
+    /// The number, in the journal, of the last attempt at a chunk that a checkpoint recorded.
     package var journaled: Int64
-    /// The `_id` of the last document done in this pass: only for display, because no run resumes from it.
+    /// The `_id` of the last document done in the current pass; for display only, because no run resumes from it.
     package private(set) var last: BSONValue?
-    /// Not `nil` while a pass is open.
+    /// A constant while a pass is open, otherwise `nil`.
     private var upper: BSONValue?
 
     /// Whether a pass was begun and has not ended.
@@ -26,7 +26,7 @@ package struct Progress {
     /// Ends a pass.
     package mutating func end() { (processed, last, upper) = (0, nil, nil) }
 
-    /// Adds a finished chunk.
+    /// Adds the counts of a finished chunk.
     package mutating func add(documents: Int, modified: Int, last: BSONValue?) {
         processed += documents
         chunks += 1
@@ -34,7 +34,7 @@ package struct Progress {
         if isOpen { self.last = last }
     }
 
-    /// Reads the progress from the range's record.
+    /// Reads the progress from a job's record in the collection `ranges`.
     package init(_ document: BSONDocument) {
         pass = document["pass"]?.integer ?? 0
         processed = document["walked"]?.integer ?? 0

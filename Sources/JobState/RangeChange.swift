@@ -1,6 +1,7 @@
 package import BSON
 
-/// The changes that a runner makes to its range, in the form that ``RangeStore/renew(_:setting:)`` takes.
+/// The changes that a runner makes to its job's record in the collection `ranges`, as fields that
+/// ``RangeStore/renew(_:setting:)`` sets.
 package enum RangeChange {
     /// The changes that start a pass.
     /// - Parameter due: how many documents need the job; `nil` if they were not counted.
@@ -12,7 +13,9 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record a finished chunk; they contain the sums, so that a repeated write adds nothing.
+    /// The changes that record a finished chunk.
+    ///
+    /// They set the new sums instead of adding to the old ones, so repeating this write does not count the chunk twice.
     package static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
@@ -22,7 +25,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that end a pass.
+    /// The changes that end a pass; `isDone` if the job then has nothing left to do.
     package static func ending(isDone: Bool) -> BSONDocument {
         [
             "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "due": "$$REMOVE", "recent": "$$REMOVE",
@@ -40,7 +43,7 @@ package enum RangeChange {
     /// The changes that record why the runner stops.
     package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
 
-    /// The changes that record that the runner no longer waits; the speed is measured from now on.
+    /// The changes that record that the runner no longer waits; its speed is measured from then on.
     package static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes that take a lease.
@@ -75,7 +78,7 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record how far the removal of documents in other collections has come.
+    /// The changes that record how far an undo has removed the documents that the job created in other collections.
     package static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
         ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
     }
@@ -84,12 +87,14 @@ package enum RangeChange {
     package static var undoEnded: BSONDocument { ["undo.ended": "$$NOW", "state": "undone", "active": "$$NOW"] }
 }
 
-/// The marks that show an operator the speed: pairs of a time in the last minute and the documents done by then.
+/// The marks from which an operator's status computes the speed.
+///
+/// Each mark has a time in about the last minute and the number of documents that the pass had done by then.
 extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000
 
-    /// A first mark, with the documents done so far.
+    /// A list with a single mark: the current time and the number of documents that the pass has done so far.
     private static var fresh: BSONValue {
         [["at": "$$NOW", "walked": ["$ifNull": ["$walked", 0]]]]
     }

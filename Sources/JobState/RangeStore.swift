@@ -2,36 +2,38 @@ package import BSON
 import Concurrency
 package import Mongo
 
-/// The collection `ranges`: how far each job has come, and which runner holds it.
+/// The collection `ranges`: one record for each job, with how far the job has come and which runner holds its lease.
 package struct RangeStore {
     let client: StoreClient
     let job: String
     let identity: RunnerIdentity
-    /// The terms that the operator set.
+    /// The terms of leases that the operator set.
     let given: LeaseTerms
-    /// The name of the collection: that of jobs, or that of streams, which follow changes and never end.
+    /// The name of the collection: `ranges` for jobs, or ``StateStore/streams`` for watches and mirrors, which follow
+    /// changes and never end.
     package var collection = "ranges"
 
-    /// The terms in effect: how long a lease lasts, and how far apart clocks may be.
+    /// The terms in effect: how long a lease lasts, and how far clocks may differ.
     package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
-    /// The key of the job's one range.
+    /// The `_id` of the job's only record in the collection.
     package var id: BSONValue { ["job": .string(job), "range": 0] }
 
     private var range: BSONValue { id }
 
-    /// The range's record; `nil` before the job's first start.
+    /// The job's record in the collection; `nil` before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
-    /// Returns the number of chunks so far while a pass is open; `nil` when none is open, or the job was never started.
+    /// Returns the number of chunks that the job has finished if a pass is open; `nil` if none is open, or the job was
+    /// never started.
     package func unfinishedChunks() throws -> Int? {
         guard let document = try document() else { return nil }
         let progress = Progress(document)
         return progress.isOpen ? progress.chunks : nil
     }
 
-    /// Returns the job's undo; `nil` when none was begun.
+    /// Returns the state of the job's undo; `nil` if none was begun.
     package func undoing() throws -> Undoing? {
         try document()?["undo"]?.document.map(Undoing.init)
     }
@@ -46,15 +48,17 @@ package struct RangeStore {
 
     /// The outcome of an attempt to take the lease.
     package enum Acquisition {
-        /// The lease was taken, with the range's record after that.
+        /// The lease was taken; the document is the job's record after that.
         case taken(Lease, BSONDocument)
         case held(by: RunnerIdentity?, remaining: Duration)
     }
 
-    /// Takes the range's lease if no lease is running, the margin for clock skew included.
+    /// Takes the job's lease, unless a lease of another runner is running.
     ///
-    /// A lease that this runner already holds is taken again, because an attempt whose reply was lost may have
-    /// succeeded.
+    /// A lease counts as running until its end plus the margin for clocks that differ.
+    ///
+    /// A lease that this runner already holds is taken again: an earlier attempt to take it may have succeeded although
+    /// its reply was lost.
     /// - Throws: ``RunError`` for a damaged record, which stays unchanged; ``MongoError``.
     package func acquire(for use: Use) throws -> Acquisition {
         _ = try document()
@@ -87,7 +91,7 @@ package struct RangeStore {
             remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
     }
 
-    /// Returns the other runner that holds the range, and for how long yet; `nil` if there is none.
+    /// Returns another runner that holds the job's lease, and how long that lease still lasts; `nil` if there is none.
     /// - Throws: ``MongoError``.
     package func otherHolder() throws(MongoError) -> (holder: RunnerIdentity?, remaining: Duration)? {
         let record = try client.first(
@@ -97,7 +101,7 @@ package struct RangeStore {
         return (record["lease"]?.document.flatMap(RunnerIdentity.init), .milliseconds(remaining))
     }
 
-    /// Records how far the range has come, while this runner holds the lease; the lease's end stays unchanged.
+    /// Records how far the job has come, while this runner holds the lease; the lease's end stays unchanged.
     /// - Returns: the server's reply; `nil` when this runner no longer holds the lease.
     package func save(_ progress: Progress, under lease: Lease) throws(MongoError) -> BSONDocument? {
         var builder = BSONBuilder()
@@ -107,14 +111,15 @@ package struct RangeStore {
         return reply["n"]?.integer == 0 ? nil : reply
     }
 
-    /// Returns a filter that matches the range's record while this runner holds a lease.
+    /// Returns a filter that matches the job's record while this runner holds the lease.
     package func owned(_ lease: Lease) -> BSONDocument {
         ["_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token)]
     }
 
     /// Extends the lease and records `changes`, while this runner holds the lease.
     ///
-    /// A lease that has ended but was not taken by another runner is extended too, because its token is unchanged.
+    /// A lease that has ended is extended too if no other runner has taken it, because the stored token is still that
+    /// of this lease.
     /// - Returns: the extended lease.
     /// - Throws: ``RunError`` of kind `leaseLost`, or ``MongoError``.
     package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {
@@ -132,9 +137,9 @@ package struct RangeStore {
         return self.lease(in: updated)
     }
 
-    /// Returns the error for a range that was deleted while the job ran.
+    /// Returns the error for a job whose record in the collection `ranges` was deleted while the job ran.
     private func gone() throws -> RunError {
-        // Without its record, the job counts as never started. With the record, only the operator can make it start
+        // Without a record in `jobs`, the job counts as never started. With one, only the operator can make it start
         // over.
         let remedy =
             try JobStore(client: client, job: job).record() == nil
@@ -146,9 +151,10 @@ package struct RangeStore {
             "the progress of job \"\(job)\" was deleted from database \"\(client.database)\" while it ran; \(remedy)")
     }
 
-    /// Releases the lease; all writes under it were acknowledged, so a successor need not wait.
+    /// Releases the lease, so that the next runner need not wait; call it when all writes under the lease were
+    /// acknowledged.
     package func release(_ lease: Lease) throws(MongoError) {
-        // Wait a few seconds for an overloaded server: otherwise the next run would have to wait for the lease's end.
+        // Waits a few seconds for an overloaded server: otherwise the next run would have to wait for the lease's end.
         let outcome = Overload.within(.last) {
             Result { () throws(MongoError) in
                 try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])

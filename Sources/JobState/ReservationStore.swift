@@ -3,23 +3,24 @@ import Concurrency
 import Jobs
 package import Mongo
 
-/// The documents that jobs are about to make unsyncable, recorded before the write.
+/// The reservations: one record for each document that a job is about to make unsyncable, stored before the write.
 ///
-/// The ledger lags behind the writes. Until it shows a document, the document counts as pending. All jobs of the state
-/// database share these records, as they share the limit.
+/// The ledger shows a write only some time later. Until the ledger shows a reserved document, the document is pending.
+/// All jobs of the state database share the reservations, because they share the limit.
 package struct ReservationStore {
     let client: StoreClient
     let job: String
 
-    /// Returns which of the given documents the ledger shows.
+    /// A function that returns which of the given documents of a collection the ledger shows.
     package typealias Holding = (_ ids: [BSONValue], _ namespace: Namespace) throws -> Set<BSONValue>
 
     private static let batch = 1_000
 
-    /// Reserves room for the documents that the next chunk may make unsyncable, with majority.
+    /// Reserves room for documents that the job's next chunk may make unsyncable, and waits until a majority of the
+    /// members has the reservations.
     ///
-    /// A document that the ledger showed before, and that was repaired since, is pending again.
-    /// - Parameter stale: the documents that the ledger still shows, or shows for another reason than this chunk.
+    /// A document that is reserved again is pending again, even if the ledger showed it before.
+    /// - Parameter stale: those of the documents that the ledger already shows, for another reason than this chunk.
     package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }
@@ -30,7 +31,8 @@ package struct ReservationStore {
         }
     }
 
-    /// Creates the index for the counts; without the privilege for it, they only take longer.
+    /// Creates the index that the counts of pending documents use; without the privilege to create it, the counts only
+    /// take longer.
     package func index() throws(MongoError) {
         do throws(MongoError) {
             try client.createIndex("harm", ["seen": 1, "_id.job": 1, "_id.ns": 1], name: "pending")
@@ -39,13 +41,13 @@ package struct ReservationStore {
         }
     }
 
-    /// Deletes the reservations of a chunk that is not written after all, or of documents that it did not make
+    /// Deletes reservations: of a chunk that is not written after all, or of documents that a chunk did not make
     /// unsyncable.
     package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
 
-    /// Returns which of these documents are pending for this job.
+    /// Returns which of the given documents this job has reserved and no run has seen in the ledger yet.
     package func pending(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         var pending: Set<BSONValue> = []
         for keys in ids.map({ .object(key($0, namespace)) }).commandSlices() {
@@ -55,7 +57,7 @@ package struct ReservationStore {
         return pending
     }
 
-    /// Returns which of these documents are pending for any job; one that several jobs reserved is one document.
+    /// Returns which of the given documents any job has reserved and no run has seen in the ledger yet.
     package func pendingOfAny(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
         var pending: Set<BSONValue> = []
@@ -71,8 +73,9 @@ package struct ReservationStore {
             .compactMap(\.text).sorted()
     }
 
-    /// Returns, as lines for the operator, the reservations of other jobs that no run has seen in the ledger yet; they
-    /// take room until the ledger shows the documents.
+    /// Returns a line for the operator for each other job with reservations that no run has seen in the ledger yet.
+    ///
+    /// These reservations take room until the ledger shows the documents.
     package func pendingOfOthers() throws(MongoError) -> [String] {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
@@ -88,23 +91,28 @@ package struct ReservationStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
-    /// Returns how many documents of a collection this job reserved, including those that the ledger shows by now.
+    /// Returns how many documents of a collection this job has reserved, including those that the ledger already shows.
     package func recordedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count("harm", records(of: namespace, by: [job], [:]))
     }
 
-    /// Returns how many reservations no run has seen in the ledger: at least the number of such documents.
+    /// Returns how many reservations of all jobs no run has seen in the ledger yet.
+    ///
+    /// It is at least the number of pending documents, because a document that several jobs reserved is counted for
+    /// each of them.
     package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }
 
-    /// Returns how many reserved documents the ledger does not show yet; a document counts once, however many jobs
-    /// reserved it.
+    /// Returns how many reserved documents the ledger does not show yet.
+    ///
+    /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: for how long an entry of the ledger is ignored if its document was recorded as stale. A document that
-    ///     is known for that long to sync again takes no room.
-    ///   - marks: whether to mark the documents that the ledger shows, so that they are not looked up again; a plan
-    ///     writes nothing.
+    ///   - lag: for this long after a reservation, an entry of the ledger does not count if the document was reserved
+    ///     as stale, because the entry may be older than the write. A document that is known for this long to sync
+    ///     again takes no room.
+    ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
+    ///     plan, which writes nothing.
     package func pendingCount(
         seenBy holding: Holding, lag: Duration, marks: Bool
     ) throws -> Int {
@@ -119,7 +127,7 @@ package struct ReservationStore {
                 ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
-        // A record whose `seen` is neither true nor false would take no room.
+        // A reservation whose `seen` is neither true nor false would not be counted by the queries here.
         if let damaged = try client.first("harm", ["seen": ["$nin": [true, false]]]) {
             try client.check(damaged, of: "harm")
         }
@@ -142,7 +150,7 @@ package struct ReservationStore {
         return pending.union(try unseen(batch, by: holding, marks: marks)).count
     }
 
-    /// Returns the documents of these records that the ledger does not show.
+    /// Returns the documents of these reservations that the ledger does not show.
     private func unseen(_ batch: [PendingHarm], by holding: Holding, marks: Bool) throws -> [PendingHarm.Place] {
         var places: [PendingHarm.Place] = []
         for (namespace, records) in Dictionary(grouping: batch, by: \.place.namespace) {
@@ -150,7 +158,8 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // A record that was written again since it was read is not the one that the ledger shows.
+            // A reservation that was written again after it was read is for a later write than the one that the ledger
+            // shows. Its `at` differs, so it is not marked.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
@@ -162,9 +171,9 @@ package struct ReservationStore {
     }
 }
 
-/// A record as it was read.
+/// A reservation, as it was read from the state database.
 private struct PendingHarm {
-    /// The document that the record reserves.
+    /// The reserved document.
     struct Place: Hashable {
         let namespace: Namespace
         let id: BSONValue
@@ -183,10 +192,11 @@ private struct PendingHarm {
     }
 }
 
-/// The later state of the documents that jobs made unsyncable.
+/// The repair of documents that jobs made unsyncable, and the release of their reservations.
 extension ReservationStore {
-    /// Returns the jobs whose reservations in a collection no runner is about to use: those that no runner holds, and
-    /// those of `runners`, which are between two chunks.
+    /// Returns the jobs with pending reservations in a collection of which no runner is about to use the reservations.
+    ///
+    /// These are the jobs whose lease no runner holds, and those of `runners`, whose runners are between two chunks.
     package func settledJobs(of namespace: Namespace, besides runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }
@@ -208,8 +218,10 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records since when documents sync again or are gone, and deletes that time for documents that do not sync after
-    /// all.
+    /// Records the current time for the documents in `repaired`, unless a time is recorded for them already.
+    ///
+    /// These documents sync again or are gone. For the documents in `harmed`, which do not sync after all, the recorded
+    /// time is deleted.
     package func note(
         repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -226,7 +238,7 @@ extension ReservationStore {
         }
     }
 
-    /// Deletes the reservations of documents that have been known to sync again for at least `grace`.
+    /// Deletes the reservations of documents that have been known for at least `grace` to sync again or to be gone.
     package func removeRepaired(
         since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -236,8 +248,10 @@ extension ReservationStore {
             "harm", where: records(of: namespace, by: jobs ?? [job], ["seen": false, "repaired": isOld]))
     }
 
-    /// Deletes the reservations of documents that sync again and that the ledger does not show, although it had time
-    /// to.
+    /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
+    ///
+    /// The caller passes documents that the ledger does not show. After that time it would show them if it did not know
+    /// of their repair.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {
@@ -251,13 +265,14 @@ extension ReservationStore {
         }
     }
 
-    /// Returns how many documents of a collection are known to sync again but still keep this job's reservation.
+    /// Returns for how many documents of a collection this job still has a reservation although they are known to sync
+    /// again.
     package func repairedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count(
             "harm", records(of: namespace, by: [job], ["seen": false, "repaired": ["$type": "date"]]))
     }
 
-    /// Returns the `_id`s of the reservations of these documents, so that they are found without a full scan.
+    /// Returns the `_id`s of the reservations of the given documents, so that a query finds them by the index on `_id`.
     private func keys(_ ids: [BSONValue], of namespace: Namespace, by jobs: [String]) -> [BSONValue] {
         jobs.flatMap { job in
             let store = ReservationStore(client: client, job: job)

@@ -19,7 +19,7 @@ package struct RunError: Error, Hashable, Sendable {
         case unknownCollection
         /// The namespace is a view or a time series.
         case unsupportedCollection
-        /// The content of the state database is damaged, gone, or of another version of the program.
+        /// A document of the state database is damaged, gone, or of another version of the program.
         case checkpointUnreadable
         /// The steps undo each other: some documents would need the job again after it ran.
         case notIdempotent
@@ -27,7 +27,7 @@ package struct RunError: Error, Hashable, Sendable {
         case schemaMismatch
         /// Another runner holds the job.
         case leaseHeld
-        /// Another runner took the job over while this one was stopped.
+        /// Another runner took the job over while this runner was stopped.
         case leaseLost
         /// A signal asked to stop while the run waited for something.
         case stopped
@@ -59,8 +59,8 @@ package struct RunError: Error, Hashable, Sendable {
 extension RunError {
     /// Returns the error for a collection whose UUID is not the one that the job is bound to.
     /// - Parameters:
-    ///   - time: a clause that says since when.
-    ///   - refused: the action that the job cannot do.
+    ///   - time: a clause that says since when, such as "since the job started".
+    ///   - refused: what the job cannot do, as the words after "cannot", such as "continue".
     package static func anotherUUID(
         of job: String, on namespace: Namespace, _ time: String, refusing refused: String = "continue"
     ) -> RunError {
@@ -71,7 +71,8 @@ extension RunError {
         )
     }
 
-    /// Returns the remedy for a collection that has another UUID but is still the same collection.
+    /// Returns the remedy for a collection that has another UUID than the job is bound to but is still the same
+    /// collection.
     package static func rebinding(_ job: String) -> String {
         "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is still the same, bind the "
             + "job to it: shipshape rebind \(job)"
@@ -82,7 +83,7 @@ extension RunError {
         RunError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
-    /// Returns the error for a list of `_id`s while a pass is open.
+    /// Returns the error for a run with `--ids`, which is limited to a list of `_id`s, while a pass of the job is open.
     package static func unfinished(_ job: String) -> RunError {
         RunError(
             .notDone,
@@ -90,7 +91,8 @@ extension RunError {
                 + "without --ids")
     }
 
-    /// Returns the error with the location of the step that it concerns.
+    /// Returns the error with the location of the step that it applies to before its message; the same error if
+    /// `location` is `nil`.
     package func located(at location: SourceLocation?) -> RunError {
         guard let location else { return self }
         return RunError(kind, "\(location.file):\(location.line):\(location.column): \(message)")

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The identity of a runner's process: enough to find out, on the same machine, whether the process is still alive.
 package struct RunnerIdentity: Hashable, Sendable {
-    /// A random name for this run alone.
+    /// A random ID for this run alone.
     package let owner: ObjectID
     /// The machine's host name.
     package let host: String
@@ -68,7 +68,7 @@ package struct RunnerIdentity: Hashable, Sendable {
     }
 }
 
-/// The few files in `/proc` that tell processes and boots apart.
+/// The files in `/proc` that distinguish processes and boots.
 enum ProcFile {
     /// Returns the file's text without white space at its end; `nil` when it cannot be read.
     static func text(_ path: String) -> String? {
@@ -80,7 +80,10 @@ enum ProcFile {
         return String(text.reversed().drop { $0.isWhitespace }.reversed())
     }
 
-    /// Returns the 22nd field of `/proc/PID/stat`; the second is in parentheses and may hold anything.
+    /// Returns the start time of a process in clock ticks since boot; `nil` when it cannot be read.
+    ///
+    /// It is the 22nd field of `/proc/PID/stat`. The second field, the program's name, is in parentheses and may hold
+    /// any characters, so fields are counted from the last closing parenthesis.
     static func startTime(of process: Int) -> Int? {
         guard let text = text("/proc/\(process)/stat"), let parenthesis = text.lastIndex(of: ")") else { return nil }
         let fields = text[parenthesis...].split(separator: " ")
@@ -88,7 +91,7 @@ enum ProcFile {
     }
 }
 
-/// The user who runs this program, as logs name them.
+/// The user who runs this program, under the name that the logs of jobs show.
 package enum Operator {
     /// The operator, as `user@host`.
     package static let current: String = {

@@ -3,13 +3,13 @@ import Mongo
 
 /// The types that the fields of the state documents must have.
 ///
-/// A value of another type is not this program's. Treating it as missing could resume at a wrong place, or undo what
-/// the job never wrote.
+/// A value of another type was not written by this program. If it counted as missing, a run could resume at a wrong
+/// position, or an undo could change documents that the job never wrote.
 struct StateShape {
     /// The type of a field.
     enum Kind {
         case number, text, flag, date, document, array, bytes, objectID
-        /// Texts, in nested documents of any depth.
+        /// Texts, or documents that hold texts at any depth.
         case texts
 
         fileprivate func fits(_ value: BSONValue) -> Bool {
@@ -39,7 +39,7 @@ struct StateShape {
         }
     }
 
-    /// The type of each field where it is present; `*` stands for each member of an array.
+    /// The type that each field must have if it is present; in a path, `*` stands for each member of an array.
     private let fields: [(path: [Substring], kind: Kind)]
     /// The fields that must be present.
     private let required: [[Substring]]
@@ -52,7 +52,7 @@ struct StateShape {
         self.remedy = remedy
     }
 
-    /// Returns what is wrong with a document, as a clause; `nil` when nothing is.
+    /// Returns what is wrong with a document, as a clause for a message; `nil` when nothing is.
     func fault(of document: BSONDocument) -> String? {
         for path in required where Self.values(of: document, at: path[...]).isEmpty {
             return "the field \"\(path.joined(separator: "."))\" is missing"
@@ -165,13 +165,13 @@ extension StateShape {
 }
 
 extension StoreClient {
-    /// Refuses a state document whose fields do not have their types.
+    /// Refuses a document of the state database if a field is missing or has a wrong type.
     func check(_ document: BSONDocument, of collection: String) throws(RunError) {
         guard let fault = StateShape.all[collection]?.fault(of: document) else { return }
         throw damage(fault, of: document, in: collection)
     }
 
-    /// Returns the error for a damaged state document: what is wrong, where it is, and the remedy.
+    /// Returns the error for a damaged document of the state database: what is wrong, where it is, and the remedy.
     func damage(_ fault: String, of document: BSONDocument, in collection: String) -> RunError {
         let id = document["_id"].flatMap { try? $0.extendedJSON(.relaxed) } ?? "(none)"
         let remedy = StateShape.all[collection].map { "; \($0.remedy)" } ?? ""
@@ -181,7 +181,7 @@ extension StoreClient {
                 + "the _id \(id), \(fault)\(remedy)")
     }
 
-    /// Returns the first document that matches, after a check of its shape; `nil` if none does.
+    /// Returns the first document that matches, after a check of its fields' types; `nil` if none matches.
     package func firstChecked(
         _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
         projecting projection: BSONDocument? = nil
@@ -191,7 +191,7 @@ extension StoreClient {
         return document
     }
 
-    /// Returns every document that matches, after a check of their shapes.
+    /// Returns every document that matches, after a check of their fields' types.
     package func allChecked(_ collection: String, _ filter: BSONDocument) throws -> [BSONDocument] {
         let documents = try all(collection, filter).documents()
         for document in documents { try check(document, of: collection) }

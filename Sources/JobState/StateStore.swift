@@ -3,8 +3,8 @@ package import Mongo
 
 /// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. Every write waits for a majority, so that no failover undoes a checkpoint; only the
-/// journal may leave that to the chunk's checkpoint.
+/// All times are the server's. Every write waits for a majority, so that no failover undoes a checkpoint. Only writes
+/// of the journal may skip that, because the chunk's checkpoint then waits for them too.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient
@@ -12,7 +12,7 @@ package struct StateStore: ~Copyable {
     package let job: String
     /// The runner that takes leases.
     package let identity: RunnerIdentity
-    /// The terms of its leases.
+    /// The terms of the runner's leases.
     package let terms: LeaseTerms
     /// The collection that holds the lease.
     package let leases: String
@@ -38,9 +38,9 @@ package struct StateStore: ~Copyable {
     }
     /// `parts`: the `_id`s at which the job was cut into parts for several runners.
     package var parts: PartStore { PartStore(client: client, job: job) }
-    /// `failed`: documents that were skipped.
+    /// `failed`: the documents that runs skipped, because they could not be written.
     package var failures: FailureStore { FailureStore(client: client, job: job) }
-    /// `harm`: reservations below the limit of unsynced documents.
+    /// `harm`: the reservations of documents that the job is about to make unsyncable.
     package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
     /// `journal`: the data that undo needs.
     package var journal: JournalStore { JournalStore(client: client, job: job) }
@@ -49,12 +49,17 @@ package struct StateStore: ~Copyable {
 }
 
 extension StateStore {
-    /// Refuses a job whose text, schemas or collection are not those that it was started with, a job that is being
-    /// undone or was, and one that was cleaned up although its steps need their marks to know what they did.
-    /// - Parameter restarts: whether the operator wants a job whose range is gone to start over.
+    /// Refuses a job that cannot be run or continued.
+    ///
+    /// That is the case if the job's text, schemas or collection are not those that it was started with, or if it was
+    /// undone or is being undone. It is also the case if the job was cleaned up, and its steps need the marker fields
+    /// that the cleanup removed to know which documents they have changed.
+    /// - Parameter restarts: whether a job whose record in the collection `ranges` is gone may start over, because the
+    ///   operator asked for that.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {
         guard let record = try jobs.record() else { return }
-        // A run creates the range before the record, and another runner may begin the job now: so read the range last.
+        // A run creates the record in `ranges` before the one in `jobs`, and another runner may begin the job now. So
+        // `ranges` is read last.
         let hasRange = try ranges.document() != nil
         try checkVersion(of: record)
         if binding.hasMarkers, record["cleaned"] != nil {
@@ -80,14 +85,14 @@ extension StateStore {
         }
     }
 
-    /// Creates the job's range, unless it exists.
+    /// Creates the job's record in the collection `ranges`, unless it exists.
     package func createRange() throws(MongoError) {
         try client.createIfAbsent(
             "ranges", id: ranges.id,
             ["version": .integer(JobStore.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
     }
 
-    /// Creates the records of the job and its range, unless an earlier run did.
+    /// Creates the job's records in the collections `jobs` and `ranges`, unless an earlier run did.
     /// - Parameter keepsJournal: whether this run keeps a journal; once a run did not, the job cannot be undone.
     package func begin(_ binding: JobStore.Binding, keepsJournal: Bool) throws(MongoError) {
         try createRange()

@@ -3,7 +3,7 @@ import Concurrency
 import Jobs
 package import Mongo
 
-/// The few operations that the state database needs, most of them with majority concerns and a time limit.
+/// The operations that the state database needs, most of them with majority concerns and a time limit.
 ///
 /// All stores of a job share one client; use it on one thread.
 package final class StoreClient {
@@ -30,8 +30,8 @@ package final class StoreClient {
         return reply
     }
 
-    /// Returns the first document that matches; `fields` are computed by the server and added to it.
-    /// - Parameter projection: the document's own fields to read; `nil` reads them all.
+    /// Returns the first document that matches, with `fields` added, which the server computes; `nil` if none matches.
+    /// - Parameter projection: the fields of the stored document to read; `nil` reads them all.
     package func first(
         _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
         projecting projection: BSONDocument? = nil
@@ -64,7 +64,7 @@ package final class StoreClient {
     }
 
     /// Updates the first document that matches with a pipeline.
-    /// - Returns: the reply, with `n` and the term of the primary.
+    /// - Returns: the reply, with the number of matches as `n`, and the term of the primary.
     func update(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
     ) throws(MongoError) -> BSONDocument {
@@ -89,7 +89,7 @@ package final class StoreClient {
 
     /// Creates a document with the server's time as `created`, unless it exists; idempotent.
     package func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
-        // A write that changes nothing waits for a transaction that holds the document; a read does not.
+        // Reads first, because even a write that changes nothing waits for a transaction that has changed the document.
         guard try first(collection, ["_id": id], projecting: ["_id": 1]) == nil else { return }
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {
@@ -104,8 +104,11 @@ package final class StoreClient {
         }
     }
 
-    /// Inserts a document; one that exists counts as inserted, because an earlier attempt's reply may have been lost.
-    /// - Parameter isFinal: whether to wait for a majority.
+    /// Inserts a document.
+    ///
+    /// If a document with its `_id` exists, the insert counts as done, because the reply to an earlier attempt may have
+    /// been lost.
+    /// - Parameter isFinal: whether to wait for a majority; otherwise only the primary acknowledges.
     /// - Returns: the reply, with the primary's term; empty if the document already existed.
     func insert(
         _ collection: String, _ document: BSONDocument, isFinal: Bool
@@ -145,7 +148,8 @@ package final class StoreClient {
         }
     }
 
-    /// Sets fields of the documents with these `_id`s to what the server computes, and creates the missing documents.
+    /// Sets `fields` of the documents with these `_id`s to the values of expressions that the server evaluates, and
+    /// creates the missing documents.
     func upsert(_ collection: String, ids: [BSONValue], _ fields: BSONDocument) throws(MongoError) {
         let upserts = ids.map { id in
             BSONValue.object(["q": ["_id": id], "u": [["$set": .object(fields)]], "upsert": true])
@@ -189,7 +193,7 @@ package final class StoreClient {
             ], on: database)
     }
 
-    /// Returns a cursor over every document that matches; `fields` are computed by the server and added to each.
+    /// Returns a cursor over every document that matches, each with `fields` added, which the server computes.
     package func all(_ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil) -> Cursor {
         var pipeline: [BSONDocument] = [["$match": .object(filter)]]
         if let fields { pipeline.append(["$set": .object(fields)]) }
@@ -197,7 +201,8 @@ package final class StoreClient {
             pipeline, options: ["readConcern": ["level": "majority"]])
     }
 
-    /// Returns how many documents match, by the value of a field.
+    /// Returns how many of the documents that match have each value of a field: as `count` of documents whose `_id` is
+    /// the value.
     package func counts(_ collection: String, _ filter: BSONDocument, by field: String) throws(MongoError)
         -> [BSONDocument]
     {
@@ -209,8 +214,8 @@ package final class StoreClient {
         return try cursor.documents()
     }
 
-    /// Returns the distinct values of a field in the documents that match; with an index over both, the server reads
-    /// one key of each value.
+    /// Returns the distinct values of a field in the documents that match; with an index over the fields of the filter
+    /// and this field, the server reads only one index key for each value.
     package func values(_ collection: String, _ filter: BSONDocument, of field: String) throws(MongoError)
         -> [BSONValue]
     {
@@ -220,7 +225,7 @@ package final class StoreClient {
         return try cursor.documents().compactMap { $0["_id"] }
     }
 
-    /// Returns the `_id`s of a collection's documents, in their order.
+    /// Returns the `_id`s of a collection's documents in ascending order.
     package func ids(_ collection: String) throws(MongoError) -> [BSONValue] {
         let cursor = client.collection(Namespace(database: database, collection: collection)).find(
             [:], options: ["readConcern": ["level": "majority"], "projection": ["_id": 1], "sort": ["_id": 1]])
@@ -234,12 +239,13 @@ package final class StoreClient {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// Sets fields of existing records to what the server computes, for records that no lease protects.
+    /// Sets `fields` of every existing record that matches to the values of expressions that the server evaluates; for
+    /// records that no lease protects.
     package func note(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try set(collection, filter, fields)
     }
 
-    /// Sets fields of every document that matches to what the server computes.
+    /// Sets `fields` of every document that matches to the values of expressions that the server evaluates.
     func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try write(
             [

@@ -1,21 +1,23 @@
 package import BSON
 
-/// The undo of a job, begun or ended.
+/// The state of a job's undo that was begun, and may have ended.
 package struct Undoing: Hashable {
-    /// When it began, by the server's clock.
+    /// When the undo began, by the server's clock.
     var begun: ServerTime?
-    /// When it ended; `nil` while it has not.
+    /// When the undo ended, by the server's clock; `nil` while it has not.
     package var ended: ServerTime?
-    /// The place in the journal that it has reached, from newest to oldest; everything newer is undone.
+    /// The position in the journal that the undo has reached; it processes the newest entries first, so everything
+    /// newer is undone.
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0
-    /// The attempt down to which documents created in other collections were removed; `nil` before the first removal.
+    /// The number of the attempt down to which the undo has removed documents that the job created in other
+    /// collections; `nil` before the first removal.
     package var children: Int64?
-    /// The number of those documents removed so far.
+    /// The number of documents in other collections that the undo has removed so far.
     package var removed = 0
 
-    /// Reads the undo from the range's record.
+    /// Reads the state of the undo from the field `undo` of a job's record in the collection `ranges`.
     package init(_ document: BSONDocument) {
         begun = ServerTime(document["begun"])
         ended = ServerTime(document["ended"])

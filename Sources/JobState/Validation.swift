@@ -22,7 +22,7 @@ package struct Validation: Sendable {
     /// Whether the server refuses a write that does not fit, instead of accepting or logging it.
     package var refuses: Bool { !validator.isEmpty && level != "off" && action != "warn" }
 
-    /// Whether another validation is equal; the order of fields does not matter.
+    /// Whether the two validations are equal; the order of the validators' fields does not matter.
     package func isSame(as other: Validation) -> Bool {
         level == other.level && action == other.action && isPrepared == other.isPrepared
             && validator.hasSameFields(as: other.validator)
@@ -30,7 +30,7 @@ package struct Validation: Sendable {
 }
 
 extension CollectionInfo {
-    /// The way the collection validates what is written to it.
+    /// The collection's validator and validation settings.
     package var validation: Validation {
         Validation(
             validator ?? [:], level: options["validationLevel"]?.text ?? "strict",

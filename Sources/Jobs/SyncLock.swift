@@ -1,11 +1,11 @@
 package import BSON
 
-/// The sync translator's lock on a document: a transaction that is in progress, or one that was left over.
+/// The lock that the sync translator holds on a document, for a transaction that is in progress or was left over.
 ///
-/// A locked document must not be written before its lock is removed, because the translator would take the change for
-/// its own.
+/// A locked document must not be written before its lock is removed, because the translator would mistake the change
+/// for its own.
 package enum SyncLock {
-    /// The field that holds the lock, and its older name.
+    /// The names of the field that holds the lock: the present one and an older one.
     package static let fields = ["_id__baas_transaction", "_id_realm_transaction"]
 
     /// Whether a document is not locked.

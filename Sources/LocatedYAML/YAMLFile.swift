@@ -14,8 +14,9 @@ package enum YAMLFile {
         }
     }
 
-    /// Returns the node that the text holds; `path` is used in messages.
-    /// - Throws: ``LocatedError`` when the text is empty, is not YAML, holds an alias, or exceeds a file's bounds.
+    /// Returns the root node of a YAML text.
+    /// - Parameter path: the file's path, for messages.
+    /// - Throws: ``LocatedError`` when the text is empty, is not YAML, contains an alias, or exceeds ``YAMLBounds``.
     package static func root(of text: String, path: String) throws(LocatedError) -> YAMLNode {
         guard let root = try rootIfAny(of: text, path: path) else {
             throw LocatedError("the file is empty", at: SourceLocation(file: path, line: 1, column: 1))
@@ -23,14 +24,15 @@ package enum YAMLFile {
         return root
     }
 
-    /// Returns the node that the text holds; `nil` when the text is empty, or holds only comments.
-    /// - Throws: ``LocatedError`` when the text is not YAML, holds an alias, or exceeds a file's bounds.
+    /// Returns the root node of a YAML text; `nil` when the text is empty, or contains only comments.
+    /// - Parameter path: the file's path, for messages.
+    /// - Throws: ``LocatedError`` when the text is not YAML, contains an alias, or exceeds ``YAMLBounds``.
     package static func rootIfAny(of text: String, path: String) throws(LocatedError) -> YAMLNode? {
         try YAMLBounds.check(text, path: path)
         return try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
     }
 
-    /// Whether two texts are equal apart from their comments and their layout.
+    /// Whether two YAML texts are equal apart from comments and layout; `false` if one of them is not YAML.
     package static func areEqualButForComments(_ one: String, _ other: String) -> Bool {
         guard let one = try? Yams.compose(yaml: one), let other = try? Yams.compose(yaml: other) else { return false }
         return one == other
@@ -58,17 +60,19 @@ package enum YAMLFile {
     }
 }
 
-/// The bounds of a YAML text, checked in a pass over its events before any node is created.
+/// The limits of a YAML text, which are checked while its parser events are read, before any node is created.
 enum YAMLBounds {
-    /// The most values and keys of a file, together: a node takes some hundred bytes.
+    /// The most values and keys that a file may have together.
+    ///
+    /// Each of them takes some hundred bytes of memory.
     private static let mostNodes = 250_000
-    /// The most levels of lists and mappings.
+    /// The most levels to which lists and mappings may be nested.
     private static let mostLevels = 100
 
-    /// Refuses aliases, with which a file of 500 bytes can expand to gigabytes, and texts that exceed the bounds.
+    /// Refuses aliases, with which a file of 500 bytes can expand to gigabytes, and texts that exceed the limits.
     ///
-    /// A text that is not YAML passes, because its parser reports the reason later.
-    /// - Throws: ``LocatedError``.
+    /// A text that is not YAML passes, because the later reading reports the reason.
+    /// - Throws: ``LocatedError`` at the alias, or at the first value above a limit.
     static func check(_ text: String, path: String) throws(LocatedError) {
         var text = text
         let refusal = text.withUTF8 { unsafe Self.refusal(of: $0, path: path) }
@@ -112,14 +116,14 @@ enum YAMLBounds {
 
 /// An error in a file that the operator wrote: what is wrong, where, and how to fix it.
 package struct LocatedError: Error, Hashable, Sendable {
-    /// The place in the file; `nil` when the file itself could not be read.
+    /// The position in the file; `nil` when the file itself could not be read.
     package let location: SourceLocation?
     /// A message that says what is wrong, and what would be right.
     package let message: String
-    /// Whether the file is well formed, but asks for something that can never work.
+    /// Whether the file is well formed, but asks for what can never work.
     package let isConfiguration: Bool
 
-    /// Joins the parts.
+    /// Creates an error from its parts.
     package init(_ message: String, at location: SourceLocation? = nil, isConfiguration: Bool = false) {
         self.location = location
         self.message = message

@@ -1,20 +1,20 @@
 package import ServerSchema
 package import Yams
 
-/// A node of a YAML file with its place, which the errors of reading the node name.
+/// A node of a YAML file with its position, which errors about the node name.
 package struct YAMLNode {
-    /// The node.
+    /// The node as the YAML parser created it.
     package let node: Node
     /// The file's path, for messages.
     package let file: String
 
-    /// Joins the two.
+    /// Creates a node from its parts.
     package init(node: Node, file: String) {
         self.node = node
         self.file = file
     }
 
-    /// The place where the node begins.
+    /// The position in the file where the node begins.
     package var location: SourceLocation {
         SourceLocation(file: file, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
     }
@@ -22,17 +22,21 @@ package struct YAMLNode {
     /// Whether the node is a list without entries.
     package var isEmptyList: Bool { node.sequence?.isEmpty == true }
 
-    /// Whether the node is a mapping with that key and, if `text` is given, with that text as its value.
+    /// Whether the node is a mapping with the given key and, if `text` is given, with that text as the key's value.
     package func hasMember(_ key: String, _ text: String? = nil) -> Bool {
         node.mapping?.contains { name, value in
             name.scalar?.string == key && (text == nil || value.scalar?.string == text)
         } == true
     }
 
-    /// Returns an error at the node's place.
+    /// Returns an error at the position of the node.
     package func error(_ message: String) -> LocatedError { LocatedError(message, at: location) }
 
-    /// Returns the members of a mapping; every key has to be one of `allowed`.
+    /// Returns the members of a mapping.
+    /// - Parameters:
+    ///   - what: the name of the mapping in messages.
+    ///   - allowed: the keys that the mapping may have.
+    /// - Throws: ``LocatedError`` when the node is not a mapping, or has another key.
     package func members(of what: String, allowed: [String]) throws(LocatedError) -> YAMLMembers {
         guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
         var members: [String: YAMLNode] = [:]
@@ -50,12 +54,14 @@ package struct YAMLNode {
     }
 
     /// Returns the entries, in their order, of a mapping whose keys the operator chooses freely.
+    /// - Throws: ``LocatedError`` when the node is not a mapping.
     package func entries(of what: String) throws(LocatedError) -> [(name: String, value: YAMLNode)] {
         guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
         return mapping.map { ($0.scalar?.string ?? "", YAMLNode(node: $1, file: file)) }
     }
 
-    /// Returns the elements of a sequence that is not empty.
+    /// Returns the elements of a list.
+    /// - Throws: ``LocatedError`` when the node is not a list, or is an empty one.
     package func elements(of what: String) throws(LocatedError) -> [YAMLNode] {
         guard case .sequence(let sequence) = node, !sequence.isEmpty else {
             throw error("\(what) must be a list with at least one entry")
@@ -63,7 +69,8 @@ package struct YAMLNode {
         return sequence.map { YAMLNode(node: $0, file: file) }
     }
 
-    /// Returns the text of a scalar, whatever YAML type it would have; empty text and YAML's null are refused.
+    /// Returns the text of a scalar, whatever YAML type it would have.
+    /// - Throws: ``LocatedError`` when the node is not a scalar, is empty, or is YAML's null.
     package func text(of what: String) throws(LocatedError) -> String {
         guard let scalar = node.scalar, !scalar.string.isEmpty else { throw error("\(what) must be a text") }
         guard scalar.style != .plain || !["~", "null", "Null", "NULL"].contains(scalar.string) else {
@@ -73,10 +80,13 @@ package struct YAMLNode {
         return scalar.string
     }
 
-    /// The largest number that a file may give: far above anything counted, but products with it do not overflow.
+    /// The largest number that a file may give.
+    ///
+    /// It is far above any count, but products with it do not overflow.
     package static let largestInteger = 1_000_000_000_000
 
-    /// Returns a whole number, up to ``largestInteger``.
+    /// Returns a whole number from `minimum` to ``largestInteger``.
+    /// - Throws: ``LocatedError`` for any other value.
     package func integer(of what: String, atLeast minimum: Int) throws(LocatedError) -> Int {
         guard let number = node.scalar.flatMap({ Int($0.string) }), number >= minimum else {
             throw error("\(what) must be a whole number of at least \(minimum)")
@@ -93,13 +103,14 @@ package struct YAMLMembers {
     let what: String
     /// The members by key.
     package let members: [String: YAMLNode]
-    /// The place where the mapping begins.
+    /// The position in the file where the mapping begins.
     package let location: SourceLocation
 
-    /// The member of that name; `nil` when there is none.
+    /// The member with this key; `nil` when there is none.
     package subscript(name: String) -> YAMLNode? { members[name] }
 
-    /// Returns a member that must be present.
+    /// Returns the member with this key.
+    /// - Throws: ``LocatedError`` when there is none.
     package func required(_ name: String) throws(LocatedError) -> YAMLNode {
         guard let member = members[name] else { throw LocatedError("\(what) needs \"\(name)\"", at: location) }
         return member

@@ -2,7 +2,7 @@ internal import BSON
 internal import CMongoC
 
 extension BSONDocument {
-    /// Lends the bytes to a shim for the duration of a call.
+    /// Calls `body` with the bytes as the C shim takes them; they are valid only during the call.
     func lend<R, E: Error>(_ body: (cmongoc_document) throws(E) -> R) throws(E) -> R {
         let span = bytes.span
         return try unsafe span.withUnsafeBufferPointer { buffer throws(E) in
@@ -10,7 +10,7 @@ extension BSONDocument {
         }
     }
 
-    /// Copies a document that the driver lends; `nil` if it lends nothing, or something that is not a document.
+    /// Copies a document from the driver's memory; `nil` if there is none, or if the bytes are not a document.
     init?(copying lent: cmongoc_document) {
         guard let data = unsafe lent.data else { return nil }
         let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: lent.length))
@@ -19,7 +19,9 @@ extension BSONDocument {
     }
 }
 
-/// Lends the arguments that most calls take: a command, a filter or a pipeline; the options; and the read preference.
+/// Calls `body` with the arguments that most calls of the driver take.
+///
+/// They are a command, a filter or a pipeline; the options; and the read preference.
 func lending<R>(
     _ document: BSONDocument, _ options: BSONDocument, _ preference: ReadPreference?,
     to body: (cmongoc_document, cmongoc_document, OpaquePointer?) -> R

@@ -1,23 +1,23 @@
 package import BSON
 internal import CMongoC
 
-/// The changes of a collection in their order, each as soon as no failover can undo it; its calls block.
+/// The changes of a collection in their order, each returned once no failover can undo it.
 ///
-/// The stream holds its client, and kills the server's cursor when it is destroyed. The corresponding C type is
-/// `mongoc_change_stream_t`, which reopens a lost stream once per call. A stream that the server refuses because of its
-/// load is reopened here.
+/// The stream's calls block the thread until the server answers. The stream holds its client, and kills the server's
+/// cursor when it is destroyed. The corresponding C type is `mongoc_change_stream_t`, which reopens a lost stream once
+/// per call. If the server refuses to read because of its load, this type reopens the stream.
 @safe
 package struct ChangeStream: ~Copyable {
     private var handle: OpaquePointer
     private let lease: ClientLease
     private let options: BSONDocument
     private let open: (BSONDocument) -> OpaquePointer?
-    /// The position of the stream when it was last reopened.
+    /// The position of the stream when it was last reopened; `nil` if it never was.
     private var place: ResumeToken?
     private var refusals = 0
 
     /// Opens a stream.
-    /// - Parameter open: makes the driver's stream, which is never `nil`, with the given options.
+    /// - Parameter open: makes the driver open its stream with the given options; never returns `nil`.
     init(_ lease: ClientLease, _ options: BSONDocument, open: @escaping (BSONDocument) -> OpaquePointer?) {
         unsafe handle = Self.opened(open, options)
         (self.lease, self.options) = (lease, options)
@@ -51,8 +51,8 @@ package struct ChangeStream: ~Copyable {
                 return nil
             }
             guard error.isOverload else { throw error }
-            // The caller does other work between two waits. Before the server's first answer there is no position to
-            // resume from, so the stream waits here.
+            // With a position to resume from, this returns after a short pause, so that the caller can do other work.
+            // Before the server's first answer there is no position, so the stream waits here.
             let hasPlace = resumeToken != nil
             if hasPlace {
                 lease.pool.overload.rest(after: error, refusals: refusals + 1)
@@ -107,10 +107,10 @@ package struct ResumeToken: Hashable, Sendable {
     /// The token as the server sent it.
     package let document: BSONDocument
 
-    /// Wraps the token of a stream, of this run or of an earlier one.
+    /// Wraps a token that a stream returned, in this run or in an earlier one.
     package init(_ document: BSONDocument) { self.document = document }
 
-    /// The cluster time up to which the stream was read; `nil` if the token has an unknown form.
+    /// The cluster time up to which the stream was read; `nil` if the token has an unknown format.
     ///
     /// Source: `resume_token.cpp` of mongod. The text begins with the type byte 0x82 and the timestamp, in hexadecimal
     /// digits.
@@ -121,14 +121,14 @@ package struct ResumeToken: Hashable, Sendable {
 }
 
 extension MongoCollection {
-    /// Follows the changes of the collection.
+    /// Opens a stream of the collection's changes.
     ///
     /// The corresponding C function is `mongoc_collection_watch`.
     /// - Parameter options: `startAtOperationTime`, `resumeAfter`, `maxAwaitTimeMS`, `batchSize`, `readConcern`, ….
     /// - Returns: a stream; its first `next()` throws the error if it could not be opened.
     package func watch(_ pipeline: [BSONDocument] = [], options: BSONDocument = [:]) -> ChangeStream {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        // No time limit, because the server may have to read much of its oplog to resume at a position.
+        // There is no time limit, because the server may have to read much of its oplog to resume at a position.
         return unsafe ChangeStream(lease, options.withTimeLimit) { [lease, namespace] options in
             unsafe lending(stages, options, nil) { stages, options, _ in
                 unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)

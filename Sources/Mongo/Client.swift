@@ -32,7 +32,7 @@ extension Client {
     /// is `mongoc_client_command_with_opts`.
     /// - Parameters:
     ///   - options: what the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
-    ///   - readPreference: which member runs it; the primary by default.
+    ///   - readPreference: the members that may run the command; the primary by default.
     /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors.
     @discardableResult
     package func runCommand(
@@ -62,7 +62,7 @@ extension Client {
         try lease.run(.write, command, on: database, options: options).checked(host: host)
     }
 
-    /// Returns the names of the databases that the user may see; no privilege is needed for the user's own.
+    /// Returns the names of the databases on which the user has a privilege; listing these needs no further one.
     /// - Parameter pattern: a regular expression that the names must match; `nil` for all names.
     /// - Throws: ``MongoError``.
     package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
@@ -77,7 +77,7 @@ extension Client {
 }
 
 extension ClientLease {
-    /// The kind of command, which decides what the driver adds of the client's settings.
+    /// The kind of command, which decides which of the client's settings the driver adds.
     enum CommandKind {
         case raw, read, write
 
@@ -90,7 +90,9 @@ extension ClientLease {
         }
     }
 
-    /// Runs a command; if the reply has `ok: 1`, only a write concern error is thrown.
+    /// Runs a command.
+    ///
+    /// If the reply has `ok: 1`, only a write concern error is thrown, and the caller checks for write errors.
     func run(
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
         readPreference: ReadPreference? = nil
@@ -107,7 +109,9 @@ extension ClientLease {
         }
     }
 
-    /// Runs a command; the caller frees the answer, also that of an error.
+    /// Runs a command once; returns whether it succeeded.
+    ///
+    /// The caller frees `answer`, even after a failure.
     func run(
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument,
         _ readPreference: ReadPreference?, _ answer: inout cmongoc_reply, _ error: inout bson_error_t
@@ -118,7 +122,8 @@ extension ClientLease {
         }
     }
 
-    /// Moves the concerns of a command to the options, because the driver would add its own as well.
+    /// Moves the read and the write concern of a command to the options, because the driver would add the client's as
+    /// well.
     private static func split(_ command: BSONDocument, _ options: BSONDocument) -> (BSONDocument, BSONDocument) {
         let moved = ["writeConcern", "readConcern"]
         guard moved.contains(where: { command[$0] != nil }), let elements = try? command.elements() else {
@@ -133,7 +138,7 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command changes documents, so that it may carry the fence of a lease.
+    /// Whether the command changes documents, so that its filter may contain the fence of a lease.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }

@@ -21,12 +21,12 @@ final class ClientLease {
 
     var host: String { pool.host }
 
-    /// Counts a new handle.
+    /// Counts a handle of the driver, such as a cursor, that was created.
     func opened() {
         pool.handles.add()
     }
 
-    /// Counts a destroyed handle.
+    /// Counts a handle of the driver that was destroyed.
     func closed() {
         pool.handles.remove()
     }
@@ -40,12 +40,12 @@ extension ClientLease {
     /// quoted.
     ///
     /// The driver's pool only knows that its monitoring threads failed to connect. A client without such threads
-    /// reports the reason: refused, timed out, no such host, a handshake. So one tries once, for a quarter of the
-    /// search time.
+    /// reports the reason: refused, timed out, no such host, a handshake. So that client tries to connect once, for a
+    /// quarter of the search time.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = probe() else { return error }
-        // With encryption, only the pool's own reason names the handshake.
+        // With encryption, only the pool's reason mentions the handshake.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(
@@ -53,13 +53,15 @@ extension ClientLease {
             message: "no suitable server was found in time: \(reason)", host: error.host)
     }
 
-    /// Whether a server is older than 5.0; such a server does not mark the error of an expression as one.
+    /// Whether a server of the deployment is older than 5.0.
+    ///
+    /// The messages of such a server do not show that an expression failed at a value.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50
     }
 
-    /// Returns the failure of a new connection; `nil` if it succeeds.
+    /// Returns the reason why a new connection fails; `nil` if it succeeds.
     private func probe() -> String? {
         guard let uri = unsafe mongoc_uri_copy(mongoc_client_get_uri(handle)) else { return nil }
         defer { unsafe mongoc_uri_destroy(uri) }
@@ -77,7 +79,9 @@ extension ClientLease {
         return nil
     }
 
-    /// Returns the reason why servers that answered are unsuitable, because the driver skips them without a message.
+    /// Returns the reason why servers that answered are unsuitable; `nil` if there is none.
+    ///
+    /// The driver skips such servers without a message.
     private func silentReason(_ client: OpaquePointer) -> String? {
         var count = 0
         // The list is `nil` if no server is known.

@@ -2,7 +2,7 @@ internal import CMongoC
 package import Concurrency
 import Synchronization
 
-/// The clients of one deployment, with the threads that monitor its servers.
+/// The clients of one deployment, and the threads that monitor its servers.
 ///
 /// The pool can be used from every thread. A client, a cursor or a session keeps its pool alive. The corresponding C
 /// type is `mongoc_client_pool_t`.
@@ -17,15 +17,15 @@ package final class ClientPool {
     package let redactedURI: String
     /// The options of the connection string that leave the server unverified, by name.
     package let weaknesses: [String]
-    /// How long a call searches for a suitable server.
+    /// The time for which a call searches for a suitable server.
     let searchTime: Duration
     let isEncrypted: Bool
     /// The replica set that the connection string asks for.
     let replicaSet: String?
     let handles = HandleCount()
-    /// Whether the deployment answers quickly; `nil` until it is measured.
+    /// Whether the deployment answers quickly; `nil` before it was measured.
     let isNear = Mutex<Bool?>(nil)
-    /// The waiting of commands while the server sheds load.
+    /// The state of the waits while the server sheds load.
     package let overload = Overload()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {
@@ -50,7 +50,7 @@ package final class ClientPool {
 extension ClientPool: @unchecked Sendable {}
 
 extension ClientPool {
-    /// Makes a pool; nothing is connected yet.
+    /// Creates a pool; nothing is connected yet.
     /// - Throws: ``MongoError`` for a connection string, an option or a file that is not valid.
     package static func open(_ options: ConnectionOptions) throws(MongoError) -> ClientPool {
         let uri = try options.resolved()
@@ -64,7 +64,7 @@ extension ClientPool {
         return pool
     }
 
-    /// Lends a client, for use on one thread at a time; it returns to the pool when it is no longer referenced.
+    /// Returns a client, for use on one thread at a time; it goes back to the pool when it is no longer referenced.
     ///
     /// Blocks while all clients are in use. The corresponding C function is `mongoc_client_pool_pop`.
     /// - Throws: ``MongoError`` when the connection string sets `waitQueueTimeoutMS` and that time has passed.
@@ -75,7 +75,7 @@ extension ClientPool {
         return Client(lease: unsafe ClientLease(owning: client, of: self))
     }
 
-    /// Lends a client to `body` on a thread of our own, so that no thread of the cooperative pool blocks.
+    /// Calls `body` with a client on a thread of our own, so that no thread of the cooperative pool blocks.
     package func withClient<R: Sendable>(
         _ body: @Sendable @escaping (borrowing Client) throws(MongoError) -> R
     ) async throws(MongoError) -> R {
@@ -90,7 +90,7 @@ extension ClientPool {
 }
 
 extension ClientPool {
-    /// Runs `body` for each part in parallel: the first part on `client`, each other part on a client of its own.
+    /// Runs `body` for each part in parallel: the first part on `client`, each other part on a client of the pool.
     /// - Returns: the results in the order of the parts, once all have ended.
     package func sideBySide<Part: Sendable, R: Sendable>(
         _ parts: [Part], first client: borrowing Client,
@@ -111,11 +111,10 @@ extension ClientPool {
 }
 
 extension BackgroundTask {
-    /// Starts work with a client of its own, whose commands wait for a server that sheds load as long as the caller's
-    /// commands do.
+    /// Starts work with a client of the pool.
     ///
-    /// A read that its caller no longer waits for continues until the server ends it, after the client has
-    /// disconnected.
+    /// The client's commands wait for a server that sheds load as long as the caller's commands do. If the caller stops
+    /// waiting for a read, the read continues until the server ends it, after the client has disconnected.
     package convenience init(on pool: ClientPool, _ body: @Sendable @escaping (borrowing Client) throws -> R) {
         let limit = Overload.limit
         self.init { try Overload.within(limit) { try body(try pool.client()) } }

@@ -3,13 +3,13 @@ internal import CMongoC
 
 /// A collection as `listCollections` describes it.
 package struct CollectionInfo: Hashable, Sendable {
-    /// The kind of a collection, in the wide sense that includes views.
+    /// The kind of a collection or a view.
     ///
-    /// Open: the server defines the names.
+    /// The server defines the names, so it may have others.
     package struct Kind: RawRepresentable, Hashable, Sendable {
-        /// The server's name.
+        /// The server's name of the kind.
         package let rawValue: String
-        /// Wraps a name.
+        /// Creates a kind from the server's name.
         package init(rawValue: String) { self.rawValue = rawValue }
 
         /// A collection of documents.
@@ -20,7 +20,7 @@ package struct CollectionInfo: Hashable, Sendable {
         package static let timeseries = Kind(rawValue: "timeseries")
     }
 
-    /// The name within the database.
+    /// The name of the collection within its database.
     package let name: String
     /// The collection's kind.
     package let kind: Kind
@@ -37,7 +37,7 @@ package struct CollectionInfo: Hashable, Sendable {
         options = document["options"]?.document ?? BSONDocument()
     }
 
-    /// The default collation; `nil` for the simple one.
+    /// The default collation; `nil` for the simple one, which compares bytes.
     package var collation: BSONDocument? { options["collation"]?.document }
 
     /// Whether the collection stores its documents in the order of `_id`.
@@ -56,7 +56,7 @@ extension Client {
     /// Lists the collections and views of a database.
     ///
     /// The corresponding C function is `mongoc_database_find_collections_with_opts`.
-    /// - Parameter options: those of the `listCollections` command, such as `filter` and `nameOnly`.
+    /// - Parameter options: the options of the `listCollections` command, such as `filter` and `nameOnly`.
     /// - Throws: ``MongoError``.
     package func listCollections(
         of database: String, options: BSONDocument = [:]
@@ -73,9 +73,10 @@ extension Client {
         let filter: BSONDocument = ["name": .string(namespace.collection)]
         return try listCollections(of: namespace.database, options: ["filter": .object(filter)]).first
     }
-    /// Describes one collection; without the privilege `listCollections`, only its name and kind.
+    /// Describes one collection; `nil` when it does not exist.
     ///
-    /// The server shows name and kind of every collection that the user may read.
+    /// Without the privilege `listCollections`, the result has only the name and the kind. The server shows these two
+    /// of every collection that the user may read.
     /// - Throws: ``MongoError``.
     package func readableCollection(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
         do throws(MongoError) {
@@ -85,8 +86,8 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // A readable collection would have been listed. This throws if the user may not read it; otherwise it does
-            // not exist.
+            // The server would have listed a collection that the user may read. So the count throws an error if the
+            // user may not read the collection, and otherwise the collection does not exist.
             _ = try collection(namespace).estimatedCount()
             return nil
         }

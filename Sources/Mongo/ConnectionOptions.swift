@@ -22,23 +22,23 @@ package struct ConnectionOptions: Sendable {
     package var readConcern: ReadConcern?
     /// The condition for a write to count as done; the server's default by default.
     package var writeConcern: WriteConcern?
-    /// Encryption of the connection.
+    /// The encryption of the connection; `nil` leaves it to the connection string.
     package var tls: TLSOptions?
-    /// The password of the client's encrypted key.
+    /// The password of the client's private key, if the key is encrypted.
     package var keyPassword: String?
-    /// The user.
+    /// The name of the user.
     package var username: String?
-    /// The password.
+    /// The password of the user.
     package var password: String?
     /// The database that stores the user; "admin" by default.
     package var authSource: String?
     /// The compressors to offer, of which the first that the server supports is used: "zstd", "zlib", "snappy"; none by
     /// default.
     package var compressors: [String]?
-    /// The number of clients that a pool may hold, and so of threads that work at once; 100 by default.
+    /// The number of clients that a pool may hold, and so of threads that use one at the same time; 100 by default.
     package var maxPoolSize: Int?
 
-    /// Makes options that leave everything to the connection string and the defaults.
+    /// Creates options that leave everything to the connection string and the defaults.
     package init(uri: String) { self.uri = uri }
 }
 
@@ -50,7 +50,7 @@ extension ConnectionOptions {
     /// The default of ``appName``.
     package static let defaultAppName = "shipshape"
 
-    /// Encryption of the connection.
+    /// The settings for the encryption of a connection.
     package struct TLSOptions: Hashable, Sendable {
         /// Whether the connection is encrypted.
         package var isEnabled = true
@@ -60,10 +60,10 @@ extension ConnectionOptions {
         package var certificateKeyFile: String?
         /// Whether a server's certificate is accepted even if it cannot be verified.
         package var allowsInvalidCertificates = false
-        /// Whether a certificate of another host is accepted.
+        /// Whether a server's certificate is accepted even if it was issued for another host.
         package var allowsInvalidHostnames = false
 
-        /// Makes options for encryption with the system's authorities.
+        /// Creates options for encryption with the system's certificate authorities.
         package init() {}
     }
 }
@@ -87,7 +87,7 @@ extension ConnectionOptions {
         try applyName(to: resolved)
         try applyLogin(to: resolved)
         try applyTLS(to: resolved)
-        // Without a key file, the driver would turn encryption on because of this option.
+        // The password is set only if there is a key file, because this option would turn encryption on by itself.
         if let keyPassword, resolved.has(MONGOC_URI_TLSCERTIFICATEKEYFILE) {
             try resolved.set(MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, to: keyPassword)
         }
@@ -145,8 +145,9 @@ extension ConnectionOptions {
         if let writeConcern { uri.set(writeConcern) }
     }
 
-    /// The smallest pool: more clients than a run with all its threads, its state, its throttle and its ledger holds at
-    /// once.
+    /// The least number of clients in a pool.
+    ///
+    /// It is more than a run with all its threads, its state, its throttle and its ledger holds at the same time.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {

@@ -1,33 +1,34 @@
 package import BSON
 internal import CMongoC
 
-/// The documents that the server sends, batch by batch; its calls block.
+/// The documents of a result that the server sends batch by batch.
 ///
-/// The cursor holds its client, and kills the server's cursor when it is destroyed. The corresponding C type is
-/// `mongoc_cursor_t`. A batch that the server refuses to send because of its load is requested again. That takes a
-/// session of the cursor's own, because the driver gives up a cursor, and the session that it made for it, at the first
-/// error.
+/// The cursor's calls block the thread until the server answers. The cursor holds its client, and kills the server's
+/// cursor when it is destroyed. The corresponding C type is `mongoc_cursor_t`. If the server refuses to send a batch
+/// because of its load, the batch is requested again. For that, this type makes a session itself: at the first error,
+/// the driver gives up its cursor and the session that it made for it.
 @safe
 package struct Cursor: ~Copyable {
     private var handle: OpaquePointer
     private let lease: ClientLease
-    /// The options of the cursor that continues this one: `sessionId` and `batchSize`.
+    /// The options for a cursor of the driver that continues after a refusal: `sessionId` and `batchSize`.
     private let options: BSONDocument
-    /// The namespace for `getMore`.
+    /// The namespace that `getMore` commands name.
     private let namespace: String
-    /// The cursor's own session; `nil` if the caller named one.
+    /// The session that this type made; `nil` if the caller's options name one.
     private let session: OpaquePointer?
-    /// Cursors that were given up because of the server's load; they share the server's cursor, so they are kept to the
-    /// end.
+    /// The driver's cursors that were given up because of the server's load.
+    ///
+    /// They share the server's cursor, so they are destroyed only at the end.
     private var spent: [OpaquePointer] = unsafe []
-    /// The error that prevented a session.
+    /// The error because of which no session could be made; `nil` if there was none.
     private var failure: MongoError?
 
     /// Opens a cursor.
     /// - Parameters:
     ///   - options: the command's options; a session is added if they name none.
-    ///   - namespace: the namespace for `getMore`.
-    ///   - open: makes the driver's cursor, which is never `nil`, with the given options.
+    ///   - namespace: the namespace that `getMore` commands name.
+    ///   - open: makes the driver open its cursor with the given options; never returns `nil`.
     init(
         _ lease: ClientLease, _ options: BSONDocument, of namespace: String,
         open: (BSONDocument) -> OpaquePointer?
@@ -85,7 +86,7 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// Reopens the cursor if the server did not open it; otherwise requests the same batch again.
+    /// Opens the driver's cursor again if the server did not open it; otherwise requests the same batch again.
     private mutating func continueAfterOverload() {
         let id = unsafe mongoc_cursor_get_id(handle)
         let next: OpaquePointer?
@@ -105,6 +106,8 @@ package struct Cursor: ~Copyable {
         unsafe handle = next
     }
 
+    /// Returns the error of the driver's cursor; `nil` if there is none.
+    ///
     /// The corresponding C function is `mongoc_cursor_error_document`.
     private func error() -> MongoError? {
         var error = bson_error_t()

@@ -13,8 +13,9 @@ package enum Driver {
     /// `mongoc_log_set_handler`.
     static func start() { started }
 
-    /// Unlinks the shared memory that the driver created for its counters when it was loaded, so that no file remains
-    /// of a process that is killed or exits at once.
+    /// Unlinks the shared memory that the driver created for its counters when it was loaded.
+    ///
+    /// Otherwise a file would remain of a process that is killed or exits at once.
     package static func hideCounters() { _ = unsafe shm_unlink("/mongoc-\(getpid())") }
 }
 

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The destination of libmongoc's own log lines; they are dropped until a sink is set.
 ///
-/// The driver writes the lines, in English. They are not results: a program may show them when asked to be verbose.
+/// The driver writes the lines, in English. They are not results, so a program shows them only on request.
 package enum DriverLog {
     /// The importance of a line.
     package enum Level: Int, Sendable, Comparable {
@@ -26,14 +26,16 @@ package enum DriverLog {
         package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Takes one line: its level, the part of the driver that wrote it, and its text.
+    /// Receives one line: its level, the part of the driver that wrote it, and its text.
     ///
     /// The sink is called on any thread, also on the driver's monitoring threads.
     package typealias Sink = @Sendable (_ level: Level, _ domain: String, _ message: String) -> Void
 
-    /// Sends all later lines to `sink`; `nil` drops them again.
+    /// Sends all later lines to `sink`; with `nil`, drops them.
     package static func setSink(_ sink: Sink?) { current.withLock { $0 = sink } }
 
+    /// Sets the handler of the driver's log.
+    ///
     /// The corresponding C function is `mongoc_log_set_handler`.
     static func install() {
         let handler: mongoc_log_func_t = { level, domain, message, _ in

@@ -6,20 +6,20 @@ package struct Member: Hashable, Sendable {
     let id: UInt32
 }
 
-/// Reads that stay with one member and one session, because record numbers differ between members.
+/// The settings of reads that stay with one member and one session, because record numbers differ between members.
 package struct MemberReads {
-    /// The options that the driver adds to every command.
+    /// The options with which the driver runs every command of the reads.
     let options: BSONDocument
-    /// The options that the driver adds to commands that begin a read.
+    /// The options with which the driver runs commands that begin a read.
     let startOptions: BSONDocument
 
-    /// Takes the session in its current state; later reads see at least the data that the session has seen so far.
+    /// Creates the settings from a session's current state; the reads see at least what the session has seen so far.
     /// - Throws: ``MongoError``.
     package init(by member: Member, in session: borrowing Session) throws(MongoError) {
         var options = BSONBuilder(continuing: try session.options())
         options.append("serverId", .integer(Int(member.id)))
         self.options = options.finish()
-        // The driver adds causal consistency only to reads that it may retry, and it may retry those on any member.
+        // The driver adds causal consistency only to reads that it may retry, and it may retry these on any member.
         let time = session.operationTime
         let concern: BSONDocument =
             time > 0 ? ["level": "majority", "afterClusterTime": .timestamp(time)] : ["level": "majority"]
@@ -28,11 +28,11 @@ package struct MemberReads {
     }
 }
 
-/// The process of a member.
+/// The server process of a member, which changes when the server restarts.
 ///
-/// While the process is the same, the records that a majority had when it was asked keep their numbers. A server that
-/// was killed repeats the writes since its last checkpoint when it starts, and numbers the inserted records again. A
-/// server that rolls back does so only for the writes after the majority's last point.
+/// While the process is the same, a record that a majority had when the member was asked keeps its number. A server
+/// that was killed repeats, when it starts, the writes since its last checkpoint, and numbers the inserted records
+/// again. A rollback gives new numbers only to records that a majority did not have.
 package struct MemberProcess: Hashable, Sendable {
     private let id: BSONValue
 
@@ -48,7 +48,7 @@ extension ServerHello {
 }
 
 extension MongoCollection {
-    /// Returns the reply to `hello` of the member that reads.
+    /// Returns the reply to `hello` of the member that answers `reads`.
     /// - Throws: ``MongoError``.
     package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
         ServerHello(
@@ -58,7 +58,7 @@ extension MongoCollection {
 }
 
 extension ReadPreference {
-    /// Lets the chosen member answer, even if it has become a primary or a secondary since.
+    /// Allows the chosen member to answer, even if it has become a primary or a secondary since it was chosen.
     static let whoeverIsAsked = ReadPreference(.primaryPreferred)
 }
 

@@ -9,7 +9,7 @@ extension MongoCollection {
     /// - Parameters:
     ///   - statements: the statements, which must fit one command of 16 MiB together.
     ///   - isOrdered: whether the first refused statement ends the command.
-    ///   - collectsWriteErrors: whether refused statements are in the reply, instead of the first being thrown.
+    ///   - collectsWriteErrors: whether refused statements are in the reply; otherwise the first refusal is thrown.
     ///   - options: the command's options: `let`, `maxTimeMS`, `collectionUUID`, `comment`, `writeConcern`,
     ///     `bypassDocumentValidation`, …; and `sessionId`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
@@ -81,8 +81,8 @@ extension MongoCollection {
 extension WriteReply {
     /// Returns the reply, or throws its first write error if the caller does not collect them.
     ///
-    /// A transient error, such as a refusal because of the server's load, is always thrown, because the refusal says
-    /// nothing about the statement's document.
+    /// A transient error, such as a refusal because of the server's load, is always thrown, because it says nothing
+    /// about the statement's document.
     func checked(
         _ collectsWriteErrors: Bool, labels: Set<String>, _ lease: ClientLease
     ) throws(MongoError) -> WriteReply {
@@ -100,7 +100,7 @@ extension MongoCollection {
     /// The corresponding C function is `mongoc_bulk_operation_execute`.
     /// - Parameters:
     ///   - isOrdered: whether the first refused document ends the insert.
-    ///   - collectsWriteErrors: whether refused documents are in the reply, instead of the first being thrown.
+    ///   - collectsWriteErrors: whether refused documents are in the reply; otherwise the first refusal is thrown.
     ///   - options: `writeConcern`, `let`, `comment`, and `sessionId`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult

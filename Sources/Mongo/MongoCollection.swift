@@ -13,7 +13,7 @@ package struct MongoCollection {
 extension MongoCollection: Sendable {}  // mongoc_client_t: one thread at a time
 
 extension MongoCollection {
-    /// Runs a command that reads on the collection's database, with the client's read concern and preference.
+    /// Runs a command that reads, on the database of the collection, with the client's read concern and preference.
     /// - Throws: ``MongoError``.
     package func command(_ command: BSONDocument) throws(MongoError) -> BSONDocument {
         try lease.run(.read, command, on: namespace.database)
@@ -21,10 +21,9 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
-    /// Whether the deployment answers the fastest of three pings in less than 5 ms, so that reading documents costs
-    /// little more than evaluating them on the server.
+    /// Whether the fastest of three pings to the deployment takes less than 5 ms.
     ///
-    /// The deployment is measured once.
+    /// Then reading documents costs little more than evaluating them on the server. The deployment is measured once.
     /// - Throws: ``MongoError``.
     package var isNear: Bool {
         get throws(MongoError) {
@@ -56,8 +55,9 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
-    /// Returns stages that replace a collection's documents with the given ones, in their order; the collection need
-    /// not exist.
+    /// Returns pipeline stages that output the given documents in their order, instead of the collection's documents.
+    ///
+    /// The collection need not exist.
     ///
     /// `$documents` does the same from MongoDB 5.1 on, but needs the privilege `find` on the whole database.
     package static func stages(supplying documents: [BSONDocument]) -> [BSONDocument] {
@@ -69,10 +69,9 @@ extension MongoCollection {
         ]
     }
 
-    /// Runs a pipeline over the given documents, which need not be in the collection, and returns the results in their
-    /// order.
+    /// Runs a pipeline over the given documents, which need not be in the collection.
     ///
-    /// The pipeline must neither drop nor add a document, nor change their order.
+    /// The pipeline must neither drop nor add a document, nor change the order. The results are in the same order.
     /// - Parameter options: the options of the `aggregate` command.
     /// - Throws: ``MongoError``, with code ``MongoError/Code/documentTooLarge`` when a document does not fit a command
     ///   or its reply.
@@ -151,8 +150,8 @@ extension MongoCollection {
 
     /// Returns the first documents of a `find`, as many as one reply holds.
     ///
-    /// Unlike ``find(_:options:readPreference:)``, it takes values with an empty field name, which the driver refuses
-    /// in a cursor's options.
+    /// Unlike ``find(_:options:readPreference:)``, this accepts values with an empty field name, which the driver
+    /// refuses in a cursor's options.
     /// - Parameters:
     ///   - arguments: the arguments of the `find` command, without the collection's name.
     ///   - options: what the driver adds to the command, and `sessionId`; not used with `reads`.
@@ -199,7 +198,7 @@ extension MongoCollection {
         }
     }
 
-    /// Returns the exact number of documents that match `filter`, by reading them or an index.
+    /// Returns the exact number of documents that match `filter`, by reading them or entries of an index.
     /// - Parameter options: the options of the `aggregate` command.
     /// - Throws: ``MongoError``.
     package func countDocuments(
@@ -211,8 +210,9 @@ extension MongoCollection {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// Returns the number of documents in the server's metadata; quick, but inexact after an unclean shutdown or on a
-    /// sharded cluster.
+    /// Returns the number of documents in the server's metadata.
+    ///
+    /// This is quick, but inexact after an unclean shutdown or on a sharded cluster.
     /// - Throws: ``MongoError``.
     package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
         let reply = try lease.run(
@@ -225,7 +225,7 @@ extension MongoCollection {
 extension BSONDocument {
     /// The options of a read, with `maxTimeMS: 0` for no time limit if they set none.
     ///
-    /// No limit has to be explicit, because from MongoDB 8.0 on a deployment may have a default limit for reads
-    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers take 0 for no limit as well.
+    /// The 0 has to be explicit, because from MongoDB 8.0 on a deployment may have a default limit for reads
+    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers take 0 for no limit, too.
     var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
 }

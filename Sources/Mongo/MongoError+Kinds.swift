@@ -3,7 +3,7 @@ extension MongoError {
     /// Whether the same operation may succeed when it is retried: after an error of the network, during a failover, or
     /// when a server shuts down or sheds load.
     ///
-    /// A write with such an error may have been done, completely or in part; only an idempotent one may be repeated.
+    /// A write with this error may be done, completely or in part, so only an idempotent one may be repeated.
     package var isTransient: Bool {
         domain == .stream || isServerSelection || isOverload || Self.transientCodes.contains(code)
             || !labels.isDisjoint(with: [
@@ -46,7 +46,7 @@ extension MongoError {
     /// Whether a privilege is missing; the login itself succeeded, or there was none.
     package var isAuthorization: Bool { code == .unauthorized }
 
-    /// Whether the server ended the operation because a client asked for that; it may be this client.
+    /// Whether the server ended the operation because a client, perhaps this one, asked for that.
     package var isInterruption: Bool {
         code == .interrupted || code == .cursorKilled || code == .clientMarkedKilled
             || code == .scriptFailure && message.contains("nterrupted")
@@ -55,8 +55,9 @@ extension MongoError {
     /// Whether the write was done, and only its durability was not confirmed.
     package var isWriteConcern: Bool { domain == .writeConcern }
 
-    /// Whether the driver refused a document with an empty field name in a cursor's options; in ours, only an `_id` can
-    /// have one.
+    /// Whether the driver refused a document with an empty field name in a cursor's options.
+    ///
+    /// In the options that we set, only an `_id` can contain an empty field name.
     package var isFieldWithoutName: Bool { domain == .cursor && message.hasSuffix("empty key") }
 
     /// Whether the driver refuses to send a document, because it is too large for a command, or its names or strings
@@ -79,7 +80,7 @@ extension MongoError {
 extension MongoError {
     /// Whether the server may still be running the operation, or may still receive it.
     ///
-    /// If the server itself replied with an error, the operation has ended; a router's error may concern another
+    /// If the server itself replied with an error, the operation has ended. A router's error may be about another
     /// server.
     package var mayBeUnderWay: Bool {
         isTransient && !isServerSelection && (domain != .server || Self.ofNetwork.contains(code))
@@ -110,10 +111,9 @@ extension MongoError {
     /// Whether a write, or the evaluation of its effect, failed because of one of its documents, and can be repeated
     /// without it.
     ///
-    /// Only errors that are known to concern one document count. Every other error ends the job, because an unknown
+    /// Only errors that are known to be about one document count. Every other error ends the job, because an unknown
     /// error may mean that something is wrong with the collection, the command, the server or the runner. An expression
-    /// that fails at a value reports a numbered assertion, of which there are thousands; errors that do not concern a
-    /// value have a name.
+    /// that fails at a value reports a numbered assertion, of which there are thousands; other errors have a name.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -125,13 +125,15 @@ extension MongoError {
         .documentValidationFailure, .cannotIndexParallelArrays, .conversionFailure, .documentTooLarge, .duplicateKey,
     ]
 
-    /// Whether the code is the number of a place in the server's source, and not a named error.
+    /// Whether the code is the number of an assertion in the server's source, and not the code of a named error.
     private var isAssertion: Bool {
         code.rawValue > 10_000 && codeName?.hasPrefix("Location") ?? true && !Self.namedAbove10000.contains(code)
     }
 
-    /// The named errors with numbers above 10,000, because the error of a statement has no name: the last part of
-    /// `error_codes.yml`, and two for a stage or an option that the server does not know.
+    /// The codes above 10,000 of errors with a name.
+    ///
+    /// They are listed because the error of a single statement has no name: the last part of `error_codes.yml`, and two
+    /// for a stage or an option that the server does not know.
     private static let namedAbove10000: Set<Code> = Set(
         [
             10_003, 10_058, 10_107, 11_600, 11_601, 11_602, 12_586, 12_587, 13_104, 13_113, 13_297, 13_388, 13_435,
@@ -150,12 +152,12 @@ extension MongoError {
 extension MongoError {
     /// The code of a failure.
     ///
-    /// Open: the server's codes are positive and unchanged; the driver's are the negative of libmongoc's
-    /// `mongoc_error_code_t`, because the two overlap.
+    /// The server's codes are positive and unchanged. The driver's are the negative of libmongoc's
+    /// `mongoc_error_code_t`, because the two sets of numbers overlap.
     package struct Code: RawRepresentable, Hashable, Sendable {
         /// The server's code, or the negative of the driver's.
         package let rawValue: Int
-        /// Wraps a code, known or not.
+        /// Creates a code, which need not be a known one.
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 }
@@ -164,7 +166,7 @@ extension MongoError {
 extension MongoError.Code {
     /// A value or a combination that the command does not accept.
     package static let badValue = Self(rawValue: 2)
-    /// An error without a code of its own, such as an exception that a script threw.
+    /// An error without a specific code, such as an exception that a script threw.
     package static let unknownError = Self(rawValue: 8)
     /// A value of the wrong type.
     package static let typeMismatch = Self(rawValue: 14)

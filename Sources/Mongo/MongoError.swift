@@ -5,7 +5,7 @@ internal import CMongoC
 ///
 /// Neither the message nor the description contains a document's value or a secret: see ``message``.
 package struct MongoError: Error, Hashable, Sendable {
-    /// The part that failed.
+    /// The part of the system that failed.
     package let domain: Domain
     /// The code of the failure.
     package let code: Code
@@ -23,11 +23,12 @@ package struct MongoError: Error, Hashable, Sendable {
     package let missingPrivilege: Privilege?
     /// The number of documents that the write changed despite the error; `nil` if the reply does not contain it.
     package let modified: Int?
-    /// The same as a lower bound: without documents that a multi-document update changed before one of them was
-    /// refused.
+    /// The least number of documents that the write changed; `nil` if the reply does not contain it.
+    ///
+    /// Documents that a multi-document update changed before one of them was refused do not count.
     package let modifiedAtLeast: Int?
 
-    /// Makes an error; `message` is redacted here.
+    /// Creates an error; quoted documents and values are removed from `message` here.
     package init(
         _ domain: Domain, _ code: Code, message: String, codeName: String? = nil, labels: Set<String> = [],
         host: String? = nil, modified: Int? = nil, modifiedAtLeast: Int? = nil
@@ -56,13 +57,13 @@ extension MongoError: CustomStringConvertible {
 }
 
 extension MongoError {
-    /// The part that failed.
+    /// The part of the system that failed.
     ///
-    /// Open: the numbers are those of libmongoc's `mongoc_error_domain_t`.
+    /// The numbers are those of libmongoc's `mongoc_error_domain_t`.
     package struct Domain: RawRepresentable, Hashable, Sendable {
         /// libmongoc's number.
         package let rawValue: UInt32
-        /// Wraps a number.
+        /// Creates a domain from libmongoc's number.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// The driver's client, such as a login or a handshake.
@@ -85,7 +86,7 @@ extension MongoError {
         package static let serverSelection = Domain(MONGOC_ERROR_SERVER_SELECTION)
         /// The write was done, but its durability was not confirmed.
         package static let writeConcern = Domain(MONGOC_ERROR_WRITE_CONCERN)
-        /// The server.
+        /// The server, which replied with an error.
         package static let server = Domain(MONGOC_ERROR_SERVER)
 
         private init(_ domain: mongoc_error_domain_t) { self.init(rawValue: UInt32(domain.rawValue)) }
@@ -96,7 +97,7 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Reads the driver's error, and the code's name and the labels of the server's reply, if there is one.
+    /// Reads the driver's error and, if the server replied, the name of its code and its error labels.
     init(_ error: bson_error_t, reply: BSONDocument? = nil, host: String? = nil) {
         let domain = Domain(rawValue: error.domain)
         let number = Int(error.code)
@@ -108,8 +109,8 @@ extension MongoError {
 
     /// Reads the write concern error of a reply with `ok: 1`; `nil` if it has none.
     ///
-    /// If statements were refused too, makes the error of the first refusal, because a write concern error means that
-    /// the write was done.
+    /// If the server also refused statements, this is the error of the first refusal, because a write concern error
+    /// means that the write was done.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
@@ -122,12 +123,12 @@ extension MongoError {
             modifiedAtLeast: reply.modifiedAtLeast)
     }
 
-    /// Makes the error of a command from the error of one of its writes.
+    /// Creates the error of a command from the error of one of its statements.
     init(_ error: WriteError, labels: Set<String>, host: String?) {
         self.init(.server, error.code, message: error.message, labels: labels, host: host)
     }
 
-    /// Makes the error of a command from the error of one of its writes and from the reply.
+    /// Creates the error of a command from its reply and the error of one of its statements.
     init(_ error: WriteError, of reply: BSONDocument, host: String? = nil) {
         self.init(
             .server, error.code, message: error.message, labels: reply.errorLabels, host: host,
@@ -135,20 +136,21 @@ extension MongoError {
             modifiedAtLeast: reply.modifiedAtLeast)
     }
 
-    /// Makes the error for a reply, or a document of a cursor, whose bytes are not BSON.
+    /// Creates the error for a reply, or a document of a cursor, whose bytes are not BSON.
     init(damaged error: BSONError, host: String?) {
         self.init(.protocolViolation, .invalidReply, message: "the server sent damaged BSON: \(error)", host: host)
     }
 
-    /// Makes the error for a reply without a part that the command promises.
+    /// Creates the error for a reply without a part that the command promises.
     init(incomplete what: String, host: String?) {
         self.init(.protocolViolation, .invalidReply, message: "the server's reply lacks \(what)", host: host)
     }
 }
 
 extension MongoError {
-    /// Whether the message may quote a value, judged by the code: the errors of expressions have numbers of their own,
-    /// or the codes of a wrong argument.
+    /// Whether the message may quote a value, judged by the code.
+    ///
+    /// Expressions that fail at a value report codes above 10,000, or the codes of a wrong argument.
     var mayQuoteValues: Bool {
         domain == .server && !Self.ofCommands.contains(code)
             && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))
@@ -169,7 +171,7 @@ extension MongoError {
 }
 
 extension BSONDocument {
-    /// The labels of a reply and of its write concern error.
+    /// The error labels of a reply and of its write concern error.
     var errorLabels: Set<String> {
         let own = self["errorLabels"]?.document?.values.compactMap(\.text) ?? []
         let nested = writeConcernError?["errorLabels"]?.document?.values.compactMap(\.text) ?? []
@@ -185,10 +187,10 @@ extension BSONDocument {
     /// statement.
     var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
 
-    /// The number of documents that completed statements changed.
+    /// The number of documents that completed statements changed; `nil` if the reply does not contain it.
     var modifiedAtLeast: Int? { self["nModified"]?.integer }
 
-    /// The part of the reply that contains the code's name.
+    /// The part of the reply that contains the name of the code.
     fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }
 }
 

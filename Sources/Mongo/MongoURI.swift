@@ -14,7 +14,7 @@ package struct MongoURI: ~Copyable {
 
     deinit { unsafe mongoc_uri_destroy(handle) }
 
-    /// Parses `mongodb://…` or `mongodb+srv://…`; the latter asks the DNS.
+    /// Parses `mongodb://…` or `mongodb+srv://…`; for the latter, asks the DNS for the addresses.
     /// - Throws: ``MongoError`` with the reason, never with the string itself.
     package static func parse(_ text: String) throws(MongoError) -> MongoURI {
         Driver.start()
@@ -45,7 +45,7 @@ extension MongoURI {
     /// The replica set's name; `nil` when the string names none.
     package var replicaSet: String? { unsafe mongoc_uri_get_replica_set(handle).map { unsafe String(cString: $0) } }
 
-    /// The addresses, as `host:port`; for a `mongodb+srv` string, its one host.
+    /// The addresses, as `host:port`; for a `mongodb+srv` string, only the host that it names.
     package var hosts: [String] {
         if let service = unsafe mongoc_uri_get_srv_hostname(handle) { return [unsafe String(cString: service)] }
         var hosts: [String] = []
@@ -67,12 +67,12 @@ extension MongoURI {
     /// Whether connections are encrypted.
     package var isEncrypted: Bool { unsafe mongoc_uri_get_tls(handle) }
 
-    /// How long to search for a suitable server.
+    /// The time to search for a suitable server.
     package var serverSelectionTimeout: Duration {
         .milliseconds(integer(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, fallback: 30_000))
     }
 
-    /// How long to wait for one connection.
+    /// The time to wait for one connection.
     package var connectTimeout: Duration { .milliseconds(integer(MONGOC_URI_CONNECTTIMEOUTMS, fallback: 10_000)) }
 
     /// The string with `***` for the password, and without its options, because they may contain further secrets.
@@ -85,10 +85,10 @@ extension MongoURI {
 }
 
 extension MongoURI {
-    /// Whether the string itself, or an earlier call here, set the option.
+    /// Whether the connection string, or an earlier call of `set`, sets the option.
     func has(_ option: String) -> Bool { unsafe mongoc_uri_has_option(handle, option) }
 
-    /// The option's number, or `fallback`.
+    /// Returns the number that the option is set to; `fallback` if it is not set.
     func integer(_ option: String, fallback: Int32) -> Int32 {
         unsafe mongoc_uri_get_option_as_int32(handle, option, fallback)
     }
@@ -117,7 +117,7 @@ extension MongoError {
 }
 
 extension MongoURI {
-    /// Refuses a user without a password where the login needs one, because the driver would crash.
+    /// Throws an error for a user without a password where the login needs one, because the driver would crash.
     func checkLogin() throws(MongoError) {
         guard let username, !username.isEmpty else { return }
         let mechanism = unsafe mongoc_uri_get_auth_mechanism(handle).map { unsafe String(cString: $0) }
@@ -129,8 +129,9 @@ extension MongoURI {
             .command, .passwordMissing, message: "the user \"\(username)\" has no password", host: address)
     }
 
-    /// Refuses TLS files that cannot work: the driver would only report a failed handshake, and would ask on the
-    /// terminal for the missing password of an encrypted key.
+    /// Throws an error for TLS files that cannot work.
+    ///
+    /// The driver would only report a failed handshake, and ask on the terminal for the password of an encrypted key.
     func checkTLS() throws(MongoError) {
         guard isEncrypted else { return }
         if let file = text(MONGOC_URI_TLSCAFILE) {

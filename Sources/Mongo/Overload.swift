@@ -1,13 +1,13 @@
 internal import Concurrency
 internal import Synchronization
 
-/// The waiting of commands while the server sheds load.
+/// Makes commands wait while the server sheds load.
 ///
-/// A refused read is sent again in its place, and so is a write that the server had not begun: after the pauses of the
-/// drivers' specification "client backpressure", and for as long as necessary. A caller with other work in the
-/// meantime, such as keeping a lease, sets a limit with ``within(_:_:)`` and waits by itself.
+/// A refused read, or a refused write that the server had not begun, is sent again by the call that sent it, for as
+/// long as necessary. The pauses are those of the drivers' specification "client backpressure". A caller with other
+/// work in the meantime, such as keeping a lease, sets a limit with ``within(_:_:)`` and waits by itself.
 package final class Overload: Sendable {
-    /// The longest time that a command of the current thread waits in its place.
+    /// The longest time that a command of the current thread waits before the refusal is thrown.
     package struct Limit: Sendable {
         /// The longest wait of a command that reads.
         var reads: Duration
@@ -44,14 +44,15 @@ package final class Overload: Sendable {
         try $limit.withValue(limit, operation: body)
     }
 
-    /// Returns the pause after so many refusals in a row: up to 10 s, with full jitter, so that clients do not all
-    /// return together.
+    /// Returns the pause after so many refusals in a row: a random time of at most 10 s.
+    ///
+    /// The time is random (full jitter), so that clients do not all return together.
     package static func pause(after refusals: Int) -> Duration {
         let longest = min(10_000, 100 << min(max(refusals, 1) - 1, 10))
         return .milliseconds(Int.random(in: 0...longest))
     }
 
-    /// Sets how the waits in place are ended and reported.
+    /// Sets how the waits of commands are ended and reported.
     /// - Parameters:
     ///   - isStopped: returns whether a stop was requested.
     ///   - onWait: receives the server's message once a command has waited for 2 s, at most every 30 s.
@@ -76,7 +77,7 @@ package final class Overload: Sendable {
         }
     }
 
-    /// The wait of one command.
+    /// The wait of one command while the server refuses it.
     struct Wait {
         private let overload: Overload
         private let started = ContinuousClock.now

@@ -1,8 +1,8 @@
-/// Actions on a resource that a user needs permission for.
+/// Actions on a resource for which a user needs permission.
 package struct Privilege: Hashable, Sendable {
     /// The actions, as a role lists them: "find".
     package let actions: [String]
-    /// The resource; a collection as `database.collection`.
+    /// The resource in words; a collection is written `database.collection`.
     package let resource: String
 
     /// Reads the missing privilege from mongod's refusal, such as `not authorized on app to execute command { find:
@@ -24,7 +24,7 @@ package struct Privilege: Hashable, Sendable {
         }
     }
 
-    /// The actions that each command needs on its collection, its database or the cluster.
+    /// The actions for which each command needs permission on its collection, its database or the cluster.
     private static let actions: [String: [String]] = [
         "find": ["find"], "aggregate": ["find"], "count": ["find"], "distinct": ["find"], "getMore": ["find"],
         "insert": ["insert"], "update": ["update"], "delete": ["remove"],

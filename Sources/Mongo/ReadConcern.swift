@@ -3,11 +3,11 @@ internal import CMongoC
 
 /// The data that a read may see.
 ///
-/// Open: the server defines the levels.
+/// The server defines the levels, so it may have others.
 package struct ReadConcern: RawRepresentable, Hashable, Sendable {
     /// The server's name of the level.
     package let rawValue: String
-    /// Wraps a level.
+    /// Creates a read concern from the server's name of the level.
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// The member's current data.
@@ -39,6 +39,8 @@ extension MongoURI {
         return ReadConcern(rawValue: unsafe String(cString: level))
     }
 
+    /// Sets the read concern of the connection string.
+    ///
     /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies.
     func set(_ concern: ReadConcern) {
         let handle = unsafe mongoc_read_concern_new()

@@ -17,14 +17,14 @@ package struct ReadPreference: Hashable, Sendable {
         case nearest
     }
 
-    /// The kind of member.
+    /// The kind of member that answers.
     package var mode: Mode
     /// Sets of tags, of which the first that matches a member is used; empty for any member.
     package var tags: [BSONDocument]
-    /// The largest lag of a secondary; at least 90 seconds.
+    /// The largest lag of a secondary, at least 90 seconds; `nil` for any lag.
     package var maxStaleness: Duration?
 
-    /// Makes a preference.
+    /// Creates a preference from its parts.
     package init(_ mode: Mode, tags: [BSONDocument] = [], maxStaleness: Duration? = nil) {
         self.mode = mode
         self.tags = tags
@@ -38,7 +38,7 @@ package struct ReadPreference: Hashable, Sendable {
 }
 
 extension ReadPreference {
-    /// Lends the driver's form to `body`; the corresponding C type is `mongoc_read_prefs_t`.
+    /// Calls `body` with the driver's read preference; the corresponding C type is `mongoc_read_prefs_t`.
     func withHandle<R, E: Error>(_ body: (OpaquePointer) throws(E) -> R) throws(E) -> R {
         let tags = BSONValue.array(of: tags.map { .object($0) }).document ?? BSONDocument()
         let seconds = maxStaleness.map { $0.components.seconds } ?? -1
@@ -50,7 +50,9 @@ extension ReadPreference {
 }
 
 extension MongoURI {
-    /// Sets the mode; keeps the tags and the staleness of the string if none are given, unless the mode is `primary`.
+    /// Sets the read preference of the connection string.
+    ///
+    /// If `preference` has neither tags nor a staleness, those of the string stay, unless the mode is `primary`.
     ///
     /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies.
     func set(_ preference: ReadPreference) {
@@ -67,7 +69,7 @@ extension MongoURI {
 }
 
 extension ReadPreference? {
-    /// Lends the driver's form, or nothing, to `body`.
+    /// Calls `body` with the driver's read preference, or with `nil` if there is none.
     func withHandle<R, E: Error>(_ body: (OpaquePointer?) throws(E) -> R) throws(E) -> R {
         guard let self else { return try body(nil) }
         return try unsafe self.withHandle { handle throws(E) in try unsafe body(handle) }

@@ -1,10 +1,11 @@
 package import BSON
 
-/// The documents in the order in which one member stores its records, batch by batch; its calls block.
+/// The documents of a collection in the order in which one member stores them, batch by batch.
 ///
-/// This costs the server half of a scan over an index. After each batch, the server reports the number of the last
-/// record, after which a later scan can resume: `$_requestResumeToken` and `$_resumeAfter`, from 4.4 on. A record keeps
-/// its number as long as its document exists; the numbers are valid only on that member.
+/// The cursor's calls block the thread until the server answers. Reading in this order costs the server half as much as
+/// a scan over an index. A stored document is a record, which has a number. After each batch, the server reports the
+/// number of the last record, after which a later scan can resume: `$_requestResumeToken` and `$_resumeAfter`, from 4.4
+/// on. A record keeps its number as long as its document exists; the numbers are valid only on that member.
 package struct RecordCursor: ~Copyable {
     private let lease: ClientLease
     private let namespace: Namespace
@@ -14,7 +15,8 @@ package struct RecordCursor: ~Copyable {
     private let reads: MemberReads
     private var id: Int64 = 0
     private var batch = ReplyBatch()
-    /// The last record of the current batch; `nil` if the server does not report it, as at the collection's end.
+    /// The number of the last record in the current batch; `nil` if the server reports none, as at the collection's
+    /// end.
     package private(set) var position: Int64?
 
     init(
@@ -41,11 +43,11 @@ package struct RecordCursor: ~Copyable {
     }
 
     /// Fetches the next batch, which may be empty.
-    /// - Returns: `false` when there is none; the batch before is then freed, too.
-    /// - Throws: ``MongoError`` of code `keyNotFound` when the record to resume after no longer exists; the cursor
-    ///   cannot be used after that.
+    /// - Returns: `false` when there is none; the previous batch is then freed, too.
+    /// - Throws: ``MongoError``, with the code `keyNotFound` when the record to resume after no longer exists; the
+    ///   cursor cannot be used after an error.
     package mutating func advance() throws(MongoError) -> Bool {
-        // Freed before the next batch arrives, because both together would take twice the memory.
+        // The current batch is freed before the next one arrives, because both together would take twice the memory.
         batch = ReplyBatch()
         let reply: ReplyBatch
         if let find = first.take() {
@@ -69,7 +71,7 @@ package struct RecordCursor: ~Copyable {
         return true
     }
 
-    /// Lends the documents of the current batch.
+    /// Calls `body` with each document of the current batch.
     /// - Parameter body: returns `false` to stop.
     /// - Returns: whether `body` received all documents.
     package func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool { try batch.forEach(body) }

@@ -25,17 +25,19 @@ package enum Redaction {
     /// value.
     ///
     /// mongod writes "PlanExecutor error during aggregation", "Plan executor error during update" and the like, and
-    /// mongos repeats it.
+    /// mongos repeats these texts.
     static func isOfEvaluation(_ message: String) -> Bool { message.contains("xecutor error during ") }
 
-    /// Returns the reason why a statement of a write was refused, without values, because a document caused the
-    /// refusal.
+    /// Returns the reason why a statement of a write was refused, without values.
+    ///
+    /// A document caused the refusal, so most parts of the message may be values.
     static func writeMessage(_ message: String, _ code: MongoError.Code) -> String {
         code == .duplicateKey ? serverMessage(message) : valueMessage(message)
     }
 
-    /// Returns a text about a value, from mongod or another source, without every part that may be a value: numbers,
-    /// text in quotes or braces, and text after a colon, where mongod prints strings without quotes.
+    /// Returns a text about a value, from mongod or another source, without every part that may be a value.
+    ///
+    /// These are numbers, text in quotes or braces, and text after a colon, where mongod prints strings without quotes.
     package static func valueMessage(_ message: String) -> String {
         let mark = " :: caused by ::"
         // The part up to the first mark says what mongod was doing, and stays; a value may contain another mark.
@@ -54,7 +56,7 @@ package enum Redaction {
 
     /// Removes text in single quotes, except the names of an operator's arguments.
     ///
-    /// mongod does not escape quotes, and a value may contain some, so everything from the first to the last is
+    /// mongod does not escape quotes, and a value may contain quotes, so everything from the first to the last one is
     /// removed.
     private static func withoutQuoted(_ text: String) -> String {
         var quotes = text.indices.filter { text[$0] == "'" && !text.isApostrophe($0) }[...]
@@ -76,7 +78,9 @@ package enum Redaction {
         "chars", "find", "replacement", "regex", "options", "n", "k", "v", "field", "value", "as", "cond", "in",
     ]
 
-    /// Removes the text after the first colon, except the colon after an operator's name, as in "$substrCP: …".
+    /// Removes the text after the first colon.
+    ///
+    /// A colon after an operator's name, as in "$substrCP: …", does not count.
     private static func cutBehindColon(_ text: String) -> String {
         var start = text.startIndex
         while let colon = text[start...].firstRange(of: ": ") {
@@ -87,7 +91,7 @@ package enum Redaction {
         return text
     }
 
-    /// Replaces numbers, dates and booleans, which are values; keeps a number's count of bits, and digits in a name.
+    /// Replaces numbers, dates and booleans, which are values; keeps bit counts such as `32-bit`, and digits in names.
     private static func withoutNumbers(_ text: String) -> String {
         text.replacing(/(?<name>[$A-Za-z_][$A-Za-z0-9_]*)|(?<bits>[0-9]+-bit)|[0-9][-+0-9.:TZEe]*/) { match in
             if let name = match.name { return ["true", "false", "NaN", "inf", "Infinity"].contains(name) ? "#" : name }

@@ -6,14 +6,15 @@ internal import CMongoC
 struct ReplyBatch: ~Copyable {
     private var reply = unsafe cmongoc_reply()
 
-    /// Makes an empty batch.
+    /// Creates an empty batch.
     init() {}
 
     init(owning reply: cmongoc_reply) { unsafe self.reply = reply }
 
     deinit { if let data = unsafe reply.data { unsafe bson_free(data) } }
 
-    /// Returns the cursor's number, which is 0 if there are no more batches, and the last record of this batch.
+    /// Returns the cursor's number and the number of the last record of this batch.
+    /// - Returns: `id` is 0 if there are no more batches; `record` is `nil` if the reply has no number of a record.
     func place() throws(BSONError) -> (id: Int64, record: Int64?) {
         guard let data = unsafe reply.data else { return (0, nil) }
         let view = try BSONView(unsafe RawSpan(_unsafeStart: data, byteCount: Int(reply.length)))
@@ -28,7 +29,7 @@ struct ReplyBatch: ~Copyable {
         return (cursor.int64(id), record)
     }
 
-    /// Lends every document to `body`.
+    /// Calls `body` with every document of the batch.
     /// - Parameter body: returns `false` to stop.
     /// - Returns: whether `body` received all documents.
     func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool {
@@ -43,7 +44,7 @@ struct ReplyBatch: ~Copyable {
         var position = batch.firstPosition
         while let element = try batch.next(&position) {
             guard element.type == .object else { continue }
-            // Offsets in a document count from its own first byte.
+            // Each document gets a span of its bytes, so that its offsets count from its own first byte.
             let bytes = batch.bytes.extracting(element.valueOffset..<element.valueOffset + element.valueLength)
             guard try body(try BSONView(bytes)) else { return false }
         }
@@ -52,7 +53,7 @@ struct ReplyBatch: ~Copyable {
 }
 
 extension ClientLease {
-    /// Runs a `find` or a `getMore` on the member that the options name.
+    /// Runs a `find` or a `getMore` on the member that the options name, and returns its reply.
     func runForBatch(
         _ command: BSONDocument, on database: String, options: BSONDocument
     ) throws(MongoError) -> ReplyBatch {

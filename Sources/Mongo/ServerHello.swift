@@ -24,7 +24,7 @@ package struct ServerHello: Sendable {
     /// The newest version of the wire protocol that the server supports: 9 is 4.4, 13 is 5.0, 17 is 6.0, 21 is 7.0, 25
     /// is 8.0.
     package let maxWireVersion: Int
-    /// The largest document, in bytes.
+    /// The size in bytes of the largest document that the server accepts.
     package let maxDocumentSize: Int
     /// The whole reply, for other fields such as `lastWrite`, `electionId` and `hosts`.
     package let reply: BSONDocument
@@ -51,7 +51,7 @@ package struct ServerHello: Sendable {
 package struct BuildInfo: Sendable {
     /// The version, such as "6.0.5".
     package let version: String
-    /// The numbers of the version, major first.
+    /// The version as numbers, the major version first.
     package let numbers: [Int]
     /// The whole reply, for other fields.
     package let reply: BSONDocument
@@ -62,14 +62,14 @@ package struct BuildInfo: Sendable {
         self.reply = reply
     }
 
-    /// Whether the server is that version or a later one.
+    /// Whether the server has this version or a later one.
     package func isAtLeast(_ major: Int, _ minor: Int = 0) -> Bool {
         !numbers.lexicographicallyPrecedes([major, minor])
     }
 }
 
 extension Client {
-    /// Asks the primary for its description, or with `readPreference` the member that would answer reads.
+    /// Asks the primary for its description; with `readPreference`, asks the member that would answer reads.
     /// - Throws: ``MongoError``.
     package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
         do throws(MongoError) {

@@ -46,7 +46,9 @@ package struct Session: ~Copyable {
         return UInt64(seconds) << 32 | UInt64(ordinal)
     }
 
-    /// Makes later reads see at least the data of that cluster time; a time before ``operationTime`` changes nothing.
+    /// Makes later reads see at least the data of the cluster time `time`.
+    ///
+    /// If that is before ``operationTime``, nothing changes.
     ///
     /// The corresponding C function is `mongoc_client_session_advance_operation_time`.
     package func advance(to time: UInt64) {
@@ -60,9 +62,9 @@ package struct Session: ~Copyable {
 extension Session {
     /// Begins a transaction.
     ///
-    /// The operations that use ``options(adding:)`` from now on belong to it. They see one point in time, and happen
-    /// all together or not at all. The change events of its writes name this session. The corresponding C function is
-    /// `mongoc_client_session_start_transaction`.
+    /// The operations that use ``options(adding:)`` from now on belong to the transaction. They see one point in time,
+    /// and happen all together or not at all. The change events of its writes name this session. The corresponding C
+    /// function is `mongoc_client_session_start_transaction`.
     /// - Parameter commitLimit: the longest time for the server to commit, and for a majority to acknowledge it.
     /// - Throws: ``MongoError`` when a transaction is already running, or the deployment does not support transactions.
     package func startTransaction(commitLimit: Duration) throws(MongoError) {
@@ -103,7 +105,7 @@ extension Client {
         try runCommand(["killSessions": .array(of: sessions.map { .object($0) })], on: "admin")
     }
 
-    /// Returns the deployment's current cluster time, as a timestamp's bits; 0 if the server has none.
+    /// Returns the deployment's current cluster time, as the bits of a timestamp; 0 if the server has none.
     /// - Throws: ``MongoError``.
     package func operationTime() throws(MongoError) -> UInt64 {
         let session = try startSession()

@@ -1,4 +1,4 @@
-/// The text of a connection string that might not be valid, read for its secrets, its files and a defect.
+/// The text of a connection string that might not be valid, searched for its secrets, its files and a defect.
 struct URIText {
     private let text: String
 
@@ -6,8 +6,8 @@ struct URIText {
 
     /// A defect that the driver would not notice; `nil` if there is none.
     ///
-    /// The driver splits at the first `@` and `/`, so that the rest of a password that was not escaped would become the
-    /// name of a host or a database, and be shown.
+    /// The driver splits at the first `@` and `/`. If a password contains one of them unescaped, the rest of it would
+    /// become the name of a host or a database, and be shown.
     var defect: String? {
         guard text.hasPrefix("mongodb://") || text.hasPrefix("mongodb+srv://") else {
             return "it must begin with mongodb:// or mongodb+srv://"
@@ -23,8 +23,9 @@ struct URIText {
     /// The user, the password, and the values of options that contain a secret, as written in the string.
     var secrets: [String] { userInfo + secretOptions }
 
-    /// The text between the scheme and the last `@`, split at its first colon: an unescaped password may contain any
-    /// character.
+    /// The text between the scheme and the last `@`, split at its first colon.
+    ///
+    /// An unescaped password may contain any character, so the last `@` counts.
     private var userInfo: [String] {
         let rest = text.split(separator: "://", maxSplits: 1).last ?? ""
         guard let at = rest.lastIndex(of: "@") else { return [] }

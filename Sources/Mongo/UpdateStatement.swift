@@ -2,7 +2,7 @@ package import BSON
 
 /// One statement of the `update` command.
 package struct UpdateStatement: Hashable, Sendable {
-    /// The filter for the documents.
+    /// The filter for the documents to update.
     package var filter: BSONDocument
     /// The change: operators, a pipeline (an `array`), or a whole document.
     package var update: BSONValue
@@ -17,7 +17,7 @@ package struct UpdateStatement: Hashable, Sendable {
     /// The collation for comparing strings.
     package var collation: BSONDocument?
 
-    /// Makes a statement.
+    /// Creates a statement from its parts.
     package init(
         _ filter: BSONDocument, _ update: BSONValue, isMulti: Bool = false, isUpsert: Bool = false,
         hint: BSONValue? = nil, arrayFilters: [BSONDocument] = [], collation: BSONDocument? = nil
@@ -31,7 +31,7 @@ package struct UpdateStatement: Hashable, Sendable {
         self.collation = collation
     }
 
-    /// The statement in the form of the command.
+    /// The statement as the `update` command takes it.
     var document: BSONDocument {
         var builder = BSONBuilder()
         builder.append("q", .object(filter))
@@ -47,7 +47,7 @@ package struct UpdateStatement: Hashable, Sendable {
 
 /// One statement of the `delete` command.
 package struct DeleteStatement: Hashable, Sendable {
-    /// The filter for the documents.
+    /// The filter for the documents to remove.
     package var filter: BSONDocument
     /// Whether all matching documents are removed, or only the first.
     package var isMulti: Bool
@@ -56,7 +56,7 @@ package struct DeleteStatement: Hashable, Sendable {
     /// The collation for comparing strings.
     package var collation: BSONDocument?
 
-    /// Makes a statement.
+    /// Creates a statement from its parts.
     package init(
         _ filter: BSONDocument, isMulti: Bool = false, hint: BSONValue? = nil, collation: BSONDocument? = nil
     ) {
@@ -66,7 +66,7 @@ package struct DeleteStatement: Hashable, Sendable {
         self.collation = collation
     }
 
-    /// The statement in the form of the command.
+    /// The statement as the `delete` command takes it.
     var document: BSONDocument {
         var builder = BSONBuilder()
         builder.append("q", .object(filter))
@@ -78,8 +78,9 @@ package struct DeleteStatement: Hashable, Sendable {
 }
 
 extension Array {
-    /// Splits the elements into slices of at most `count` elements and `bytes` bytes; a larger element gets a slice of
-    /// its own.
+    /// Splits the elements into slices of at most `count` elements and `bytes` bytes.
+    ///
+    /// An element of more than `bytes` bytes gets a slice of its own.
     package func slices(count: Int = .max, bytes: Int, size: (Element) -> Int) -> [[Element]] {
         var slices: [[Element]] = []
         var start = 0
@@ -97,12 +98,12 @@ extension Array {
 }
 
 extension [BSONValue] {
-    /// A quarter of the largest document that the server accepts.
+    /// The most bytes in a slice: a quarter of the largest document that the server accepts.
     private static var sliceSize: Int { 4 << 20 }
-    /// The most bytes that an array element takes besides its value, for its type and its number.
+    /// The most bytes that an array element takes in addition to its value, for its type and its number.
     private static var overhead: Int { 10 }
 
-    /// Splits the values into slices that fit a command each: at most 4 MiB, unless a single value is larger.
+    /// Splits the values into slices of which each fits a command: at most 4 MiB, unless a single value is larger.
     /// - Parameter count: the most values in a slice.
     package func commandSlices(count: Int = .max) -> [[BSONValue]] {
         slices(count: count, bytes: Self.sliceSize) { $0.byteCount + Self.overhead }

@@ -32,8 +32,9 @@ package struct UserPrivileges: Sendable {
     package let user: String
     private let granted: [(resource: BSONDocument, actions: Set<String>)]
 
-    /// Reads a reply; `nil` if no user is logged in, as on a deployment without access control, which decides by
-    /// itself.
+    /// Reads a reply; `nil` if no user is logged in, as on a deployment without access control.
+    ///
+    /// Then only the deployment itself can decide what is allowed.
     package init?(connectionStatus reply: BSONDocument) {
         guard let info = reply["authInfo"]?.document, let users = info["authenticatedUsers"]?.document,
             let user = users.values.first?.document?["user"]?.text,
@@ -51,8 +52,9 @@ package struct UserPrivileges: Sendable {
         granted.contains { $0.actions.contains(action) && Self.covers($0.resource, resource) }
     }
 
-    /// Whether the granted resource covers the asked one, as the server decides: an empty name means every name, except
-    /// the server's own collections.
+    /// Whether the granted resource covers the one in question, as the server decides.
+    ///
+    /// An empty name means every name, except the names of the server's own collections.
     private static func covers(_ granted: BSONDocument, _ asked: PrivilegeResource) -> Bool {
         if granted["anyResource"]?.isTrue == true { return true }
         guard let database = granted["db"]?.text, let collection = granted["collection"]?.text else {

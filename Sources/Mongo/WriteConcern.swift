@@ -17,10 +17,10 @@ package struct WriteConcern: Hashable, Sendable {
     package var acknowledgement: Acknowledgement
     /// Whether the write must be in their journal; `nil` for the server's default.
     package var isJournaled: Bool?
-    /// How long to wait for the members; `nil` for no limit.
+    /// The time to wait for the members; `nil` for no limit.
     package var timeout: Duration?
 
-    /// Makes a concern.
+    /// Creates a write concern from its parts.
     package init(_ acknowledgement: Acknowledgement, isJournaled: Bool? = nil, timeout: Duration? = nil) {
         self.acknowledgement = acknowledgement
         self.isJournaled = isJournaled
@@ -45,6 +45,8 @@ package struct WriteConcern: Hashable, Sendable {
 }
 
 extension MongoURI {
+    /// Sets the write concern of the connection string.
+    ///
     /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies.
     func set(_ concern: WriteConcern) {
         let handle = unsafe mongoc_write_concern_new()
@@ -63,7 +65,7 @@ extension MongoURI {
 }
 
 extension Duration {
-    /// Whole milliseconds for the driver; at least 1, because 0 means no limit to the driver.
+    /// The duration in whole milliseconds for the driver; at least 1, because 0 means no limit to the driver.
     var driverMilliseconds: Int32 {
         let parts = components
         return max(1, Int32(clamping: parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000))

@@ -47,29 +47,29 @@ extension WriteReply {
     }
 }
 
-/// One statement of a write that the server refused.
+/// One statement of a write that the server refused, with the reason.
 package struct WriteError: Hashable, Sendable {
     /// The statement's index in the command.
     package let index: Int
-    /// The reason.
+    /// The code of the error.
     package let code: MongoError.Code
     /// The server's message, without quoted documents and values.
     package let message: String
     /// The key that another document already has in a unique index, as a document of the index's fields; `nil` for
     /// other errors.
     ///
-    /// It contains a document's values.
+    /// The key contains a document's values.
     package let takenKey: BSONDocument?
 }
 
 extension WriteError {
-    /// The same error, as that of the whole command.
+    /// The same error as an error of the whole command.
     package var asWhole: MongoError { MongoError(self, labels: [], host: nil) }
 
     /// Whether the statement's document caused the error: see ``MongoError/isOfOneDocument``.
     package var isOfOneDocument: Bool { asWhole.isOfOneDocument }
 
-    /// Returns the `writeErrors` of a reply, in its order.
+    /// Returns the `writeErrors` of a reply, in the reply's order.
     static func all(of reply: BSONDocument) -> [WriteError] {
         (reply["writeErrors"]?.document?.values ?? []).map { value in
             let error = value.document ?? BSONDocument()

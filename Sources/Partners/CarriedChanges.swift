@@ -3,10 +3,12 @@ import JobState
 import Mongo
 import Running
 
-/// The times up to which the changes of pairs are carried over, beyond the recorded positions of the change streams.
+/// The pairs whose changes were carried over after the positions in the change streams were last saved.
 ///
-/// Each transaction that writes pairs also records them here, so that the mirror after a killed one does not take a
-/// change that was already carried over for a new one.
+/// A pair is an original and the partner's document that belongs to it. Each transaction that writes pairs also records
+/// their keys in the state database, with the time up to which their changes are carried over. If a mirror is killed
+/// before it saves its positions, the next mirror receives the same changes again, and recognises from these records
+/// that they are already carried over.
 struct CarriedChanges {
     private static let collection = "carried"
 
@@ -17,7 +19,7 @@ struct CarriedChanges {
 
     init(job: String) { self.job = job }
 
-    /// Reads the records of earlier runs' transactions.
+    /// Reads the records that the transactions of earlier runs left in the state database.
     mutating func load(_ client: StoreClient) throws {
         var cursor = client.all(Self.collection, ["_id.job": .string(job)])
         while let record = try cursor.nextDocument() {
@@ -31,10 +33,10 @@ struct CarriedChanges {
         }
     }
 
-    /// Whether a change of a pair at a time is already carried over.
+    /// Whether an earlier run already carried over the change that a pair had at the given time.
     func hold(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
-    /// Records, in a transaction, that all changes of these pairs up to a time are carried over.
+    /// Records, in a transaction, that all changes of these pairs up to the given time are carried over.
     mutating func record(
         _ keys: [IDKey], until time: ClusterTime, in database: String, of client: borrowing Client,
         options: BSONDocument
@@ -49,8 +51,10 @@ struct CarriedChanges {
         written = time
     }
 
-    /// Deletes the records up to a time, once the recorded positions of all streams have reached it, because no stream
-    /// reports those changes again.
+    /// Deletes the records whose time is not after the given one.
+    ///
+    /// The caller has saved positions in all change streams that reach this time, so no stream reports those changes
+    /// again.
     mutating func forget(upTo time: ClusterTime, under kernel: borrowing Kernel) throws {
         guard written != nil else { return }
         let job = job

@@ -8,10 +8,11 @@ import Running
 struct CopyWriter {
     let namespace: Namespace
 
-    /// Inserts documents; existing ones stay, because an earlier run inserted them.
+    /// Inserts documents; a document that already exists stays as it is, because an earlier run inserted it.
     ///
-    /// The pipeline starts from the record of the lease, so that the server inserts nothing after the lease has ended.
-    /// - Returns: the `_id`s of the documents that the server refuses, with its code.
+    /// The aggregation pipeline begins with a match on the lease's document in the state database, so that the server
+    /// inserts nothing after the lease has ended.
+    /// - Returns: the `_id`s of the documents that the server refuses, each with the server's error code.
     func insert(_ documents: [BSONDocument], under kernel: inout Kernel) throws -> [(id: BSONValue, code: Int)] {
         var refused: [(id: BSONValue, code: Int)] = []
         for slice in documents.map({ BSONValue.object($0) }).commandSlices(count: 1_000) {
@@ -23,7 +24,7 @@ struct CopyWriter {
                     refused += rest.compactMap { $0["_id"] }.map { ($0, error.code.rawValue) }
                     continue
                 }
-                // The other documents are still inserted.
+                // Each half is inserted separately, so that only the refused document is left out.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     refused += try insert(Array(part), under: &kernel)

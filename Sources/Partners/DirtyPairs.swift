@@ -2,20 +2,22 @@ import BSON
 import Following
 
 /// The pairs that clients changed and that are not yet carried over, in the order of their first change.
+///
+/// A pair is an original and the partner's document that belongs to it.
 struct DirtyPairs {
-    /// The times of a document's changes.
+    /// The times of the changes of one document of a pair.
     struct Change: Hashable {
-        /// The first change since the document was carried over, by the deployment's clock.
+        /// The time of the first change since the document was carried over.
         var first: ClusterTime
-        /// The last change.
+        /// The time of the last change.
         var last: ChangeTime
 
-        /// Takes a single change, or the last and the first of several.
+        /// Makes the times of a single change, or of several changes between `first` and `last`.
         init(at last: ChangeTime, since first: ChangeTime? = nil) {
             (self.last, self.first) = (last, (first ?? last).cluster)
         }
 
-        /// Joins the changes of one document.
+        /// Combines two lists of changes of the same document.
         static func + (left: Change, right: Change) -> Change {
             var sum = left.last.cluster >= right.last.cluster ? left : right
             sum.first = min(left.first, right.first)
@@ -23,13 +25,15 @@ struct DirtyPairs {
         }
     }
 
-    /// A pair that changed.
+    /// The changes of a pair that are not yet carried over.
     struct Pair {
-        /// The changes on each side.
+        /// The times of the changes on each side; a side without a change has no entry.
         var changes: [PartnerSide: Change] = [:]
-        /// Whether it is not known which side changed, so that no document counts as deleted.
+        /// Whether it is not known which document of the pair changed; then a missing document does not count as
+        /// deleted.
         var isUnknown = false
-        /// The number of the taking in which the pair first appeared.
+        /// The number of the taking that first reported a change of the pair; a taking is one read of both change
+        /// streams.
         var taking: Int
         /// The time of the first change, in milliseconds since 1970; `nil` if it is not known.
         var since: Int64?
@@ -42,13 +46,13 @@ struct DirtyPairs {
     var isEmpty: Bool { pairs.isEmpty }
     var count: Int { pairs.count }
 
-    /// The number of the oldest taking with a pair that is not yet carried over.
+    /// The number of the oldest taking with a pair that is not yet carried over; `nil` if there is none.
     var oldestTaking: Int? { pairs.values.lazy.map(\.taking).min() }
 
     /// The time of the oldest change that is not yet carried over, in milliseconds since 1970.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Notes changes of a document, by the last and the first one.
+    /// Adds changes of one document of a pair, given by the times of the last and the first one.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, taking: Int,
         isUnknown: Bool = false
@@ -58,10 +62,10 @@ struct DirtyPairs {
         join(key, Pair(changes: [side: change], isUnknown: isUnknown, taking: taking, since: since))
     }
 
-    /// Notes that a held pair can be tried again; ``HeldPairs`` has its changes.
+    /// Adds a held pair, so that the mirror tries again to carry it over; ``HeldPairs`` has the times of its changes.
     mutating func add(_ key: IDKey, taking: Int) { join(key, Pair(taking: taking)) }
 
-    /// Takes the first pairs.
+    /// Removes and returns the pairs that changed first, at most `count`.
     mutating func take(_ count: Int) -> [(key: IDKey, pair: Pair)] {
         var taken: [(key: IDKey, pair: Pair)] = []
         while taken.count < count, start < queue.count {
@@ -76,7 +80,7 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Takes the changes of a pair up to a time; later changes stay.
+    /// Removes and returns the changes of a pair up to the given time; later changes stay.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }
@@ -91,10 +95,10 @@ struct DirtyPairs {
         return due
     }
 
-    /// Puts back a pair whose changes could not be carried over.
+    /// Adds a pair again whose changes could not be carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
-    /// Merges new changes of a pair into the known ones.
+    /// Merges new changes of a pair into those that are already listed.
     private mutating func join(_ key: IDKey, _ other: Pair) {
         guard var pair = pairs[key] else {
             pairs[key] = other

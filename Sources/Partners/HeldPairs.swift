@@ -6,21 +6,21 @@ import Running
 
 /// The pairs with a change that cannot be carried over, and the documents that cannot have a counterpart.
 ///
-/// Until such a pair is resolved, neither document overwrites the other. The state database lists the pairs with the
-/// times of their changes, so that a later run knows which of the two documents changed last.
+/// Until such a pair is resolved, neither of its two documents overwrites the other. The state database lists the pairs
+/// with the times of their changes, so that a later run knows which of the two documents changed last.
 struct HeldPairs {
     /// A pair with a change that cannot be carried over.
     struct Held: Hashable {
         /// The side of the document that cannot exist on the other side.
         var side: PartnerSide
-        /// The reason.
+        /// The reason why that document cannot exist on the other side.
         var refusal: Refusal
-        /// The changes that wait to be carried over.
+        /// The changes of both documents that wait to be carried over, by side.
         var changes: [PartnerSide: DirtyPairs.Change]
-        /// The pair whose document has a key of a unique index that this one needs; `nil` if none is known.
+        /// The pair whose document has the unique-index key that this pair needs; `nil` if no such pair is known.
         var holder: IDKey?
 
-        /// Whether the other document changed as well.
+        /// Whether the document on the other side changed as well.
         var isConflict: Bool { changes[side.other] != nil }
     }
 
@@ -34,7 +34,7 @@ struct HeldPairs {
     private let job: String
     private var pairs: [IDKey: Held] = [:]
     private var alone: Set<Alone> = []
-    /// The pairs that wait for another pair to free a key.
+    /// The held pairs that wait for a unique-index key, by the pair that has this key.
     private var waiting: [IDKey: Set<IDKey>] = [:]
 
     init(job: String) { self.job = job }
@@ -46,14 +46,15 @@ struct HeldPairs {
 
     subscript(key: IDKey) -> Held? { pairs[key] }
 
-    /// Returns the pairs that might be carried over after a change of the given pair.
+    /// Returns the held pairs that wait for the given pair to free a unique-index key; a change of the given pair may
+    /// do so.
     func waiting(for key: IDKey) -> Set<IDKey> { waiting[key] ?? [] }
 
     private func recordID(_ side: PartnerSide, _ id: BSONValue) -> BSONValue {
         ["job": .string(job), "side": .string(side.rawValue), "id": id]
     }
 
-    /// Reads the records of earlier runs.
+    /// Reads the held pairs and documents that earlier runs recorded in the state database.
     mutating func load(_ partner: Partner, under kernel: borrowing Kernel) throws {
         let job = job
         let records = try kernel.retrying {
@@ -81,8 +82,9 @@ struct HeldPairs {
         }
     }
 
-    /// Holds a pair.
-    /// - Returns: whether the pair was not yet held for that reason, and whether the conflict is new.
+    /// Adds a pair to the held pairs, and records it in the state database.
+    /// - Returns: whether the pair was not yet held for this reason and side, and whether its two documents were not
+    ///   yet known to conflict.
     mutating func hold(
         _ key: IDKey, _ held: Held, under kernel: borrowing Kernel
     ) throws -> (isNew: Bool, isNewConflict: Bool) {
@@ -108,7 +110,7 @@ struct HeldPairs {
         return (isNew, isNewConflict)
     }
 
-    /// Holds a document that cannot have a counterpart.
+    /// Adds a document that cannot have a counterpart, and records it in the state database.
     /// - Returns: whether the document was not held before.
     mutating func hold(_ refusal: Refusal, alone side: PartnerSide, under kernel: borrowing Kernel) throws -> Bool {
         let record = recordID(side, refusal.id)
@@ -119,7 +121,7 @@ struct HeldPairs {
         return true
     }
 
-    /// Releases a pair whose documents match, or no longer exist.
+    /// Removes a pair from the held pairs, because it is carried over, its documents match, or they no longer exist.
     mutating func release(_ key: IDKey, under kernel: borrowing Kernel) throws {
         guard let held = pairs.removeValue(forKey: key) else { return }
         if let holder = held.holder { waiting[holder]?.remove(key) }
@@ -127,7 +129,7 @@ struct HeldPairs {
         try kernel.retrying { try kernel.store.client.delete(Self.collection, ids: [record]) }
     }
 
-    /// Releases a document that could not have a counterpart, and no longer exists.
+    /// Removes a document that could not have a counterpart, because it no longer exists.
     mutating func release(_ id: BSONValue, alone side: PartnerSide, under kernel: borrowing Kernel) throws {
         guard alone.remove(Alone(side: side, id: IDKey(id))) != nil else { return }
         let record = recordID(side, id)

@@ -2,24 +2,25 @@ package import BSON
 import Jobs
 import LocatedYAML
 
-/// The conversion of an `_id` for the partner, and back: to a string, or from a string.
+/// The conversion of an `_id` between the two sides of a partner: one side has strings, the other side another type.
 ///
-/// Each `_id` has one form on each side; another spelling, such as a string in capital letters, is refused.
+/// Each `_id` corresponds to exactly one `_id` on the other side. A string in another spelling, such as an ObjectId in
+/// capital letters, is refused.
 package struct IDConversion: Hashable, Sendable {
     /// The types that convert to a string and back.
     package enum Kind: String, Sendable, CaseIterable {
         case objectId, int, uuid
     }
 
-    /// The type that is not the string.
+    /// The type of the `_id`s on the side that does not have strings.
     package let kind: Kind
     /// The side whose `_id`s are strings.
     package let texts: PartnerSide
 
-    /// Makes a conversion.
+    /// Makes a conversion between `kind` and strings, which are on the given side.
     package init(_ kind: Kind, textsOn side: PartnerSide) { (self.kind, texts) = (kind, side) }
 
-    /// Reads `{from: TYPE, to: TYPE}`, where one type is string.
+    /// Reads `{from: TYPE, to: TYPE}` from a job file, where one of the two types is string.
     init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"id\"", allowed: ["from", "to"])
         let from = try members.required("from").text(of: "\"from\"")
@@ -33,12 +34,12 @@ package struct IDConversion: Hashable, Sendable {
         }
     }
 
-    /// The types, in the spelling of `from` and `to`.
+    /// The types of the original's and the partner's `_id`s, as `from` and `to` name them in a job file.
     package var types: (from: String, to: String) {
         texts == .target ? (kind.rawValue, "string") : ("string", kind.rawValue)
     }
 
-    /// Returns the `_id` on the other side; `nil` if it has no form there.
+    /// Returns the `_id` on the other side; `nil` if the `_id` cannot be converted.
     package func converted(_ id: BSONValue, from side: PartnerSide) -> BSONValue? {
         side == texts ? value(of: id) : text(of: id)
     }
@@ -61,7 +62,7 @@ package struct IDConversion: Hashable, Sendable {
             case .int: Int(text).map { .integer($0) }
             case .uuid: UUIDText.bytes(of: text).map { .binary(subtype: 4, bytes: $0) }
             }
-        // Only the spelling that the conversion back returns.
+        // A string is accepted only in the spelling that the conversion back to a string returns.
         return value.flatMap { self.text(of: $0) == id ? $0 : nil }
     }
 }

@@ -17,12 +17,14 @@ package struct Mirror: Sendable {
     let options: RunOptions
     /// Whether the mirror ends once all changes from before its start are carried over.
     let endsWhenCaughtUp: Bool
-    /// Whether every pair is compared, because the oplog no longer has the changes; if both differ, the original wins.
+    /// Whether the mirror compares every pair first, because the oplog no longer has all changes since the last run.
+    ///
+    /// Where the two documents of a pair differ, the original wins.
     let looksAtAll: Bool
     let stop: StopSignal
     let events: @Sendable (MirrorEvent) -> Void
 
-    /// Joins a job and its run options; `events` is called on any of the mirror's threads.
+    /// Makes a mirror; `events` is called on any of the mirror's threads.
     package init(
         _ partner: Partner, options: RunOptions, endsWhenCaughtUp: Bool, looksAtAll: Bool = false, stop: StopSignal,
         events: @Sendable @escaping (MirrorEvent) -> Void
@@ -32,9 +34,10 @@ package struct Mirror: Sendable {
         (self.stop, self.events) = (stop, events)
     }
 
-    /// Mirrors until a stop is requested, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks.
+    /// Mirrors until a stop is requested, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks the thread.
     /// - Parameter atTheEnd: called when the mirror ends, while the lease is held.
-    /// - Throws: ``RunError`` when another runner holds the partner, or when a side cannot be followed; ``MongoError``.
+    /// - Throws: ``RunError`` when another runner holds the partner's lease, or when a side cannot be followed;
+    ///   ``MongoError``.
     package func run(
         on pool: ClientPool, atTheEnd: (MirrorOutcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> MirrorOutcome {
@@ -59,17 +62,18 @@ package struct Mirror: Sendable {
 package enum MirrorEvent: Sendable {
     /// An event that every runner can report.
     case run(RunEvent)
-    /// The mirror follows both sides, starting so many seconds in the past.
+    /// The mirror has begun to follow both change streams, from positions at most this many seconds in the past.
     case following(behind: Int)
     /// All changes from before the mirror's start are carried over.
     case caughtUp
-    /// Both documents of a pair changed before one could be carried over.
+    /// Both documents of a pair changed before one of the changes could be carried over.
     ///
-    /// `winner` is `nil` if the change of one document cannot be carried over; then neither is overwritten.
+    /// `winner` is the side that changed last, whose document overwrites the other. It is `nil` if one of the documents
+    /// cannot be carried over; then neither is overwritten.
     case conflict(id: BSONValue, winner: PartnerSide?)
-    /// A document cannot exist on the other side.
+    /// A document of the given side cannot exist on the other side.
     case refused(PartnerSide, Refusal)
-    /// The counts so far, reported now and then.
+    /// The counts so far, reported about every second.
     case progress(MirrorCounts)
 }
 
@@ -77,17 +81,17 @@ package enum MirrorEvent: Sendable {
 package struct MirrorCounts: Sendable, Hashable {
     /// The number of changes received, including those that the mirror itself made.
     package var changes = 0
-    /// The number of documents written, by the side that they came from.
+    /// The number of documents written or deleted, by the side whose change was carried over.
     package var carried: [PartnerSide: Int] = [:]
     /// The number of changes that the mirror itself made.
     package var echoes = 0
-    /// The number of pairs in which both documents had changed.
+    /// The number of pairs in which both documents changed before one of the changes could be carried over.
     package var conflicts = 0
-    /// The number of documents that are missing on the other side, because they cannot exist there.
+    /// The number of documents that cannot be carried over now, because they cannot exist on the other side.
     package var refused = 0
     /// The age in milliseconds of the oldest change that is not yet carried over; 0 if there is none.
     package var lag = 0
-    /// The milliseconds between a change and its carrying over: the median and the 99th percentile.
+    /// The median and the 99th percentile of the milliseconds between a change and the moment when it is carried over.
     package var delays: (half: Int, most: Int) = (0, 0)
 
     /// Whether two counts are equal, ignoring the delays.
@@ -96,13 +100,13 @@ package struct MirrorCounts: Sendable, Hashable {
             && left.conflicts == right.conflicts && left.refused == right.refused && left.echoes == right.echoes
     }
 
-    /// Hashes the changes and the carried documents.
+    /// Hashes only ``changes`` and ``carried``.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(changes)
         hasher.combine(carried)
     }
 
-    /// The number of documents written.
+    /// The number of documents written or deleted on both sides.
     package var written: Int { carried.values.reduce(0, +) }
 }
 

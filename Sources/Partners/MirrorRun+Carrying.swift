@@ -8,46 +8,47 @@ import Mongo
 import Running
 import Scanning
 
-/// A pair that is being carried over.
+/// A pair that is being carried over: an original and the partner's document that belongs to it.
 struct CarriedPair {
-    /// The effect on the other document if this one is carried over.
+    /// The write to the other side's document that carries one document of the pair over.
     enum Result {
-        /// The other document is replaced by the given one, or inserted.
+        /// The other side's document is replaced by the given one, or inserted.
         case document(BSONDocument)
-        /// The other document is deleted, because this one no longer exists.
+        /// The other side's document is deleted, because this one no longer exists.
         case deletion
-        /// The other document already fits this one.
+        /// The other side's document already matches this one, so nothing is written.
         case equal
-        /// The other document cannot exist.
+        /// This document cannot be carried over, because it cannot exist on the other side.
         case refused(Refusal)
     }
 
     let key: IDKey
-    /// The new changes, and whether they are known.
+    /// The pair's changes since it was last carried over, and whether it is known which document changed.
     var dirty: DirtyPairs.Pair
-    /// The reason why the pair is held; `nil` if it is not held.
+    /// The reason why the pair is held and its changes that still wait; `nil` if the pair is not held.
     let held: HeldPairs.Held?
-    /// The `_id` on each side.
+    /// The `_id` that the pair's document has, or would have, on each side.
     let ids: [PartnerSide: BSONValue]
-    /// The documents as they were read.
+    /// The documents as they were read before the write; a side without a document has no entry.
     var documents: [PartnerSide: BSONDocument] = [:]
-    /// The partner's document that the steps make from the original, if it was already computed; the steps back were
-    /// not checked.
+    /// The result of the forward steps on the original; `nil` if it was not computed yet.
+    ///
+    /// It is not checked whether the reverse steps restore the original.
     var made: Translation.Outcome?
-    /// The effects of the changed documents, by their side.
+    /// The writes that carry the changed documents over, by the side of the changed document.
     var results: [PartnerSide: Result] = [:]
 
-    /// All waiting changes: the new ones, and those that could not be carried over before.
+    /// The changes that are not carried over: the new ones, and those that wait because the pair is held.
     var changes: [PartnerSide: DirtyPairs.Change] { dirty.changes.merging(held?.changes ?? [:]) { $0 + $1 } }
 
-    /// The sides whose documents may have to be carried over.
+    /// The sides whose documents may have to be carried over to the other side.
     var changedSides: [PartnerSide] {
         guard dirty.isUnknown else { return PartnerSide.allCases.filter { changes[$0] != nil } }
         let side: PartnerSide = documents[.source] == nil ? .target : .source
         return PartnerSide.allCases.filter { $0 == side || $0 == held?.side }
     }
 
-    /// The side that changed last.
+    /// The side that changed last; if that is not known, the original's side, unless there is no original.
     var lastChanged: PartnerSide {
         guard !dirty.isUnknown, let target = changes[.target] else {
             return documents[.source] == nil && dirty.isUnknown ? .target : .source
@@ -56,15 +57,15 @@ struct CarriedPair {
         return source.last.cluster >= target.last.cluster ? .source : .target
     }
 
-    /// Whether both documents changed, or might have.
+    /// Whether both documents changed, or both exist and it is not known which one changed.
     var isConflict: Bool { changes.count == 2 && (!dirty.isUnknown || documents.count == 2) }
 }
 
 extension MirrorRun {
-    /// The most pairs that are carried over at once.
+    /// The largest number of pairs that are carried over at once.
     private static var most: Int { 1_000 }
 
-    /// Carries the first pairs over.
+    /// Carries over the pairs that changed first, at most ``most``.
     mutating func carry() throws {
         var pairs = dirty.take(Self.most).compactMap { key, pair -> CarriedPair? in
             guard let twin = partner.twin(of: key.value, on: .source) else { return nil }
@@ -80,7 +81,8 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // The documents that were read already contain the changes that the streams have reported since.
+                // The streams have now reported more changes up to the time of the read, which the documents already
+                // contain.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -93,7 +95,7 @@ extension MirrorRun {
 
     // MARK: reading
 
-    /// Reads both documents of each pair, all at one point in time that is not before any of their changes.
+    /// Reads both documents of each pair, all at one point in time that is not before any of the pairs' changes.
     /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
         let latest = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }.max() ?? ClusterTime(rawValue: 0)
@@ -108,7 +110,8 @@ extension MirrorRun {
                 if kernel.stop.isRaised { throw StopAsked() }
                 continue
             }
-            // A server that has just become primary might not yet know that a majority has the change.
+            // A server that has just become primary might read at an earlier time, because it does not know yet that a
+            // majority has the latest change.
             guard time >= latest else {
                 try kernel.sleep(.milliseconds(20))
                 if kernel.stop.isRaised { throw StopAsked() }
@@ -158,9 +161,10 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Returns the pairs whose documents do not match, judged by the originals, and releases the others.
+    /// Returns the pairs that have to be carried over, and removes the others from the held pairs.
     ///
-    /// A pair in which only the partner's document changed is compared later, by the steps back.
+    /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
+    /// in which only the partner's document changed is always returned; it is compared later, by the reverse steps.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
@@ -188,7 +192,7 @@ extension MirrorRun {
         return open
     }
 
-    /// Computes the effects of the changed documents.
+    /// Computes the writes that carry the changed documents over, and stores them in the `results` of each pair.
     private mutating func translate(_ pairs: inout [CarriedPair]) throws {
         for side in PartnerSide.allCases {
             let changed = pairs.indices.filter { pairs[$0].changedSides.contains(side) }
@@ -203,7 +207,7 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // The originals that were already translated are known to differ.
+                // If the result for an original was computed before, it is known to differ from the partner's document.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).beside(one, there).hasSameFields(as: there)
@@ -230,7 +234,7 @@ extension MirrorRun {
 
     // MARK: deciding
 
-    /// Returns the write for each pair: the result of the changed document on the other side.
+    /// Returns one write for each pair that has to be written, which carries the changed document over.
     ///
     /// If both documents changed, the later change wins. A pair with a change that cannot be carried over is held
     /// instead.
@@ -252,8 +256,8 @@ extension MirrorRun {
             if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
                 !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
             {
-                // The server refused that document, and it has not changed, so the other document's change does not
-                // resolve this.
+                // The server refused the document of this side, which has not changed since. A change of the other
+                // document does not resolve that.
                 try hold(pair, before.side, before.refusal, holder: before.holder)
                 continue
             }
@@ -269,7 +273,7 @@ extension MirrorRun {
         return writes
     }
 
-    /// Holds a pair with a change that cannot be carried over.
+    /// Adds a pair to the held pairs because the document of the given side cannot be carried over, and reports it.
     mutating func hold(
         _ pair: CarriedPair, _ side: PartnerSide, _ refusal: Refusal, holder: IDKey? = nil
     ) throws {

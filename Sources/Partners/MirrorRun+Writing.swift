@@ -3,15 +3,15 @@ import Concurrency
 import Mongo
 import Running
 
-/// One write of a pair.
+/// The write that carries one document of a pair over to the other side.
 struct PairWrite {
     let pair: CarriedPair
     /// The side whose document is carried over.
     let origin: PartnerSide
-    /// The new state of the other document; `nil` deletes it.
+    /// The other side's document after the write; `nil` deletes it.
     let after: BSONDocument?
 
-    /// The change of the other side's document; `nil` if the pair has no `_id` there.
+    /// The write as a change for the ``PairWriter``; `nil` if the pair has no `_id` on the other side.
     fileprivate var change: PairWriter.Change? {
         pair.ids[origin.other].map {
             PairWriter.Change(key: pair.key, id: $0, before: pair.documents[origin.other], after: after)
@@ -21,6 +21,8 @@ struct PairWrite {
 
 extension MirrorRun {
     /// Writes pairs, each only if the document to be written is still the same as when it was read.
+    ///
+    /// Pairs that the server refuses are held. Pairs whose document has changed since are carried over again later.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {
@@ -45,7 +47,7 @@ extension MirrorRun {
                 for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
             }
         }
-        // Another client may be writing the same documents, for example in a transaction.
+        // Nothing was written: another client may be writing the same documents, for example in a transaction.
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
@@ -56,14 +58,15 @@ extension MirrorRun {
             changes, to: partner.job.namespace(side), until: time, &carried, isExchange: isExchange, under: &kernel)
     }
 
-    /// Holds a pair whose document the server refuses.
+    /// Adds a pair to the held pairs because the server refuses the write.
     private mutating func hold(_ refused: PairWriter.Refused, _ write: PairWrite) throws {
         let side = write.origin
         let holder = refused.holder.flatMap { partner.key(of: $0, on: side.other) }
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // Pairs that have each other's keys can only be written together, so the whole circle is tried again.
+        // If the pairs of a circle need each other's unique-index keys, they can only be written together. So they are
+        // all tried again.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
@@ -73,8 +76,10 @@ extension MirrorRun {
 
     // MARK: keys of unique indexes
 
-    /// Retries changes that were refused because another document had their key: each after the change that frees its
-    /// key, and changes that exchange keys in a circle together.
+    /// Retries changes that the server refused because another document has their key in a unique index.
+    ///
+    /// Each change is retried after the change that frees its key. Changes that need each other's keys in a circle are
+    /// written together.
     private mutating func untangle(
         _ outcome: inout PairWriter.Outcome, on side: PartnerSide, until time: ClusterTime
     ) throws {
@@ -99,7 +104,8 @@ extension MirrorRun {
             let left =
                 circle.isEmpty ? rest : rest.filter { one in !circle.contains { $0.change.key == one.change.key } }
             if circle.isEmpty, isProgressing {
-                // A change that is refused again might succeed after another one of the batch that was made.
+                // A change that was refused again might succeed now, because the batch made another change that freed
+                // its key.
                 tangled = left + again.refused.filter { $0.code == .duplicateKey }
                 outcome.refused += again.refused.filter { $0.code != .duplicateKey }
             } else {
@@ -111,7 +117,9 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Returns a circle of changes, each of which needs the key of the next one's document; empty if there is none.
+    /// Returns changes that form a circle, each of which needs the unique-index key of the next one's document.
+    ///
+    /// The result is empty if the changes form no circle.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {
         let byID = Dictionary(refused.map { (IDKey($0.change.id), $0) }) { first, _ in first }
         guard var current = refused.first else { return [] }

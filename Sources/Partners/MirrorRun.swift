@@ -7,28 +7,30 @@ import Jobs
 import Mongo
 import Running
 
-/// A running mirror.
+/// One run of a ``Mirror``.
 ///
 /// The mirror reads both documents of a pair at one point in time R, and waits until both change streams have reported
 /// all changes up to R. Then it knows which of the two documents clients changed, because the reported changes do not
 /// include the mirror's own writes.
 struct MirrorRun: ~Copyable, FollowingRun {
-    /// A side that is followed.
+    /// The change stream of one side, and how far it has been read.
     struct Side {
         var feed: ChangeFeed?
         var place: FeedPlace?
-        /// The time up to which all changes have been taken.
+        /// The time up to which the stream has reported all changes.
         var time: ClusterTime
 
-        /// Follows a side from a place; an earlier run took the changes before the place, but perhaps not those at its
-        /// exact time.
+        /// Follows a side from a position in its change stream.
+        ///
+        /// An earlier run received all changes from before the position's time, but perhaps not all changes at that
+        /// time.
         init(_ feed: ChangeFeed, from place: FeedPlace) {
             (self.feed, self.place) = (feed, place)
             time = ClusterTime(rawValue: max(place.time?.rawValue ?? 0, 1) - 1)
         }
     }
 
-    /// The positions of both sides after a taking.
+    /// The positions in the change streams of both sides after one taking, given by its number.
     private struct Snapshot {
         var taking: Int
         var places: [PartnerSide: FeedPlace]
@@ -45,14 +47,16 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private var sessions: OwnSessions
     var counts = MirrorCounts()
     var delays = Delays()
-    /// The time of the clients' last change on each side.
+    /// The time of the last change by a client on each side, as far as the streams have reported it.
     var clients: [PartnerSide: ClusterTime] = [:]
     private let news = Semaphore()
-    /// The number of the last taking; each one takes the pending changes of both streams.
+    /// The number of takings so far; a taking is one read of the pending changes of both streams.
     private(set) var taking = 0
     private var snapshots: [Snapshot] = []
     private var savedAt = ContinuousClock.now
-    /// The deployment's time at the last check; a stream that has not reported all changes up to it lags.
+    /// The deployment's time when the lag was last computed.
+    ///
+    /// A stream that has not reported all changes up to this time lags.
     private var known = ClusterTime(rawValue: 0)
     private var looksAt: ContinuousClock.Instant?
 
@@ -141,8 +145,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let behind = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(behind: max(0, behind)))
-        // Held pairs might be carried over now, for example because a validator was changed or a lookup's document was
-        // added.
+        // A held pair might be carried over now, for example because a validator was changed, or because a document
+        // that a lookup needs was added.
         taking += 1
         for key in held.keys { dirty.add(key, taking: taking) }
         if mirror.looksAtAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
@@ -156,8 +160,10 @@ struct MirrorRun: ~Copyable, FollowingRun {
         sides[side] = Side(feed, from: place)
     }
 
-    /// Notes the pair of every document of a side: as changed in an unknown way, or with the other half deleted at
-    /// `drop`.
+    /// Adds the pair of every document of a side to the pairs that have to be carried over.
+    ///
+    /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
+    ///   pair counts as deleted. With `nil`, it is not known which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
         taking += 1
         let reader = try kernel.pool.client()
@@ -173,7 +179,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     // MARK: taking changes
 
-    /// Takes the pending changes of both sides.
+    /// Takes the pending changes of both sides from the change streams, and notes which pairs have to be carried over.
     mutating func take() throws {
         taking += 1
         for side in PartnerSide.allCases {
@@ -205,7 +211,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if snapshots.count > 64 { compactSnapshots() }
     }
 
-    /// Holds a document whose `_id` has no form on the other side, or releases it if it no longer exists.
+    /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
     private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
         let namespace = partner.job.namespace(side)
         let isThere = try kernel.retrying {
@@ -218,7 +224,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if try held.hold(refusal, alone: side, under: kernel) { mirror.events(.refused(side, refusal)) }
     }
 
-    /// Handles a side that can no longer be followed: throws, unless the job follows drops and the side was dropped.
+    /// Handles the end of a side's change stream.
+    ///
+    /// It throws, unless the side's collection was dropped and the job deletes the other side's documents in that case.
     private mutating func lost(_ side: PartnerSide, _ end: ChangeFeed.End) throws {
         let namespace = partner.job.namespace(side)
         switch end {
@@ -243,7 +251,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         }
     }
 
-    /// Waits until the streams of both sides have reported all changes up to a time.
+    /// Waits until the streams of both sides have reported all changes up to the given time, or until a stop is
+    /// requested.
     mutating func wait(until time: ClusterTime) throws {
         while sides.values.contains(where: { $0.time < time }), !kernel.stop.isRaised {
             _ = news.wait(milliseconds: 50)
@@ -274,8 +283,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Returns the age in milliseconds of the oldest change that is not yet carried over; 0 if there is none.
     ///
-    /// A stream that has not reached the time of the last check might contain a change right after the time it has
-    /// reached.
+    /// A stream that has not reached the deployment's time at the last call counts as lagging. Its next change might
+    /// have come right after the time that it has reached.
     private mutating func lag() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let untold = sides.values.map(\.time).filter { $0 < known }
@@ -288,13 +297,13 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private mutating func compactSnapshots() {
         let oldest = dirty.oldestTaking ?? .max
         guard let last = snapshots.lastIndex(where: { $0.taking < oldest }) else {
-            // The oldest pair was taken no later than the first snapshot, so no snapshot can be recorded yet.
+            // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
             return
         }
         snapshots.removeFirst(last)
     }
 
-    /// Records the positions up to which all changes are carried over, and reports the progress.
+    /// Saves the positions in the streams up to which all changes are carried over, and reports the progress.
     mutating func save() throws {
         compactSnapshots()
         savedAt = .now
@@ -319,7 +328,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
 }
 
 extension FeedPlace {
-    /// The time of the place; `nil` if its token does not contain one.
+    /// The deployment's time at this position; `nil` if its resume token does not contain one.
     var time: ClusterTime? {
         switch self {
         case .at(let time): time
@@ -328,7 +337,7 @@ extension FeedPlace {
     }
 }
 
-/// The time that the last changes took to be carried over, for at most 20,000 of them.
+/// The delays of the latest changes until they were carried over, for at most 20,000 changes.
 struct Delays {
     private var samples: [Int] = []
     private var next = 0

@@ -1,23 +1,23 @@
 import BSON
 import Mongo
 
-/// The sessions in whose transactions a partner's mirrors write.
+/// The server sessions in whose transactions the mirrors of a partner write.
 ///
 /// The change event of a write in a transaction contains the session. A mirror recognises its own writes by the
 /// session, never by the document, because a client may write the same document again. The state database stores the
-/// sessions, because a change may be reported to a later run.
+/// sessions, because the write of one run may be reported to a later run.
 struct OwnSessions {
     /// A session, and the latest time at which a transaction in it can have ended.
     private struct Entry {
-        /// The `lsid`.
+        /// The session's `lsid`.
         var session: BSONDocument
-        /// The latest end of a transaction; `nil` while the session's runner may be alive.
+        /// The time after which no transaction in the session commits; `nil` while the session's runner may be running.
         var end: ClusterTime?
     }
 
     private var entries: [Entry]
 
-    /// Reads the form of ``value``; any other value contains no sessions.
+    /// Reads sessions from a value in the format of ``value``; any other value gives no sessions.
     init(_ value: BSONValue?) {
         entries = (value?.document?.values.compactMap(\.document) ?? []).compactMap { entry in
             guard let session = entry["lsid"]?.document else { return nil }
@@ -27,7 +27,7 @@ struct OwnSessions {
         }
     }
 
-    /// The sessions in the form of the state database.
+    /// The sessions as the state database stores them.
     var value: BSONValue {
         .array(
             of: entries.map { entry in
@@ -42,16 +42,16 @@ struct OwnSessions {
     /// The `lsid` of each session, for `killSessions`.
     var sessions: [BSONDocument] { entries.map(\.session) }
 
-    /// Adds the session of a runner that took the lease at a time.
+    /// Adds the session of a runner that took the lease at the given time, and ends all earlier sessions at that time.
     ///
-    /// No transaction of an earlier runner is committed after that time, because each one writes to the record of the
-    /// lease.
+    /// No transaction of an earlier runner commits after that time, because each transaction writes to the lease's
+    /// document in the state database.
     mutating func begin(_ session: BSONDocument, at time: ClusterTime) {
         for index in entries.indices where entries[index].end == nil { entries[index].end = time }
         entries.append(Entry(session: session, end: nil))
     }
 
-    /// Removes the sessions whose transactions ended before a time from which the change streams are read.
+    /// Removes the sessions that ended before the given time; the change streams are read only from that time on.
     mutating func forget(before time: ClusterTime) {
         entries.removeAll { entry in entry.end.map { $0 < time } ?? false }
     }

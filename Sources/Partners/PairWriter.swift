@@ -6,21 +6,21 @@ import Mongo
 import Running
 import Scanning
 
-/// Writes documents of one side, in transactions of a session of its own.
+/// Writes documents of one side, in transactions of its own session.
 ///
-/// A transaction writes a document only if it has not changed since it was read, and only while the lease holds. Its
-/// first write is to the record of the lease, so that no other runner can take the lease before the transaction has
-/// ended.
+/// A transaction writes a document only if it has not changed since it was read, and only while the lease is held. Its
+/// first write is to the lease's document in the state database, so that no other runner can take the lease before the
+/// transaction has ended.
 struct PairWriter: ~Copyable {
-    /// A change of a document.
+    /// A change of one document, from its state before the write to its state after it.
     struct Change {
-        /// The pair.
+        /// The key of the pair that the document belongs to.
         let key: IDKey
         /// The document's `_id`.
         let id: BSONValue
-        /// The document as it was read; `nil` if it did not exist.
+        /// The document as it was read before the write; `nil` if it did not exist.
         let before: BSONDocument?
-        /// The new state of the document; `nil` deletes it.
+        /// The document after the write; `nil` deletes it.
         let after: BSONDocument?
 
         fileprivate var byteCount: Int { (before?.bytes.count ?? 0) + (after?.bytes.count ?? 0) + 100 }
@@ -29,9 +29,9 @@ struct PairWriter: ~Copyable {
     /// A change that the server refuses.
     struct Refused {
         var change: Change
-        /// The server's code.
+        /// The server's error code.
         var code: MongoError.Code
-        /// The `_id` of the document that has the key, if the change would break a unique index.
+        /// The `_id` of the document that has the same key in a unique index; `nil` if none is known.
         var holder: BSONValue?
     }
 
@@ -68,10 +68,10 @@ struct PairWriter: ~Copyable {
         self.session = session
     }
 
-    /// The `lsid`, which the change event of each write contains.
+    /// The `lsid` of the writer's session, which the change event of each write contains.
     var sessionID: BSONDocument { session.id }
 
-    /// Changes documents of a collection.
+    /// Writes changes to documents of a collection, and returns those that were not made.
     /// - Parameters:
     ///   - time: the time up to which the written documents include all changes of their pairs.
     ///   - carried: records that time, in the same transaction.
@@ -131,7 +131,7 @@ struct PairWriter: ~Copyable {
                     }
                     return
                 }
-                // The other changes are still written.
+                // Each half is written in its own transaction, so that only the change at fault is left out.
                 let half = (rest.count + 1) / 2
                 for part in [rest.prefix(half), rest.dropFirst(half)] {
                     try write(
@@ -144,9 +144,10 @@ struct PairWriter: ~Copyable {
 
     // MARK: one transaction
 
-    /// Ends a transaction whose abort the server may have refused as well, because of its load.
+    /// Ends the session's transaction after an overload error, because the server may have refused the abort as well.
     ///
-    /// The transaction would otherwise lock the record of the lease, so that the lease could not be extended.
+    /// The transaction would otherwise lock the lease's document in the state database, so that the lease could not be
+    /// extended.
     private func endTransaction() {
         for _ in 0..<5 {
             guard (try? client.killSessions([session.id])) == nil else { return }
@@ -185,8 +186,9 @@ struct PairWriter: ~Copyable {
         return .done(unchanged: unchanged)
     }
 
-    /// Returns the changes whose documents are the same as when they were read, and those whose documents differ; a
-    /// change that is already made, for example because its reply was lost, is in neither.
+    /// Returns the changes whose documents are the same as when they were read, and those whose documents differ.
+    ///
+    /// A change that is already made, for example because the reply to it was lost, is in neither list.
     private func compare(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument
     ) throws -> (due: [Change], unchanged: [Change]) {
@@ -204,8 +206,9 @@ struct PairWriter: ~Copyable {
         return (due, unchanged)
     }
 
-    /// Sends the writes.
-    /// - Returns: the first write that the server refuses, with the index of its change.
+    /// Sends the writes of a transaction.
+    /// - Returns: the error of the first write that the server refuses, with the index of its change; `nil` if it
+    ///   refuses none.
     private func send(
         _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument, isExchange: Bool
     ) throws -> (index: Int, error: WriteError)? {
@@ -224,7 +227,8 @@ struct PairWriter: ~Copyable {
             let reply = try collection.insert(slice.map(\.2), collectsWriteErrors: true, options: options)
             if let error = reply.writeErrors.first { return (slice[error.index].0, error) }
         }
-        // In a whole document, the server replaces an empty timestamp with its own time; in a pipeline it does not.
+        // If a document is sent whole, the server replaces an empty timestamp with its own time; in a pipeline it does
+        // not.
         let stamped = inserts.filter { $0.element.after?.hasEmptyTimestamp ?? false }
         for slice in (updates + stamped).slices(bytes: 12 << 20, size: { $0.element.byteCount }) {
             let statements = slice.map { item -> UpdateStatement in
@@ -251,7 +255,7 @@ struct PairWriter: ~Copyable {
 }
 
 extension BSONDocument {
-    /// Whether a top-level field is an empty timestamp.
+    /// Whether a top-level field is an empty timestamp, `Timestamp(0, 0)`.
     fileprivate var hasEmptyTimestamp: Bool {
         ((try? elements()) ?? []).contains { $0.value == .timestamp(0) }
     }

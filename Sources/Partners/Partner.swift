@@ -6,18 +6,18 @@ import Mongo
 package import ServerSchema
 import Steps
 
-/// A partner job with its compiled steps and schemas.
+/// A partner job with its compiled steps and the schemas of both sides.
 package struct Partner: Sendable {
     /// The job as its file defines it.
     package let job: PartnerJob
-    /// The schema of each side, if the job names one.
+    /// The schema of each side; a side for which the job names no schema has no entry.
     package let schemas: [PartnerSide: CompiledSchema]
-    /// The app's internal IDs, if the schemas contain them.
+    /// The internal IDs of the app, as far as the schemas contain one.
     package let appIDs: [String]
     private let forward: StepTransformation
     private let reverse: StepTransformation
 
-    /// Fits the job's steps to its schemas and compiles both.
+    /// Fits the steps of both directions to the schemas, and compiles them.
     /// - Throws: ``JobError`` when a step and a schema do not fit together.
     package init(
         _ job: PartnerJob, source: ServerSchema?, target: ServerSchema?, assuming assumptions: CheckOptions
@@ -39,7 +39,8 @@ package struct Partner: Sendable {
         reverse = StepTransformation(try Self.compile(job, job.reverse, from: .target, schema: source))
     }
 
-    /// Compiles the steps of one direction; their constants get the types that the other side's schema declares.
+    /// Compiles the steps from one side to the other; their constants get the types that the other side's schema
+    /// declares.
     private static func compile(
         _ job: PartnerJob, _ steps: [Job.LocatedStep], from side: PartnerSide, schema: ServerSchema?
     ) throws(JobError) -> CompiledJob {
@@ -62,15 +63,16 @@ package struct Partner: Sendable {
         schema[job.namespace(side)] ?? (side == .target ? schema[job.source] : nil)
     }
 
-    /// Returns the steps from a side to the other one.
+    /// Returns the steps that make the other side's document from a document of the given side.
     func steps(from side: PartnerSide) -> StepTransformation { side == .source ? forward : reverse }
 
-    /// Returns the `_id` that a document of a side has on the other side; `nil` if it has no form there.
+    /// Returns the `_id` that a document of a side has on the other side; `nil` if its `_id` cannot be converted.
     package func twin(of id: BSONValue, on side: PartnerSide) -> BSONValue? {
         job.id.map { $0.converted(id, from: side) } ?? id
     }
 
-    /// Returns the key of a document's pair, which is the `_id` of its original.
+    /// Returns the key of a document's pair, which is the `_id` of the original; `nil` if the `_id` cannot be
+    /// converted.
     func key(of id: BSONValue, on side: PartnerSide) -> IDKey? {
         side == .source ? IDKey(id) : twin(of: id, on: .target).map { IDKey($0) }
     }

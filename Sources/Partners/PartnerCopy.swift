@@ -16,11 +16,11 @@ package struct PartnerReport: Sendable {
     package var copied = 0
     /// The number of documents that earlier runs copied.
     package var copiedBefore = 0
-    /// The originals that were inserted or changed since the plan, and cannot exist in the partner.
+    /// The originals that were inserted or changed since the plan was made, and cannot exist in the partner.
     package var refusals = RefusalList()
-    /// The reason why the run stopped; `nil` when all documents are copied.
+    /// The reason why the run stopped early; `nil` when all documents are copied.
     package var stopped: String?
-    /// Notes for the reader.
+    /// Notes for the operator.
     package var notes: [String] = []
     /// The duration of the run, in seconds.
     package var seconds = 0.0
@@ -46,7 +46,7 @@ extension PartnerRunner {
     }
 }
 
-/// The copy of the originals, made chunk by chunk in the order of their `_id`s.
+/// Copies the originals, chunk by chunk in the order of their `_id`s.
 struct PartnerCopy: ~Copyable {
     private let runner: PartnerRunner
     private let ledger: UnsyncLedger
@@ -125,7 +125,7 @@ struct PartnerCopy: ~Copyable {
         if let last { options = options.appending("min", ["_id": last]) }
         var chunks = DocumentChunks(reader.collection(job.source).find([:], options: options))
         while let chunk = try chunks.next() {
-            // The lower bound includes the last document that was copied.
+            // The cursor's lower bound includes the last document that was copied, so it is left out here.
             let documents = chunk.filter { document in
                 last.map { last in document["_id"].map { !$0.hasSameBytes(as: last) } ?? true } ?? true
             }
@@ -161,8 +161,8 @@ struct PartnerCopy: ~Copyable {
         return made
     }
 
-    /// Reserves room for the documents of a chunk that would not sync, below the limit that all jobs share.
-    /// - Returns: whether there is room.
+    /// Reserves room for those documents of a chunk that would not sync, below the limit that all jobs share.
+    /// - Returns: whether there is enough room.
     private mutating func hasRoom(for documents: [BSONDocument]) throws -> Bool {
         guard let schema = runner.partner.schemas[.target], !schema.isOfValidator else { return true }
         let failing = try documents.filter { try schema.check($0.view) == .certain }.compactMap { $0["_id"] }

@@ -9,7 +9,7 @@ struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
 
-    /// The options that are copied unchanged.
+    /// The options of the original that the partner gets unchanged.
     private static let carried = ["collation", "validationLevel", "validationAction"]
 
     /// An index of the partner.
@@ -19,7 +19,7 @@ struct PartnerCreation {
         var name: String { spec["name"]?.text ?? "" }
     }
 
-    /// Returns the command that creates the collection.
+    /// Returns the command that creates the partner's collection; with `nil`, the collection gets no validator.
     func command(validator: BSONDocument?) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("create", .string(partner.job.target.collection))
@@ -87,6 +87,8 @@ struct PartnerCreation {
     }
 
     /// Returns a clause for each unique index in which two of the partner's documents would have the same key.
+    ///
+    /// If the server cannot compute the steps, the result has no clashes, and a note says that nothing was checked.
     func clashes(_ indexes: [Index], on client: borrowing Client) throws -> (clashes: [String], notes: [String]) {
         let unique = indexes.filter(\.isUnique)
         guard !unique.isEmpty else { return ([], []) }

@@ -6,12 +6,12 @@ import SchemaChange
 
 /// The result of the last comparison of a partner's two sides.
 struct PartnerEvidence {
-    /// The number of differences found; `nil` before the first comparison, or if it was of another job file.
+    /// The number of differences found; `nil` before the first comparison, or if the job file has changed since.
     var differences: Int?
-    /// The time of the comparison.
+    /// The time of the last comparison; `nil` if ``differences`` is `nil`.
     var time: ServerTime?
 
-    /// The default of how old the last comparison may be.
+    /// The age up to which the last comparison counts, if the operator sets none.
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
     /// Returns the reason not to rely on the partner, as a clause; `nil` if there is none.
@@ -27,14 +27,15 @@ struct PartnerEvidence {
 }
 
 extension PartnerState {
-    /// The result of the last comparison, if it was of the same job text.
+    /// The result of the last comparison; empty if there was none, or if the job file has changed since.
     var evidence: PartnerEvidence {
         guard let verified, verified["text"]?.text == record["text"]?.text else { return PartnerEvidence() }
         return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
     }
 
-    /// The partner as the classification of its original's schema changes needs it; `nil` unless the record is a
-    /// partner's and was read with the server's time as `now`.
+    /// The partner, as the classification of the original's schema changes needs it.
+    ///
+    /// `nil` unless the record is a partner's, and was read with the server's time as `now`.
     var partner: PartnerCollection? {
         guard let source = record["source"]?.text.flatMap({ Namespace($0) }), let now = ServerTime(record["now"]),
             let target = record["target"]?.text.flatMap({ Namespace($0) }),
@@ -62,7 +63,7 @@ extension PartnerState {
 
 /// The state of the mirror.
 extension PartnerState {
-    /// The largest lag of a mirror that counts as keeping both sides equal.
+    /// The largest lag at which a mirror still counts as keeping both sides equal.
     private static let mostBehind = Duration.seconds(60)
 
     /// Returns the mirror's lag in seconds; `nil` before a mirror has run.
@@ -83,7 +84,7 @@ extension PartnerState {
 }
 
 extension PartnerJob {
-    /// The places at which the partner may differ from its original, in the spelling of job files.
+    /// The paths of the fields in which the partner may differ from its original, as job files write them.
     var places: Set<String> {
         let kinds = forward.map(\.step.kind)
         let paths = kinds.flatMap { $0.targets + $0.sources + $0.removed }

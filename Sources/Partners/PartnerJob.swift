@@ -14,7 +14,7 @@ package struct PartnerJob: Sendable {
     package var target: Namespace
     /// The conversion of each `_id`; `nil` keeps it unchanged.
     package var id: IDConversion?
-    /// The schemas of the two sides, as paths relative to the job file.
+    /// The paths of the schema files of the two sides, relative to the job file; `nil` for a side without one.
     package var schemas: (source: String?, target: String?)
     /// The steps that make a partner's document from an original.
     package var forward: [Job.LocatedStep]
@@ -23,25 +23,26 @@ package struct PartnerJob: Sendable {
     /// The top-level fields that exist on one side only; they are never copied, and stay unchanged when a document is
     /// written.
     package var own: (source: [String], target: [String])
-    /// Whether the other side loses all its documents when a side is dropped; otherwise the mirror stops.
+    /// Whether all documents of a side are deleted when the other side's collection is dropped; otherwise the mirror
+    /// stops.
     package var followsDrops: Bool
     /// The limits on the speed of the work.
     package var limits: Job.Limits
     /// The file's path, as the user wrote it.
     package var path: String
-    /// The file's text, which a started job is bound to.
+    /// The file's text; once the job has started, it cannot continue with a changed text.
     package var text: String
-    /// The location of the partner's name in the file.
+    /// The position of the `target` value in the job file, for error messages.
     package var targetLocation: SourceLocation
 
     /// Returns the collection of a side.
     package func namespace(_ side: PartnerSide) -> Namespace { side == .source ? source : target }
 
-    /// Returns the fields that exist on that side only.
+    /// Returns the top-level fields that exist on the given side only.
     package func own(_ side: PartnerSide) -> [String] { side == .source ? own.source : own.target }
 }
 
-/// One of the two collections.
+/// One of the two collections of a partner job.
 package enum PartnerSide: String, Sendable, CaseIterable {
     /// The original.
     case source
@@ -64,7 +65,7 @@ extension PartnerJob {
         try parse(try YAMLFile.text(at: path, limit: JobFile.largestSize), path: path)
     }
 
-    /// Reads a job file's text; `path` is for messages, and its schema paths are relative to it.
+    /// Reads the text of a job file; `path` appears in messages, and the schema paths in the text are relative to it.
     package static func parse(_ text: String, path: String) throws(JobError) -> PartnerJob {
         let top = try YAMLFile.root(of: text, path: path).members(of: "a partner job", allowed: keys)
         if let version = top["version"], version.node.scalar?.string != "1" {
@@ -91,6 +92,7 @@ extension PartnerJob {
             limits: try Job.Limits.read(top["limits"]), path: path, text: text, targetLocation: targetNode.location)
     }
 
+    /// Reads the steps of one direction from a job file; empty if the file has none.
     /// - Parameter own: the fields that exist only on the side that the steps lead to.
     private static func steps(
         _ node: YAMLNode?, _ key: String, fillingAlone own: [String]
@@ -108,7 +110,9 @@ extension PartnerJob {
         return steps
     }
 
-    /// Returns the reason why a partner job cannot have a step: no step leads back, or the sides would never agree.
+    /// Returns the reason why a partner job cannot have a step, for an error message; `nil` if it can.
+    ///
+    /// A step is refused if no other step could undo it, or if the two sides would never agree.
     private static func objection(to step: Step, fillingAlone own: [String]) -> String? {
         switch step.kind {
         case let embed as EmbedStep:

@@ -1,7 +1,7 @@
 package import BSON
 package import Running
 
-/// The plan for creating a partner: its effects and its obstacles.
+/// The plan for creating a partner: what the creation would do, and what prevents it.
 package struct PartnerPlan: Sendable {
     /// The job's name.
     package var name: String
@@ -11,19 +11,19 @@ package struct PartnerPlan: Sendable {
     package var target: Namespace
     /// The number of originals, from the server's metadata.
     package var documents = 0
-    /// The originals that cannot exist in the partner, or would come back changed.
+    /// The originals that cannot exist in the partner, or that the reverse steps would not restore.
     package var refusals = RefusalList()
-    /// A clause for each unique index that the partner's documents would break.
+    /// A clause for each unique index of the partner that its documents would violate.
     package var clashes: [String] = []
     /// The number of the partner's documents that would not sync.
     package var failing = 0
-    /// The room below the limit of unsynced documents; `nil` if the partner's schema is not known, or is a validator.
+    /// The room below the limit of unsynced documents; `nil` if the partner has no schema, or only a validator.
     package var headroom: Headroom?
     /// The names of the indexes that are created on the partner.
     package var indexes: [String] = []
-    /// Notes for the reader.
+    /// Notes for the operator.
     package var notes: [String] = []
-    /// The number of documents that earlier runs copied; `nil` if none has begun.
+    /// The number of documents that earlier runs copied; `nil` if no run has begun.
     package var copiedBefore: Int?
     /// Whether earlier runs copied all documents.
     package var isDone = false
@@ -34,7 +34,7 @@ package struct PartnerPlan: Sendable {
     package var isRefused: Bool { refusals.count > 0 || !clashes.isEmpty }
 }
 
-/// The documents that cannot exist on the other side: their number, by reason, and a few samples.
+/// The documents that cannot exist on the other side: their number, also by reason, and the first 20.
 package struct RefusalList: Sendable {
     /// The number of documents.
     package private(set) var count = 0

@@ -5,14 +5,17 @@ import Jobs
 import Mongo
 import Steps
 
-/// Checks every original before anything is written: whether it would come back unchanged, and whether it would sync.
+/// Checks every original before anything is written.
+///
+/// An original must come back unchanged from the forward and the reverse steps. The proof also counts the partner's
+/// documents that would not sync, or would not fit the validator.
 struct PartnerProof: Sendable {
     let partner: Partner
-    /// The validator for the partner's documents; `nil` if the original has none.
+    /// The original's validator, which the partner's documents should fit as well; `nil` if the original has none.
     let validator: BSONDocument?
     let stop: StopSignal
 
-    /// The result of the check.
+    /// The counts of documents, of those that would not sync, and of those that would not fit the validator.
     struct Result: Sendable {
         var documents = 0
         var refusals = RefusalList()
@@ -70,7 +73,7 @@ struct PartnerProof: Sendable {
         _ documents: [BSONDocument], notFitting validator: BSONDocument, _ collection: MongoCollection
     ) throws -> Int {
         guard !documents.isEmpty else { return 0 }
-        // The server's own match decides, because no expression can contain a whole validator.
+        // The server matches the documents, because no aggregation expression can contain a whole validator.
         let pipeline: [BSONDocument] =
             MongoCollection.stages(supplying: documents) + [
                 ["$match": ["$nor": [.object(validator)]]], ["$count": "n"],
@@ -83,7 +86,7 @@ struct PartnerProof: Sendable {
     }
 }
 
-/// The documents of a cursor in chunks, each of which fits in a command together with its results.
+/// The documents of a cursor in chunks; a chunk fits in one command together with the results of the steps.
 struct DocumentChunks: ~Copyable {
     private var cursor: Cursor
     private var isOver = false

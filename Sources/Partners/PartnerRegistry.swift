@@ -4,12 +4,12 @@ import JobState
 package import Mongo
 package import SchemaChange
 
-/// The partners of a state database, for showing and controlling them from any machine.
+/// The partners that a state database knows, for showing and controlling them from any machine.
 package struct PartnerRegistry: Sendable {
     let stateDatabase: String
     let pool: ClientPool
 
-    /// Makes a registry; nothing is opened yet.
+    /// Makes a registry; no connection is opened yet.
     package init(_ stateDatabase: String, on pool: ClientPool) {
         (self.stateDatabase, self.pool) = (stateDatabase, pool)
     }
@@ -21,7 +21,7 @@ package struct PartnerRegistry: Sendable {
     func id(of partner: Partner) -> BSONDocument { ["_id": ["job": .string(partner.stateName), "range": 0]] }
 
     /// Records the result of a comparison in the state database.
-    /// - Returns: the reason why it could not be recorded, as a clause; `nil` if it was.
+    /// - Returns: the reason why the result could not be recorded, as a clause; `nil` if it was recorded.
     package func keep(_ comparison: PartnerComparison, of partner: Partner) throws -> String? {
         let found: BSONDocument = [
             "differences": .integer(comparison.count), "originals": .integer(comparison.originals),
@@ -45,10 +45,10 @@ package struct PartnerRegistry: Sendable {
 }
 
 extension PartnerRegistry {
-    /// Returns the partners with one of these originals, or with one of these target collections, and whether a schema
-    /// change can rely on them.
+    /// Returns the partners whose original is in `sources` or whose own collection is in `targets`.
     ///
-    /// The result is empty if the user has no permission to read the state database.
+    /// Each result says whether a schema change can rely on the partner. The result is empty if the user has no
+    /// permission to read the state database.
     package func partners(of sources: [Namespace], targets: [Namespace]) throws(MongoError) -> [PartnerCollection] {
         let isAny = { (namespaces: [Namespace]) -> BSONValue in
             ["$in": .array(of: namespaces.map { .string("\($0)") })]

@@ -9,16 +9,16 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// Plans and creates a partner: the same collection in the shape of another schema.
+/// Plans and creates a partner, which holds the original's data in the shape of another schema.
 ///
-/// Everything here blocks, and belongs on a thread of our own.
+/// All functions block, so they must be called on a thread of our own.
 package struct PartnerRunner: Sendable {
     let partner: Partner
     let options: RunOptions
     let stop: StopSignal
     let events: @Sendable (RunEvent) -> Void
 
-    /// Joins a job and its run options; `events` is called on any of the runner's threads.
+    /// Makes a runner; `events` is called on any of the runner's threads.
     package init(
         _ partner: Partner, options: RunOptions, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void
     ) {
@@ -29,7 +29,7 @@ package struct PartnerRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
-    /// Refuses collections that cannot be partners, and steps that cannot run, before any document is read.
+    /// Throws if a collection cannot be part of a partner, or if a step cannot run; reads no document.
     func check(on client: borrowing Client) throws {
         try job.checkNamespaces(stateDatabase: options.stateDatabase)
         for side in PartnerSide.allCases {
@@ -37,7 +37,7 @@ package struct PartnerRunner: Sendable {
         }
     }
 
-    /// Returns the partner's record in the state database.
+    /// Returns the state of the partner from the state database.
     func state(_ pool: ClientPool) throws -> PartnerState {
         let client = StoreClient(database: options.stateDatabase, client: try pool.client())
         return PartnerState(
@@ -48,17 +48,19 @@ package struct PartnerRunner: Sendable {
             })
     }
 
-    /// Takes the partner's lease.
+    /// Takes the partner's lease, and returns the kernel that holds it.
     /// - Parameter limits: the limits of the throttle; with `nil`, the work never waits.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds it; ``MongoError``.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
     func kernel(limits: Job.Limits? = nil, on pool: ClientPool) throws -> Kernel {
         try Kernel.following(
             partner.stateName, options, limits: limits, on: pool, stop: stop, events: events,
             freeing: { try endDeadTransactions(on: pool) })
     }
 
-    /// Ends the transactions of mirrors whose lease has ended, because the server would keep the transaction of a
-    /// killed mirror for a minute or more, and with it the documents that it wrote and the lease's record.
+    /// Ends the transactions of mirrors whose lease has ended.
+    ///
+    /// The server would keep the transaction of a killed mirror open for a minute or more. During that time, it would
+    /// lock the documents that the mirror wrote and the lease's document in the state database.
     private func endDeadTransactions(on pool: ClientPool) throws {
         let state = try state(pool)
         guard !state.isHeld, !state.sessions.sessions.isEmpty else { return }
@@ -66,7 +68,8 @@ package struct PartnerRunner: Sendable {
         try? pool.client().killSessions(state.sessions.sessions)
     }
 
-    /// Returns the original.
+    /// Returns the metadata of the original's collection.
+    /// - Throws: ``RunError`` when the collection does not exist, or is a view or another kind; ``MongoError``.
     func original(on client: borrowing Client) throws -> CollectionInfo {
         guard let info = try client.readableCollection(job.source) else {
             let names = try client.listCollections(of: job.source.database).map(\.name)
@@ -81,7 +84,7 @@ package struct PartnerRunner: Sendable {
 }
 
 extension PartnerJob {
-    /// Refuses a side that belongs to the server, to the sync service or to the state database.
+    /// Throws if a side belongs to the server, to the sync service or to the state database.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.
     package func checkNamespaces(stateDatabase: String) throws(RunError) {
         for side in PartnerSide.allCases { try namespace(side).check(stateDatabase: stateDatabase) }
@@ -91,7 +94,7 @@ extension PartnerJob {
 // MARK: planning
 
 extension PartnerRunner {
-    /// Checks every original, the state and the ledger; nothing is written.
+    /// Checks every original, the partner's state and the ledger of unsynced documents; nothing is written.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
@@ -146,7 +149,7 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger, of: options.apps.orOf(partner.appIDs), client: try pool.client())
     }
 
-    /// Returns the room below the limit of unsynced documents, with the reservations of other jobs.
+    /// Returns the room below the limit of unsynced documents, less the reservations of other jobs.
     private func headroom(on pool: ClientPool) throws -> Headroom {
         let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
         let store = StateStore(
@@ -155,8 +158,9 @@ extension PartnerRunner {
         return try retry.run { try limit.exactHeadroom(store, marks: false) }
     }
 
-    /// Refuses a partner with more documents that would not sync than the limit has room for, unless the options allow
-    /// it.
+    /// Throws if more of the partner's documents would not sync than the limit has room for.
+    ///
+    /// The options can allow a number of such documents.
     package func checkHarm(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }

@@ -5,7 +5,7 @@ import Jobs
 import Mongo
 import Steps
 
-/// A partner's record in the state database.
+/// The state of a partner, read from its record in the state database.
 struct PartnerState {
     /// The phases of a partner.
     enum Phase: String {
@@ -13,26 +13,26 @@ struct PartnerState {
         case copying
         /// All originals are copied.
         case copied
-        /// The clients of the original have ended; nothing is carried over any more.
+        /// Clients no longer use the original, and nothing is carried over any more.
         case cutOver = "cut-over"
     }
 
-    /// The partner's phase; `nil` before the first copy.
+    /// The partner's phase; `nil` before the copy of the originals has begun.
     var phase: Phase?
-    /// The `_id` of the last original that was copied.
+    /// The `_id` of the last original that was copied; `nil` before the first, and after the copy has ended.
     var last: BSONValue?
-    /// The number of documents copied.
+    /// The number of documents copied so far.
     var copied = 0
-    /// The positions from which the mirror continues.
+    /// The position in the change stream of each side from which the mirror continues.
     var places: [PartnerSide: FeedPlace] = [:]
-    /// The sessions in which mirrors write.
+    /// The sessions in whose transactions the mirrors write.
     var sessions: OwnSessions
     /// The result of the last comparison; `nil` before the first.
     var verified: BSONDocument?
-    /// The record itself.
+    /// The whole record; empty if the state database has none.
     let record: BSONDocument
 
-    /// Whether a runner holds the lease; needs a record that was read with the server's time as `now`.
+    /// Whether a runner holds the lease; `false` if the record was read without the server's time as `now`.
     var isHeld: Bool {
         guard let end = ServerTime(record["lease"]?.document?["end"]), let now = ServerTime(record["now"]) else {
             return false
@@ -55,7 +55,7 @@ struct PartnerState {
     /// Returns the digest that identifies a job's text.
     static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(job.text.utf8)) }
 
-    /// Refuses a job whose text has changed since it was begun.
+    /// Throws if the text of the job file has changed since the copy began.
     func check(_ job: PartnerJob) throws(RunError) {
         guard phase != nil, record["text"]?.text != Self.digest(of: job) else { return }
         throw RunError(
@@ -65,7 +65,7 @@ struct PartnerState {
     }
 }
 
-/// The updates of a partner's record.
+/// Makes the updates of a partner's record in the state database.
 enum PartnerChange {
     /// Returns the update for the beginning of the copy.
     static func beginning(_ job: PartnerJob, places: [PartnerSide: FeedPlace]) -> BSONDocument {
@@ -76,20 +76,23 @@ enum PartnerChange {
         ]
     }
 
-    /// Returns the places that the job carries over, for the classification of its original's schema changes.
+    /// Returns the paths of the fields in which the partner may differ from its original.
+    ///
+    /// The classification of the original's schema changes reads them.
     static func carried(_ job: PartnerJob) -> BSONValue {
         ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }
 
-    /// Returns the update after a copied chunk.
+    /// Returns the update after a chunk is copied; `last` is the `_id` of the chunk's last original.
     static func copied(_ count: Int, to last: BSONValue) -> BSONDocument {
         ["last": ["$literal": ["v": last]], "copied": .integer(count)]
     }
 
-    /// Returns the update after the end of the copy.
+    /// Returns the update after all originals are copied.
     ///
-    /// The mirror follows the partner from the end of the copy on, because earlier changes are the copy itself, of
-    /// states that the originals may have left since. It follows the original from before the first copy.
+    /// The mirror follows the partner's changes from the given time on, which is the end of the copy. Earlier changes
+    /// are the inserts of the copy itself, and their originals may have changed since. The mirror follows the
+    /// original's changes from before the copy.
     static func allCopied(at time: ClusterTime) -> BSONDocument {
         let changes: BSONDocument = ["phase": .string(PartnerState.Phase.copied.rawValue), "last": "$$REMOVE"]
         guard time.rawValue > 0 else { return changes }
@@ -97,10 +100,10 @@ enum PartnerChange {
         return changes.appending("places.\(PartnerSide.target.rawValue)", ["$literal": .object(place)])
     }
 
-    /// Returns the update before a mirror writes in the last of these sessions.
+    /// Returns the update that records the sessions, before a mirror writes in the last of them.
     static func writing(in sessions: OwnSessions) -> BSONDocument { ["sessions": ["$literal": sessions.value]] }
 
-    /// Returns the update for the mirror's positions and counts.
+    /// Returns the update that saves the mirror's positions in the change streams and its counts.
     static func mirrored(
         to places: [PartnerSide: FeedPlace], times: [PartnerSide: ClusterTime], clients: [PartnerSide: ClusterTime],
         sessions: OwnSessions, counts: BSONDocument

@@ -24,16 +24,17 @@ package struct PartnerStatus: Sendable {
     package var behind: Int?
     /// The counts of the mirror since its last start.
     package var mirror: BSONDocument?
-    /// The time of the clients' last write to each side that the mirror has seen, in milliseconds since 1970.
+    /// The time of the last write by a client that the mirror has seen on each side, in milliseconds since 1970.
     package var lastWrites: [PartnerSide: Int64] = [:]
     /// The time at which the copy began, in milliseconds since 1970.
     package var begun: Int64?
-    /// The number of documents that are missing on the other side, because they cannot exist there.
+    /// The number of documents that cannot be carried over now, because they cannot exist on the other side.
     package var unmirrored = 0
-    /// A few of these documents, with the reason.
+    /// The first of these documents, at most 10, with their side and the reason.
     package var samples: [(side: String, id: BSONValue, reason: String)] = []
-    /// The number of differences that the last comparison found; `nil` before the first, or if it was of another job
-    /// file.
+    /// The number of differences that the last comparison found; `nil` before the first.
+    ///
+    /// It is also `nil` if the job file has changed since that comparison.
     package var differences: Int?
     /// The time of that comparison, in milliseconds since 1970.
     package var verified: Int64?
@@ -42,7 +43,7 @@ package struct PartnerStatus: Sendable {
 }
 
 extension PartnerRegistry {
-    /// Returns the state of a partner.
+    /// Returns the state of a partner; without a record in the state database, its ``PartnerStatus/phase`` is `nil`.
     package func status(of partner: Partner) throws -> PartnerStatus {
         let client = try client()
         var status = PartnerStatus(
@@ -78,13 +79,13 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The default of how old the last comparison may be.
+    /// The age up to which the last comparison counts, if the operator sets none.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
-    /// Returns the obstacles to the cutover, a clause each.
+    /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
     ///   - quiet: the time without client writes to the original that the cutover requires.
-    ///   - recent: how old the last comparison may be.
+    ///   - recent: the age up to which the last comparison counts.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {
             return [
@@ -119,10 +120,10 @@ extension PartnerStatus {
 }
 
 extension PartnerRunner {
-    /// Records that the original's clients have ended, so that nothing is carried over from then on; nothing is
+    /// Records that clients no longer use the original, so that nothing is carried over from then on; nothing is
     /// deleted.
     ///
-    /// Before that, it carries over everything that clients have written so far, under its own lease.
+    /// Before that, it takes the lease and carries over everything that clients have written so far.
     /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
@@ -134,16 +135,16 @@ extension PartnerRunner {
         _ = try mirror.run(on: pool) { outcome, kernel in
             guard outcome.isCaughtUp else { throw StopAsked() }
             var now = try registry.status(of: partner)
-            // This runner itself holds the lease.
+            // This cutover itself holds the lease.
             now.isHeld = false
             try refuse(now.obstacles(quiet: quiet, recent: recent), "cannot be cut over")
             try kernel.renew(setting: ["phase": .string(PartnerState.Phase.cutOver.rawValue), "cutOver": "$$NOW"])
         }
     }
 
-    /// Drops the original permanently.
-    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, or the original was written
-    ///   since.
+    /// Drops the original's collection permanently.
+    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, or when clients wrote to the
+    ///   original since.
     package func dropOriginal(on pool: ClientPool) throws {
         let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }
@@ -159,7 +160,10 @@ extension PartnerRunner {
         }
     }
 
-    /// Returns a clause if clients wrote to the original after the mirror's last position, or if that is not known.
+    /// Returns a clause if clients wrote to the original after the mirror's last position, or if that cannot be found
+    /// out.
+    ///
+    /// The result is empty if they did not.
     private func changes(
         since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
     ) throws -> [String] {

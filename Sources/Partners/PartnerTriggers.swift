@@ -2,22 +2,24 @@ import BSON
 import JobState
 import Steps
 
-/// The App Services triggers and functions that keep both sides equal if the service still runs them; two of each.
+/// Makes App Services triggers and functions, two of each, that keep both sides equal where the service still runs
+/// them.
 ///
-/// A function does what the mirror does with one change: it reads the current document, converts it with a server-side
-/// pipeline, compares the result with the other side, and writes it only if it differs.
+/// A function handles one change like the mirror: it reads the current document, converts it with a server-side
+/// pipeline, compares the result with the other side's document, and writes the result only if it differs.
 package struct PartnerTriggers: Sendable {
     /// A file, with its path below the app's folder.
     package struct File: Sendable {
-        /// The path.
+        /// The file's path below the app's folder.
         package var path: String
-        /// The text.
+        /// The file's text.
         package var text: String
     }
 
     private let partner: Partner
     private let service: String
 
+    /// Makes the triggers and functions of a partner.
     /// - Parameter service: the name of the app's data source.
     package init(_ partner: Partner, service: String) { (self.partner, self.service) = (partner, service) }
 
@@ -167,7 +169,7 @@ package struct PartnerTriggers: Sendable {
             """
     }
 
-    /// Returns the JavaScript function that converts an `_id` for the other side.
+    /// Returns the JavaScript function that converts an `_id` of a side for the other side.
     private func conversions(_ side: PartnerSide) -> String {
         guard let id = partner.job.id else { return "const twinOf = (id) => id;" }
         let plain = "const plain = JSON.parse(EJSON.stringify({ id }, { relaxed: false })).id;"
@@ -204,12 +206,12 @@ package struct PartnerTriggers: Sendable {
 
     private static func json(_ names: [String]) -> String { "[\(names.map(json).joined(separator: ", "))]" }
 
-    /// Returns JSON as a JavaScript literal of the same value; it is still JSON if no field is named `__proto__`.
+    /// Returns JSON text as a JavaScript literal of the same value; it is still JSON if no field is named `__proto__`.
     ///
     /// In a literal, `"__proto__": value` would set the object's prototype, but a computed name does not. Engines older
     /// than ES2019 end a string at a line separator, and a page may end a script at `</`.
     private static func javaScript(_ json: String) -> String {
-        // Quotation marks inside a string are escaped, so this is a name.
+        // Quotation marks inside a string are escaped, so the replaced text is always a field's name.
         json.replacing(#" "__proto__" :"#, with: #" ["__proto__"] :"#).replacing("</", with: #"<\/"#)
             .unicodeScalars.reduce(into: "") { $0 += $1.misleads ? $1.escapedAsJSON : String($1) }
     }

@@ -8,20 +8,20 @@ import Running
 import Scanning
 import Steps
 
-/// A pair whose documents do not match.
+/// A pair whose documents do not match: an original and the partner's document that belongs to it.
 package struct PairDifference: Hashable, Sendable {
     /// The kind of a difference.
     package enum Kind: Hashable, Sendable {
-        /// The original has no partner.
+        /// The original has no document in the partner.
         case missingInTarget
         /// The partner's document has no original.
         case missingInSource
-        /// Both documents exist, but these fields of the partner's differ from the result of the steps.
+        /// Both documents exist, but these fields of the partner's document differ from the result of the steps.
         case differing([String])
-        /// The document of that side cannot exist on the other side.
+        /// The document of the given side cannot exist on the other side.
         case refused(PartnerSide, Refusal.Reason)
 
-        /// The side whose document shows the difference.
+        /// The side of the document that shows the difference; if one document is missing, the side of the other one.
         package var side: PartnerSide {
             switch self {
             case .missingInTarget, .differing: .source
@@ -31,7 +31,7 @@ package struct PairDifference: Hashable, Sendable {
         }
     }
 
-    /// The original's `_id`, or the partner's if that has no form on the original's side.
+    /// The original's `_id`; the partner's `_id` if that cannot be converted for the original's side.
     package var id: BSONValue
     /// The kind of the difference.
     package var kind: Kind
@@ -53,29 +53,29 @@ package struct PartnerComparison: Sendable {
     package var differences: [PairDifference] = []
     /// The number of all differences.
     package var count = 0
-    /// The number of pairs that were compared again, because they changed during the scan or differed at first.
+    /// The number of pairs that were compared again, because they changed during the scan or differed in it.
     package var rechecked = 0
-    /// The time of the last comparison; `nil` if the server cannot read at one point in time.
+    /// The point in time of the last comparison; `nil` if the server cannot read at one point in time.
     package var time: ClusterTime?
-    /// The duration, in seconds.
+    /// The duration of the whole comparison, in seconds.
     package var seconds = 0.0
 }
 
 /// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
 /// Every document of both sides is read once. Pairs that differ, or change during that scan, are compared again at one
-/// point in time, repeatedly for a while, because a running mirror always has some changes that are not yet carried
-/// over.
+/// point in time, and again every half second until ``settling`` has passed. This is necessary because a running mirror
+/// always has some changes that are not yet carried over.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
-    /// How long pairs that differ are compared again.
+    /// The time for which pairs that still differ are compared again.
     let settling: Duration
     let stop: StopSignal
     let progress: @Sendable (Int) -> Void
 
     /// Makes a verification.
-    /// - Parameter progress: receives the number of further documents compared.
+    /// - Parameter progress: receives the number of documents compared since its last call.
     package init(
         _ partner: Partner, settling: Duration, retryLimit: Duration = .seconds(60), stop: StopSignal,
         progress: @Sendable @escaping (Int) -> Void
@@ -84,7 +84,7 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps, and the most pairs that are compared again.
+    /// The most differences that a comparison keeps; below it, the most pairs that are compared again.
     private static let mostKept = 1_000
     private static let mostRechecked = 200_000
 
@@ -97,7 +97,7 @@ package struct PartnerVerification: Sendable {
         }
     }
 
-    /// A pair, identified by the `_id` of one side.
+    /// A pair of documents, identified by the `_id` that one of them has on its side.
     private struct Pair: Hashable {
         var id: IDKey
         var side: PartnerSide
@@ -187,8 +187,8 @@ package struct PartnerVerification: Sendable {
 
     /// Returns the differences of a side's documents, by their `_id`s on that side.
     ///
-    /// An original is compared completely. A document of the partner is only checked for an original, because all
-    /// others are compared with their originals.
+    /// An original is compared with its partner document in all fields. For a document of the partner, it is only
+    /// checked whether its original exists, because all other differences are found from the original.
     private func compare(
         _ documents: [BSONDocument], on side: PartnerSide, _ collection: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -229,7 +229,7 @@ package struct PartnerVerification: Sendable {
 
     // MARK: repeated comparisons
 
-    /// Compares pairs again, until they agree or the time in ``settling`` has passed.
+    /// Compares pairs again, until no pair differs or the time in ``settling`` has passed, and stores the differences.
     private func settle(
         _ pairs: [Pair], _ client: borrowing Client, _ comparison: inout PartnerComparison
     ) throws {
@@ -277,7 +277,7 @@ package struct PartnerVerification: Sendable {
                 let ids = part.filter { $0.side == side }.map(\.id.value)
                 let documents = try Self.read(
                     ids, of: source.sibling(partner.job.namespace(side)), options, whole: true)
-                // Changed documents of the partner's side may have an original, too, so they are compared completely.
+                // A changed document of the partner may have an original as well, so it is compared in all fields.
                 let found = try compareWhole(Array(documents.values), on: side, source, options)
                 let gone = ids.filter { documents[IDKey($0)] == nil }
                 let left = try compareGone(gone, on: side, source, options)
@@ -292,8 +292,9 @@ package struct PartnerVerification: Sendable {
         return (differences, open, time)
     }
 
-    /// Compares documents of a side completely; a document of the partner with an original is compared through its
-    /// original.
+    /// Compares documents of a side in all fields.
+    ///
+    /// For a document of the partner that has an original, the original is compared with it.
     private func compareWhole(
         _ documents: [BSONDocument], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -308,7 +309,7 @@ package struct PartnerVerification: Sendable {
         return found + differing.compactMap { id, kind in partner.twin(of: id, on: .source).map { ($0, kind) } }
     }
 
-    /// Returns a difference for each document that no longer exists on a side, but still has its other half.
+    /// Returns a difference for each document that no longer exists on a side, although its counterpart still exists.
     private func compareGone(
         _ ids: [BSONValue], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {

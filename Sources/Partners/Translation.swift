@@ -3,29 +3,31 @@ package import Jobs
 import Mongo
 import Steps
 
-/// Makes documents of one side from documents of the other side.
+/// Makes documents of the other side from documents of one side, by the steps of a partner job.
 struct Translation {
     let partner: Partner
-    /// The side that the documents come from.
+    /// The side that the given documents come from.
     let side: PartnerSide
     /// The collection through which the server computes the results of steps.
     let collection: MongoCollection
 
-    /// The form of a document on the other side.
+    /// The result of making the other side's document from one document.
     enum Outcome {
         /// The document on the other side, with its `_id` there.
         case document(BSONDocument)
-        /// The document cannot exist there, or would come back changed.
+        /// The document cannot exist on the other side, or the steps back would not restore it.
         case refused(Refusal)
     }
 
-    /// Returns the outcome of each document, in their order; the steps back are not checked.
+    /// Returns the outcome of each document, in the same order; does not check whether the steps back restore it.
     func outcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Returns the outcomes of all documents; a document that cannot be sent, or is too large together with its result,
-    /// is refused alone.
+    /// Computes the outcomes of all documents together, and splits the list if an error concerns a single document.
+    ///
+    /// So only the document at fault is refused, for example because it cannot be sent, or is too large together with
+    /// its result.
     private func each(
         of documents: [BSONDocument], in range: Range<Int>? = nil, _ outcomes: (Range<Int>) throws -> [Outcome]
     ) throws -> [Outcome] {
@@ -53,12 +55,12 @@ struct Translation {
         }
     }
 
-    /// Returns the same outcomes, but refuses documents that would come back changed.
+    /// Returns the outcome of each document, and refuses each document that the steps back would not restore.
     func provenOutcomes(of documents: [BSONDocument]) throws -> [Outcome] {
         try proven(try outcomes(of: documents), of: documents)
     }
 
-    /// Checks outcomes by the steps back, and refuses the documents that would come back changed.
+    /// Applies the steps back to the outcomes, and refuses each document that they do not restore.
     func proven(_ outcomes: [Outcome], of documents: [BSONDocument]) throws -> [Outcome] {
         try each(of: documents) { try returned(Array(outcomes[$0]), of: Array(documents[$0])) }
     }
@@ -82,8 +84,10 @@ struct Translation {
         return outcomes
     }
 
-    /// Returns a document made for the other side, adapted to the existing one: keeps that one's own fields, and the
-    /// width of a whole number in its `_id`, which a string does not contain.
+    /// Returns a document made for the other side, adapted to the document that exists there.
+    ///
+    /// It keeps the fields that only the existing document's side has. It also keeps the integer type of the existing
+    /// `_id`, because a string does not show whether the number had 32 or 64 bits.
     func beside(_ made: BSONDocument, _ present: BSONDocument?) throws -> BSONDocument {
         let own = partner.job.own(side.other)
         guard let present else { return made }
@@ -102,33 +106,33 @@ struct Translation {
 package struct Refusal: Hashable, Sendable {
     /// The document's `_id`.
     package var id: BSONValue
-    /// The reason.
+    /// The reason why the document is refused.
     package var reason: Reason
 
     /// The reason why a document cannot exist on the other side.
     package enum Reason: Hashable, Sendable {
-        /// The `_id` has no form on the other side, or one that does not convert back to it.
+        /// The `_id` cannot be converted to the other side, or not back to the same `_id`.
         case id
-        /// A step applies to the document, but cannot be done.
+        /// A step applies to the document, but cannot be done for this reason.
         case step(CompiledStep.Reason)
-        /// These fields would come back changed.
+        /// The steps there and back would change these fields.
         case lossy([String])
         /// The server refuses the document, with this code.
         case server(Int)
         /// The driver refuses to send the document.
         case damaged
-        /// The reason as an earlier run recorded it.
+        /// A reason that an earlier run recorded, as text.
         case recorded(String)
     }
 }
 
 extension Refusal {
-    /// The server's code, if the server refuses the document.
+    /// The server's error code, if the server refuses the document; otherwise `nil`.
     var serverCode: Int? { if case .server(let code) = reason { code } else { nil } }
 }
 
 extension Refusal.Reason: CustomStringConvertible {
-    /// The reason as a clause.
+    /// The reason as a clause, for reports.
     package var description: String {
         switch self {
         case .id: "its _id cannot be converted to the other side and back"
@@ -144,7 +148,7 @@ extension Refusal.Reason: CustomStringConvertible {
 }
 
 extension Refusal.Reason {
-    /// Makes the reason from an error that concerns one document; `nil` for any other error.
+    /// Makes the reason from an error that a single document causes; `nil` for any other error.
     fileprivate init?(ofOneDocument error: any Error) {
         switch error {
         case is BSONError: self = .damaged
@@ -174,7 +178,7 @@ extension BSONDocument {
             if let one = values[0], let two = values[1], one.hasSameFields(as: two) { continue }
             names.append(name)
         }
-        // The documents differ only in a repeated name.
+        // The documents differ only in a name that occurs more than once.
         return names.isEmpty ? ["(root)"] : names
     }
 }

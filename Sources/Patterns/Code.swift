@@ -1,16 +1,18 @@
 internal import CPCRE2
 internal import Glibc
 
-/// Owns an expression as PCRE2 compiled it; it is immutable, so any thread can use it.
+/// Owns a regular expression as PCRE2 compiled it.
+///
+/// The compiled expression never changes, so any thread can use it.
 @safe final class Code: @unchecked Sendable {
     private let pointer: OpaquePointer
 
-    /// Compiles an expression.
-    /// - Throws: ``CompileFailure`` when PCRE2 refuses it.
+    /// Compiles a regular expression.
+    /// - Throws: ``CompileFailure`` when PCRE2 refuses the expression.
     init(_ text: [UInt8], mode: Pattern.Mode) throws(CompileFailure) {
         var error: Int32 = 0
         var offset = 0
-        // PCRE 8 allowed \K in a lookaround.
+        // PCRE 8 allows `\K` in a lookaround, and PCRE2 only with this option.
         let context = unsafe pcre2_compile_context_create_8(nil)
         defer { unsafe pcre2_compile_context_free_8(context) }
         unsafe pcre2_set_compile_extra_options_8(context, UInt32(PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK))
@@ -20,7 +22,7 @@ internal import Glibc
         }
         guard let compiled = unsafe compiled else { throw CompileFailure(code: error, offset: offset) }
         unsafe pointer = unsafe compiled
-        // If the machine has no JIT compiler, the interpreter gives the same answers.
+        // The result is ignored: if the machine has no JIT compiler, the interpreter gives the same answers.
         _ = unsafe pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
     }
 
@@ -30,21 +32,23 @@ internal import Glibc
     func match(_ subject: UnsafePointer<UInt8>?, length: Int) -> Int32 {
         let scratch = unsafe MatchScratch.ofThisThread()
         let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
-        // The interpreter keeps its stack on the heap, so it gets further. The scratch keeps that memory, so free it.
+        // The interpreter keeps its stack on the heap, so it can match where the JIT compiler's stack is too small. The
+        // scratch memory then holds the large stack, so it is freed.
         guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
         defer { MatchScratch.free() }
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)
     }
 
-    /// Whether a negative result means that nothing matches, not that PCRE2 gave up.
+    /// Whether a negative result of `pcre2_match` means that nothing matches, not that PCRE2 gave up.
     ///
-    /// mongod treats a text that is not UTF-8 as one that does not match.
+    /// Errors about a text that is not UTF-8 mean the former, because mongod treats such a text as one that does not
+    /// match.
     static func isDecided(_ result: Int32) -> Bool {
         result == PCRE2_ERROR_NOMATCH || (PCRE2_ERROR_UTF8_ERR21...PCRE2_ERROR_UTF8_ERR1).contains(result)
     }
 }
 
-/// The reason why PCRE2 refuses an expression: its error number, and the number of bytes that it had read.
+/// The reason why PCRE2 refuses an expression: its error number, and the number of bytes that it had read by then.
 struct CompileFailure: Error {
     var code: Int32
     var offset: Int
@@ -68,7 +72,7 @@ enum MatchScratch {
     /// Without a limit the stack takes a hundred bytes or more for each byte of a text that a group repeats over.
     private static let maximumHeap: UInt32 = 64 << 10
 
-    // Written once, then only read, by all threads.
+    // The context is written once, and then only read, by all threads.
     nonisolated(unsafe) static let limits: OpaquePointer? = {
         let context = unsafe pcre2_match_context_create_8(nil)
         unsafe pcre2_set_match_limit_8(context, maximumSteps)
@@ -89,7 +93,9 @@ enum MatchScratch {
         pthread_setspecific(key, nil)
     }
 
-    /// Returns the memory of this thread; one pair of offsets is enough, because no caller needs a match's position.
+    /// Returns the memory of this thread.
+    ///
+    /// It has room for one pair of offsets, because no caller needs a match's position.
     static func ofThisThread() -> OpaquePointer? {
         if let scratch = unsafe pthread_getspecific(key) { return OpaquePointer(scratch) }
         let scratch = unsafe pcre2_match_data_create_8(1, nil)

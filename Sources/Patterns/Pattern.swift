@@ -1,11 +1,11 @@
 internal import CPCRE2
 
-/// A compiled regular expression of `pattern` or `patternProperties`.
+/// A compiled regular expression of the schema keyword `pattern` or `patternProperties`.
 ///
 /// PCRE2 replaces the PCRE 8 that mongod links up to 6.0. Expressions that PCRE 8 accepts and PCRE2 refuses are
 /// rewritten (``PatternRewriting``). After a thread's first match, matching allocates nothing.
 public final class Pattern: Sendable {
-    /// The way in which texts are read.
+    /// The units in which an expression reads texts.
     public enum Mode: Sendable {
         /// Texts are read as UTF-8, for the keyword `pattern`; a text that is not UTF-8 does not match.
         case characters
@@ -21,7 +21,7 @@ public final class Pattern: Sendable {
 
     private let code: Code
 
-    /// Compiles an expression.
+    /// Compiles a regular expression.
     /// - Throws: ``PatternError/invalid(reason:offset:)`` or ``PatternError/containsNUL``.
     public init(_ text: String, mode: Mode) throws(PatternError) {
         guard !text.utf8.contains(0) else { throw .containsNUL }

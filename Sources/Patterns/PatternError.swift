@@ -2,7 +2,7 @@
 public enum PatternError: Error, Hashable, Sendable {
     /// The text is not a regular expression.
     ///
-    /// `offset` counts bytes into the expression; the reason is PCRE2's.
+    /// `reason` is PCRE2's message, and `offset` the number of bytes that PCRE2 had read of the expression.
     case invalid(reason: String, offset: Int)
     /// The expression holds a NUL, which mongod refuses.
     case containsNUL

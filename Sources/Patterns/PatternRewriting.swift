@@ -9,7 +9,8 @@ enum PatternRewriting {
     private static let escapeInClass: Int32 = 107
     private static let invalidRange: Int32 = 150
 
-    /// - Returns: the compiled expression, and the reason why PCRE2 alone would refuse it; `nil` if it would not.
+    /// Compiles an expression, after rewriting it as often as necessary.
+    /// - Returns: the compiled expression, and the reason why PCRE2 refuses the original; `nil` if it does not.
     static func compile(
         _ text: String, mode: Pattern.Mode
     ) throws(PatternError) -> (code: Code, refusal: CompileFailure?) {
@@ -35,7 +36,7 @@ enum PatternRewriting {
         text.hasPrefix("(*UTF8)") ? "(*UTF)" + text.dropFirst("(*UTF8)".count) : text
     }
 
-    /// Fixes one defect, so that each pass leaves one less; returns `false` when PCRE 8 would refuse it too.
+    /// Rewrites the part that made PCRE2 refuse the expression; returns `false` when PCRE 8 would refuse it too.
     private static func rewrite(_ bytes: inout [UInt8], after failure: CompileFailure) -> Bool {
         switch failure.code {
         case unknownEscape, escapeInClass: return dropBackslash(of: &bytes, before: failure.offset)

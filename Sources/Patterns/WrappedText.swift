@@ -1,8 +1,8 @@
-/// A second form of an expression that mongod also compiles, refusing the expression if that fails: a group around
-/// all but the settings at its beginning, and an end.
+/// The second text that mongod compiles for an expression; if that fails, mongod refuses the expression.
 ///
-/// mongod therefore refuses an expression whose `\Q` or comment does not end, or that is nested just as deep as PCRE
-/// allows. Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 matches with.
+/// The text is the expression in a group, preceded by the settings that the expression begins with, and followed by
+/// `\z`. mongod therefore refuses an expression whose `\Q` or comment does not end, or that is nested just as deep as
+/// PCRE allows. Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 matches with.
 enum WrappedText {
     static func of(_ text: String) -> String {
         var rest = text.utf8[...]

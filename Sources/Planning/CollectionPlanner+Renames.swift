@@ -3,12 +3,12 @@ import Jobs
 import SchemaChange
 import ServerSchema
 
-/// Renames inside of objects that are renamed themselves.
+/// The order of steps for renames inside of objects that are renamed themselves.
 extension CollectionPlanner {
-    /// Merges each rename inside a renamed object into the object's group, so that the steps are in order.
+    /// Merges each rename inside a renamed object into the object's group, and returns all groups.
     ///
-    /// The object is copied, its fields get their new names, and missing values are filled. At the end, the fields are
-    /// taken out of the old object before the object itself.
+    /// In a merged group, the steps copy the object, then give its fields their new names, and then fill missing
+    /// values. At the end, they remove the fields from the old object, and then the old object itself.
     func orderedRenames(_ groups: [FieldGroup]) -> [FieldGroup] {
         var ordered = groups
         let moved = Set(groups.filter { $0.move != nil }.map(\.path))
@@ -22,7 +22,7 @@ extension CollectionPlanner {
         for index in ordered.indices where ordered[index].move != nil {
             ordered[index].leave(inner[ordered[index].path] ?? [])
         }
-        // The deepest first, because each group is merged into the group of the object around it.
+        // The deepest renames come first, because each group is merged into the group of the object around it.
         let renamed = groups.filter { $0.move != nil && $0.path.outer.contains(where: moved.contains) }.sorted {
             $0.path.steps.count > $1.path.steps.count
         }
@@ -37,7 +37,8 @@ extension CollectionPlanner {
                 let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
             else { continue }
             let child = ordered[inner].afterMove(of: move).withoutRefresh
-            // Once its fields have other names, the object is no longer a copy of the old one.
+            // Once its fields have other names, the new object no longer equals the old one, so the copy must not
+            // replace it.
             ordered[outer].entries[first].step = move.keeping
             ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
             ordered[outer].late.insert(contentsOf: child.late, at: 0)
@@ -48,17 +49,18 @@ extension CollectionPlanner {
 }
 
 extension SchemaPath {
-    /// The paths of the places around it, from the root on.
+    /// The paths of all objects, lists and dictionaries around it, from the root to the innermost.
     fileprivate var outer: [SchemaPath] { steps.indices.map { SchemaPath(Array(steps.prefix($0))) } }
 }
 
 extension FieldGroup {
-    /// The step that gives a renamed field the value of the old one; `nil` if there is none.
+    /// The step that gives a renamed field the value of the old field; `nil` if the group has none.
     fileprivate var move: StepLine? {
         steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
     }
 
-    /// Removes the steps for fields that have groups of their own, which know the older schema of these fields.
+    /// Removes the steps for fields that have their own groups, because those groups know the older schema of the
+    /// fields.
     fileprivate mutating func leave(_ fields: [String]) {
         let move = move
         entries.removeAll { entry in
@@ -67,10 +69,11 @@ extension FieldGroup {
         }
     }
 
-    /// Returns the group with the sources that its steps have once the object around its field has been moved.
+    /// Returns the group with the sources that its steps have after the object around its field was moved.
     ///
-    /// A copied object stays in its old place, and steps read it there because old clients still write to it. Inside
-    /// lists they read the copy, because no step reads the elements of one list for another.
+    /// A copied object also stays under its old name, and the steps read it there, because old clients still write to
+    /// it. Inside lists, the steps read the copy, because no step can read one list's elements to write to another
+    /// list.
     fileprivate func afterMove(of object: StepLine) -> FieldGroup {
         guard let old = object.text(of: "from"), let new = object.text(of: "to"),
             object.kind == "rename" || path.jobPath?.contains(FieldPath.each) == true
@@ -85,7 +88,7 @@ extension FieldGroup {
 }
 
 extension FieldGroup {
-    /// The group without refreshing copies, because the copy of the object around them is not refreshed either.
+    /// The group without refreshing copies, because the copy of the object around its field is not refreshed either.
     fileprivate var withoutRefresh: FieldGroup {
         var group = self
         for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }
@@ -100,14 +103,14 @@ extension StepLine {
         return line
     }
 
-    /// Returns the step with a source inside `old` replaced by the same field inside `new`.
+    /// Returns the step with a source inside the object `old` replaced by the same field inside the object `new`.
     fileprivate func reading(_ old: String, in new: String) -> StepLine {
         let key = kind == "convert" ? "field" : "from"
         guard let source = text(of: key), source.hasPrefix("\(old).") else { return self }
         return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
     }
 
-    /// The step with the rule that a target keeps a value that it already holds.
+    /// The step with the rule that a target with a value keeps it.
     fileprivate var keeping: StepLine {
         guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
         return StepLine(kind, replacing: "whenPresent", in: members, with: .text(WhenPresent.keep.rawValue))

@@ -2,12 +2,14 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Plans the fields of one collection as groups of entries, in the order of the schemas.
+/// Plans the fields of one collection, as groups of entries in the order of the schemas.
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
 
-    /// A place that changes; a removed field and an added field of the same name are two places.
+    /// A path at which the schemas differ.
+    ///
+    /// If a field is removed and another one with the same name is added, these are two places.
     private struct Place: Hashable {
         let path: SchemaPath
         let isRemoval: Bool
@@ -28,7 +30,7 @@ struct CollectionPlanner {
         return orderedSets(orderedRenames(groups))
     }
 
-    /// Returns the group of a field that does not change and for which the operator states a value.
+    /// Returns the group for a field that does not change, but for which the operator states a value to fill it with.
     private func stated(at path: SchemaPath) -> FieldGroup {
         var group = FieldGroup(path: path)
         guard let field = path.jobPath, let value = fields.stated[path] else { return group }
@@ -40,12 +42,13 @@ struct CollectionPlanner {
         return group
     }
 
-    /// Moves the group that makes a list a set after the groups inside the list, because a conversion can make two
-    /// elements equal.
+    /// Moves each group that makes a list a set after the groups for values inside the list.
+    ///
+    /// Those groups may convert values, and then two elements of the list can become equal.
     private func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
-        // The index of the last group at or inside each set.
+        // The index of the last group for a set, or for a value inside it.
         var last: [SchemaPath: Int] = [:]
         for (index, group) in groups.enumerated() {
             for count in 0...group.path.steps.count {
@@ -61,19 +64,20 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // A group inside another one comes before it.
+            // Among these groups, a group inside another one comes first.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered
     }
 }
 
-/// Suggestions for what two schemas do not show and a reviewer may know.
+/// Suggestions for changes whose purpose the two schemas do not show, but a reviewer may know.
 extension CollectionPlanner {
-    /// The most fields that a suggestion names; with more it would be a list of all fields and no guess.
+    /// The largest number of fields that a suggestion names; with more, it would list all fields and be no help.
     private static let mostSuggested = 10
 
-    /// The fields that are removed from one object, and those that are added to it, as far as suggestions use them.
+    /// The fields removed from one object and added to it, as far as a suggestion to combine or split fields can name
+    /// them.
     private struct Siblings {
         var parts: [SchemaChange] = []
         var goneTexts: [SchemaChange] = []
@@ -155,7 +159,7 @@ extension CollectionPlanner {
                 + hint.rename)
     }
 
-    /// Returns the name of the field, or of its type, as an operator knows it.
+    /// Returns the name of the field as an operator knows it; with `isWhole`, the name of its type.
     private func place(_ change: SchemaChange, isWhole: Bool = false) -> String {
         let type = fields.new.root.title ?? "\(fields.new.namespace)"
         return isWhole ? type : "\(type).\(change.path)"
@@ -165,7 +169,9 @@ extension CollectionPlanner {
     private static func names(_ changes: [SchemaChange]) -> String {
         changes.map { "\($0.path)" }.joined(separator: changes.count == 2 ? " and " : ", ")
     }
-    /// Whether a field holds any text; one of listed values is never a part of another text, nor several texts joined.
+    /// Whether a field is a text with any content.
+    ///
+    /// A field with listed values is never a part of another text, and never several texts joined.
     private static func isText(_ side: SchemaChange.Side?) -> Bool {
         side?.node?.withoutNull.types == [.string] && side?.node?.constraints.allowedValues == nil
     }

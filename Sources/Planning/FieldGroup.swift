@@ -1,11 +1,11 @@
 import SchemaChange
 import ServerSchema
 
-/// The plan for one place of the documents: entries that belong in one job, in this order.
+/// The entries for one path in the documents, in the order in which they belong in one job.
 struct FieldGroup {
     let path: SchemaPath
     var entries: [PlanEntry] = []
-    /// Entries that are only right after the deploy, whatever the stage of the others, such as the end of a rename.
+    /// Entries that must come after the deploy, whenever the other entries come, such as the end of a rename.
     var late: [PlanEntry] = []
 
     var steps: [StepLine] { entries.compactMap(\.step) }
@@ -22,7 +22,7 @@ struct FieldGroup {
             PlanEntry(role: role, remarks: [remarks], suggestions: suggestions, isForPartner: isForPartner))
     }
 
-    /// Returns the group without its steps, because a job cannot hold one of them and the others depend on it.
+    /// Returns the group without its steps, because a job cannot hold one of them and the other steps depend on it.
     func refused(because reason: String) -> FieldGroup {
         var group = FieldGroup(path: path)
         group.say(
@@ -37,7 +37,7 @@ struct FieldGroup {
         return group
     }
 
-    /// Records the changes that the entries serve in the first of them.
+    /// Assigns the changes that all entries of the group serve to the first entry; does nothing if there is no entry.
     mutating func attribute(_ changes: [SchemaChange]) {
         guard !entries.isEmpty else { return }
         entries[0].changes = changes + entries[0].changes

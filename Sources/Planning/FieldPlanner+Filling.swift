@@ -2,9 +2,9 @@ import BSON
 import Jobs
 import ServerSchema
 
-/// Fields that must be present.
+/// Steps for fields that must be present.
 extension FieldPlanner {
-    /// Fills values that may be missing or null under the older schema and must not be under the newer one.
+    /// Adds a step for a value that may be missing or null under the older schema, but not under the newer one.
     func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         // Elements of lists and values of dictionaries are always present.
         guard case .field? = path.steps.last else { return }
@@ -21,7 +21,7 @@ extension FieldPlanner {
             return group.add(line, "the value from --default")
         }
         guard new.isRequired else {
-            // Only a validator refuses null in an optional field.
+            // Under sync, null is allowed in an optional field; only a validator can refuse it.
             if isFilled {
                 let line = StepLine("unset", ["field": .text(field), "when": .text("null")])
                 group.add(line, "null no longer fits, and the field may be missing", isStray: old == nil)
@@ -37,7 +37,7 @@ extension FieldPlanner {
                 "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
-        // If no default replaces the null, it fits no better than the empty list, so the list stays.
+        // If no default replaces the null, null does not fit the newer schema either, so the empty list stays.
         if empties, !group.steps.contains(where: { $0.kind == "default" }) {
             group.entries.removeAll { $0.remarks == [Self.emptyList] }
         }
@@ -97,7 +97,7 @@ extension FieldPlanner {
 }
 
 extension SchemaNode {
-    /// An embedded object with the zero values of the fields that it requires; `nil` if one of them has none.
+    /// An embedded object with zero values in the fields that it requires; `nil` if one of them has no zero value.
     fileprivate func zeroObject(in dialect: Dialect) -> BSONValue? {
         guard withoutNull.isEmbedded else { return .none }
         var members: [(String, BSONValue)] = []

@@ -3,9 +3,9 @@ import Jobs
 import SchemaChange
 import ServerSchema
 
-/// Values of another type or shape.
+/// Steps for values whose type or shape changes.
 extension FieldPlanner {
-    /// Plans the steps that make the values at a place fit `new`.
+    /// Adds the steps that make the values at a path fit the schema `new`.
     /// - Parameters:
     ///   - old: the schema that the values fit now; `nil` if the older schema does not describe them.
     ///   - isStray: whether only values that do not follow the older schema can need the steps.
@@ -55,7 +55,7 @@ extension FieldPlanner {
         }
     }
 
-    /// Plans for the elements of an array, or the values of a dictionary.
+    /// Adds the steps for the elements of an array or the values of a dictionary.
     private func fitInner(
         _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, in group: inout FieldGroup,
         isStray: Bool
@@ -71,8 +71,9 @@ extension FieldPlanner {
         }
     }
 
-    /// Removes nulls from a list or dictionary whose elements must no longer be null; `path` is the path of the
-    /// elements.
+    /// Adds a step that removes nulls from a list or dictionary whose elements must no longer be null.
+    ///
+    /// The path is the one of the elements, and the method does nothing for any other path.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
         switch path.steps.last {
         case .elements, .values: break
@@ -92,7 +93,7 @@ extension FieldPlanner {
         return Set(old.types) == Set(new.types)
     }
 
-    /// Plans for the fields of an object that the older schema does not describe.
+    /// Adds the steps for the fields of an object that the older schema does not describe.
     private func fitFields(
         _ field: String, at path: SchemaPath, of new: SchemaNode, in group: inout FieldGroup, isStray: Bool
     ) {
@@ -111,7 +112,9 @@ extension FieldPlanner {
         }
     }
 
-    /// Plans to replace a list of one by its value, and an empty list that is in no other list by null.
+    /// Adds steps that replace a list of one element by the element, and an empty list by null.
+    ///
+    /// An empty list inside another list stays.
     private func unwrap(
         _ field: String, at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, _ link: Relationship?,
         in group: inout FieldGroup
@@ -142,7 +145,8 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // A stray value gets no remark: clients could not name the field, so it was rarely written.
+        // If only stray values can need the step, there is no remark, because clients could not name the field and
+        // rarely wrote it.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(
@@ -183,7 +187,7 @@ extension FieldPlanner {
         group.entries[last].suggestions = [remap]
     }
 
-    /// Returns the types, and with `number` also the types that it stands for.
+    /// Returns the types, with all numeric types added if they contain `number`.
     private static func widened(_ types: Set<SchemaType>) -> Set<SchemaType> {
         types.contains(.number) ? types.union([.int, .long, .double, .decimal]) : types
     }

@@ -3,22 +3,22 @@ import Jobs
 import SchemaChange
 import ServerSchema
 
-/// Plans the steps that make the values at one place fit the newer schema.
+/// Plans the steps that make the values at one path fit the newer schema.
 struct FieldPlanner {
     let dialect: Dialect
-    /// The collection in the older schema, `nil` if it has none, and in the newer schema.
+    /// The collection in the older schema, which is `nil` if it is not there, and the collection in the newer schema.
     let old: CollectionSchema?
     let new: CollectionSchema
-    /// The values that the operator states, by path.
+    /// The values that the operator states for fields, by path.
     var stated: [SchemaPath: StepLine.Value] = [:]
-    /// The types of each collection's `_id`s, in both versions.
+    /// The types that the `_id`s of each collection have, in the older and in the newer schema.
     var keyTypes: [Namespace: (old: Set<SchemaType>, new: Set<SchemaType>)] = [:]
     /// The partition key of the older schema; `nil` if it has none.
     var partitionKey: String?
     /// The partition key of the newer schema; `nil` if it has none.
     var nextPartitionKey: String?
 
-    /// A field as one version of the schema describes it.
+    /// A field as the older or the newer schema describes it.
     struct Side {
         let node: SchemaNode
         let isRequired: Bool
@@ -34,8 +34,8 @@ struct FieldPlanner {
         }
     }
 
-    /// Returns the plan for a place that changes.
-    /// - Parameter changes: all changes at the place, which share their old and new sides.
+    /// Returns the plan for a path at which the schemas differ.
+    /// - Parameter changes: all changes at the path, which share their old and new sides.
     func group(at path: SchemaPath, for changes: [SchemaChange]) -> FieldGroup {
         var group = FieldGroup(path: path)
         var rest: [SchemaChange] = []
@@ -49,7 +49,7 @@ struct FieldPlanner {
             }
         }
         guard !rest.isEmpty else { return group }
-        // Such a change rules out steps for the other changes of the place, too.
+        // If a change forbids steps, it forbids them for the other changes at the same path too.
         if changes.contains(where: { ManualRemedy.bars($0, in: self) }) {
             group.entries[0].changes += rest
             return group
@@ -65,7 +65,7 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // The sides of a constraint change do not say whether the field is required.
+        // A change of a constraint does not say whether the field is required, so the other changes are asked first.
         let telling = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = telling.lazy.compactMap { Side($0.old) }.first
         guard let after = telling.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -81,7 +81,7 @@ struct FieldPlanner {
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
     }
 
-    /// Adds the remark for an `_id` or a part of one, which no step writes.
+    /// Adds the remark for an `_id` or a part of an `_id`, which no step can write.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
@@ -103,9 +103,9 @@ struct FieldPlanner {
     }
 }
 
-/// Renamed fields.
+/// Steps for renamed fields.
 extension FieldPlanner {
-    /// Plans how the new field gets the value of the old one.
+    /// Adds the steps that give the new field the value of the old field.
     ///
     /// The old field is removed only after the deploy, unless the validator forbids it.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
@@ -114,7 +114,7 @@ extension FieldPlanner {
         }
         var fitted = FieldGroup(path: group.path)
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)
-        // One conversion into the new field takes the place of a copy that is converted afterwards.
+        // One step that converts the old field into the new one replaces a copy with a conversion after it.
         if fitted.steps.count == 1, let only = fitted.steps.first, only.kind == "convert",
             only.text(of: "field") == field
         {
@@ -129,10 +129,10 @@ extension FieldPlanner {
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds the converted value"))
         }
-        // Values that fit neither schema are fixed before they are copied, so that both fields hold the same.
+        // Values that fit neither schema are fixed before they are copied, so that both fields hold the same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // The later result for a copied value is known only for a single value that the server converts, not for a
-        // list.
+        // For a single value that the server converts, it is known what a later step makes of the copy. For a list it
+        // is not.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -142,7 +142,7 @@ extension FieldPlanner {
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
-        // A default that is filled in before an old client writes the old field differs from that field for good.
+        // If a default is filled in before an old client writes the old field, the two fields differ from then on.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)
@@ -169,14 +169,15 @@ extension FieldPlanner {
         group.late.append(end)
     }
 
-    /// Returns the rule for a copy whose source old clients may still write, as they may under sync until the deploy.
+    /// Returns the rule for a copy whose source may still change, because old clients write it under sync until the
+    /// deploy.
     ///
     /// A copy inside an object is not refreshed, because other steps may write the same top-level field.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect == .appServices && path.steps.count == 1 ? .refresh : .report
     }
 
-    /// Returns the suggestion to remove a field, which the operator may accept.
+    /// Returns an entry that suggests to remove a field; an operator has to activate the step.
     static func removal(of field: String, _ when: String) -> PlanEntry {
         PlanEntry(
             role: .nothing,
@@ -184,7 +185,7 @@ extension FieldPlanner {
             suggestions: [.plain("unset", field)])
     }
 
-    /// Whether the object around a field accepts only the fields that the newer schema names.
+    /// Whether the object around a field accepts only the fields that the newer schema declares.
     func forbidsFurtherFields(at path: SchemaPath) -> Bool {
         guard let parent = new.root.node(at: SchemaPath(Array(path.steps.dropLast()))) else { return false }
         if case .forbidden = parent.additionalProperties { return true }

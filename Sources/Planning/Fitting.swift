@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether a value in the field meets everything that the schema demands of it, warnings aside.
+    /// Whether the schema accepts the value for its field, perhaps with warnings.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]
@@ -16,7 +16,7 @@ extension SchemaNode {
         return (try? CompiledSchema(collection).check(document.view) <= .warning) ?? false
     }
 
-    /// The schema without null among its types.
+    /// The schema without null as one of its types, unless null is the only type.
     var withoutNull: SchemaNode {
         var node = self
         if node.types.count > 1 { node.types.removeAll { $0 == .null } }
@@ -25,8 +25,9 @@ extension SchemaNode {
 }
 
 extension BSONValue {
-    /// Returns the value as a job file may spell it for a field: bare if it is a whole number that the job fits to the
-    /// declared type.
+    /// Returns the value as a job file spells it for a field.
+    ///
+    /// A whole number is written bare if the job converts it to the type that the schema declares.
     func spelled(for node: SchemaNode) -> BSONValue {
         guard node.types.count == 1 else { return self }
         switch self {
@@ -38,9 +39,9 @@ extension BSONValue {
 }
 
 extension SchemaNode {
-    /// The zero value that clients fill in; `nil` if only an operator can choose a value.
+    /// The zero value that clients fill in for a missing value; `nil` if an operator has to choose a value.
     ///
-    /// An `objectId` or a `uuid` never has one. Source: `semantics.md`, section 9 of the project's reference.
+    /// An `objectId` or a `uuid` never has a zero value. Source: `semantics.md`, section 9 of the project's reference.
     var zeroValue: BSONValue? {
         let node = withoutNull
         if node.isDictionary { return [:] }

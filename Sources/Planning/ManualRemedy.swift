@@ -1,12 +1,12 @@
 import SchemaChange
 import ServerSchema
 
-/// The recommendation for a change that no step of a job serves, or that asks nothing of the documents.
+/// The recommendation for a change that no step of a job can serve, or that needs nothing in the documents.
 struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String
     var suggestions: [StepLine] = []
-    /// Whether a partner collection is the remedy, or one of several.
+    /// Whether the recommendation includes a partner collection.
     var isPartner = false
 
     private init(
@@ -15,7 +15,7 @@ struct ManualRemedy {
         (self.text, self.role, self.suggestions, self.isPartner) = (text, role, suggestions, isPartner)
     }
 
-    /// Whether a change rules out every step at its place.
+    /// Whether a change forbids every step at its path.
     static func bars(_ change: SchemaChange, in planner: FieldPlanner) -> Bool {
         change.code == .idTypeChanged || change.code == .embeddingChanged || isOfPartition(change, planner)
     }
@@ -25,7 +25,7 @@ struct ManualRemedy {
         return change.old != nil && planner.partitionKey == name
     }
 
-    /// Creates the remedy for a change; `nil` if ``FieldPlanner`` looks for steps that serve it.
+    /// Creates the recommendation for a change; `nil` if ``FieldPlanner`` plans steps for it.
     init?(of change: SchemaChange, in planner: FieldPlanner) {
         if Self.isOfPartition(change, planner) {
             self.init(
@@ -76,7 +76,7 @@ struct ManualRemedy {
         }
     }
 
-    /// The order of work without a partner collection.
+    /// The order of operations for a change that is made without a partner collection.
     ///
     /// Source: `semantics.md`, section 6, note 8, of the project's reference.
     static let termination =
@@ -106,7 +106,7 @@ struct ManualRemedy {
             ])
     }
 
-    /// Returns the remedy for values that become keys of another collection.
+    /// Returns the recommendation for values that become keys of another collection's documents.
     private static func linking(_ change: SchemaChange) -> ManualRemedy {
         let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
         let demand =
@@ -121,7 +121,7 @@ struct ManualRemedy {
             ])
     }
 
-    /// Returns the remedy for a field that the newer schema does not name.
+    /// Returns the recommendation for a field that the newer schema no longer declares.
     private static func removal(_ change: SchemaChange, in planner: FieldPlanner) -> ManualRemedy {
         guard let field = change.path.jobPath else {
             return ManualRemedy("the documents need no change", role: .nothing)

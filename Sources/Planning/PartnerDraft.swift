@@ -4,7 +4,7 @@ package import Partners
 import SchemaChange
 package import ServerSchema
 
-/// The partner job that serves the change of a collection, as far as the two schemas determine it.
+/// A draft of the partner job that serves the change of a collection, as far as the two schemas determine it.
 package struct PartnerDraft: Sendable {
     /// The job's name.
     package let name: String
@@ -12,17 +12,17 @@ package struct PartnerDraft: Sendable {
     package let source: Namespace
     /// The partner collection.
     package let target: Namespace
-    /// The conversion of each `_id`; `nil` keeps the `_id`s as they are.
+    /// The conversion of each `_id`; `nil` if the `_id`s stay unchanged.
     package private(set) var id: IDConversion?
-    /// Questions that the schemas do not decide, a clause each; the file states them as comments.
+    /// Questions that the two schemas do not decide, each as a clause; the job file lists them as comments.
     package private(set) var open: [String] = []
 
     private var forward: [StepLine] = []
     private var reverse: [StepLine] = []
-    /// The fields that only one side has.
+    /// The fields that exist on one side only.
     private var own: (source: [String], target: [String]) = ([], [])
 
-    /// Compares the live schema with the next one.
+    /// Drafts the job from the live schema and the next schema.
     /// - Parameters:
     ///   - name: the job's name; `nil` derives it from the partner's name.
     ///   - renames: the new names of top-level fields, by their old names.
@@ -63,7 +63,7 @@ package struct PartnerDraft: Sendable {
         }
     }
 
-    /// Returns the default name for the partner of a collection that is not moved.
+    /// Returns the default name for the partner of a collection that keeps its name.
     package static func target(for source: Namespace) -> Namespace {
         Namespace(database: source.database, collection: source.collection + "V2")
     }
@@ -80,7 +80,7 @@ package struct PartnerDraft: Sendable {
         return nil
     }
 
-    /// Adds the steps for a value, which is at `path` in the partner and at `before` in the original.
+    /// Adds the steps for the values at one path, which is `path` in the partner and `before` in the original.
     private mutating func compare(_ old: SchemaNode, _ new: SchemaNode, at path: String, _ before: String) {
         switch (Shape(old), Shape(new)) {
         case (.single(let from), .single(let to)): convert(from, to, at: path, before)
@@ -124,10 +124,11 @@ package struct PartnerDraft: Sendable {
 }
 
 extension PartnerDraft {
-    /// Returns the text of the job file.
+    /// Returns the text of the job file, with the open questions as comments.
     /// - Parameters:
     ///   - origin: a sentence that says which schemas were compared.
-    ///   - schemas: the paths of the schemas, as the job file names them; `nil` leaves one out.
+    ///   - schemas: the paths of the schema files, as the job file names them; with `nil`, the file does not name that
+    ///     schema.
     package func text(_ origin: String, schemas: (source: String?, target: String?)) -> String {
         var lines = [
             "# Keeps \(target) in sync with \(source), for a breaking change. \(origin)",

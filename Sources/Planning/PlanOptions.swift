@@ -1,23 +1,23 @@
 package import SchemaChange
 
-/// The operator's statements in addition to the two schemas.
+/// The facts that the operator states because the two schemas do not show them.
 package struct PlanOptions: Sendable {
-    /// The fields that were renamed.
+    /// The fields that were renamed, with their old and new names.
     package var renames: [Rename] = []
-    /// The values to fill fields with.
+    /// The values that fields are filled with.
     package var defaults: [StatedDefault] = []
-    /// The existing partner collections.
+    /// The partner collections that exist already.
     package var partners: [PartnerCollection] = []
-    /// The jobs' name; `nil` makes it from the collection and a digest.
+    /// The name of the planned jobs; with `nil`, it is made from the collection's name and a digest.
     package var name: String?
 
-    /// Creates options without any statement.
+    /// Creates options in which the operator states nothing.
     package init() {}
 }
 
-/// A statement of the operator that does not fit the schemas.
+/// An error in a fact that the operator states, because it does not fit the schemas.
 package struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The error, and how to correct it.
+    /// The message, which says what is wrong and how to correct it.
     package let description: String
 
     init(_ description: String) { self.description = description }

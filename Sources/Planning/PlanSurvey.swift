@@ -8,16 +8,16 @@ import SchemaChange
 import ServerSchema
 package import Steps
 
-/// Counts the documents that need the planned jobs.
-///
-/// It writes nothing.
+/// Counts the documents that need the planned jobs, and writes nothing.
 package struct PlanSurvey: Sendable {
     private let planner: Planner
 
-    /// Wraps the planner that made the plan.
+    /// Creates a survey for plans that the given planner made.
     package init(_ planner: Planner) { self.planner = planner }
 
-    /// Returns the plan with the findings of each step; one for stray values becomes a comment if no document needs it.
+    /// Returns the plan with the survey's findings for each step.
+    ///
+    /// A step for stray values becomes a comment if no document needs it.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
@@ -25,7 +25,7 @@ package struct PlanSurvey: Sendable {
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
-                // The documents of a moved collection are still in another one, and a draft has no steps.
+                // The documents of a moved collection are still in the other collection, and a draft has no steps.
                 if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
                     continue
@@ -44,7 +44,7 @@ package struct PlanSurvey: Sendable {
         return plan
     }
 
-    /// Counts the links to objects that become embedded, from every place of the app.
+    /// Counts, for objects that become embedded, the links to each of them from all collections of the app.
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {
@@ -89,7 +89,9 @@ package struct PlanSurvey: Sendable {
 }
 
 extension StepFinding {
-    /// Creates the finding of a step; documents that a conversion skips are listed by what is wrong with their values.
+    /// Creates the finding of a step.
+    ///
+    /// Documents that a conversion skips are listed by what is wrong with their values.
     fileprivate init(_ count: StepCount, _ unconverted: [JobSurvey.Unconverted]) {
         needing = count.needing
         let notConvertible = CompiledStep.Reason.notConvertible.rawValue
@@ -108,14 +110,14 @@ extension StepFinding {
 }
 
 extension Planner {
-    /// Returns the job compiled as it would run.
-    /// - Throws: ``JobError`` when it does not fit the schemas, which is a defect of the planner.
+    /// Returns the planned job, compiled as a run would compile it.
+    /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func compiled(_ job: PlannedJob) throws(JobError) -> CompiledJob {
         try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
     }
 
-    /// Checks that the job would run, as far as the fields that it names decide that.
-    /// - Throws: ``JobError`` when it does not fit the schemas, which is a defect of the planner.
+    /// Throws if the job could not run, as far as the schemas of the fields that it names show.
+    /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }
         let job = try JobFile.parse(planned.bareText, path: planned.name)

@@ -2,12 +2,12 @@ package import BSON
 import Jobs
 
 extension PlannedJob {
-    /// Whether the name is valid for a job, and for the job that follows it with a suffix.
+    /// Whether a text is a valid name for a planned job, even with the suffix of the job that follows it.
     package static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 60 && text.unicodeScalars.allSatisfy(isPlain)
     }
 
-    /// Returns a name for the file and the job of a collection, different for each collection.
+    /// Returns a name for the job and the file of a collection, which differs for each collection.
     package static func fileName(of namespace: Namespace) -> String {
         let scalars = "\(namespace)".unicodeScalars
         guard scalars.count > 50 || !scalars.allSatisfy(isPlain) else { return "\(namespace)" }

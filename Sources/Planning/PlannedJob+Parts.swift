@@ -1,7 +1,7 @@
 import Jobs
 
 extension PlannedJob {
-    /// The job itself, or several jobs in order if it has more steps than one job may have.
+    /// The job itself, or several jobs in order if it has more steps than a job may have.
     var parts: [PlannedJob] {
         guard steps.count > JobFile.maximumSteps else { return [self] }
         var parts: [[PlanEntry]] = [[]]

@@ -11,15 +11,15 @@ package struct Planner: Sendable {
     package let new: ServerSchema
     private let options: PlanOptions
 
-    /// Creates a planner for two schemas of one dialect and the operator's statements.
+    /// Creates a planner for two schemas of the same dialect, and the facts that the operator states.
     package init(from old: ServerSchema, to new: ServerSchema, options: PlanOptions = PlanOptions()) {
         (self.old, self.new, self.options) = (old, new, options)
     }
 
     /// Plans the jobs of all collections.
-    /// - Parameter only: the only collection to plan for.
-    /// - Throws: ``RenameError`` and ``PlanError`` for a statement that does not fit the schemas; ``JobError`` when a
-    ///   planned step does not fit the schemas, which is a defect of the planner.
+    /// - Parameter only: the only collection to plan for; `nil` plans for all.
+    /// - Throws: ``RenameError`` and ``PlanError`` when a fact that the operator states does not fit the schemas;
+    ///   ``JobError`` when a planned step does not fit the schemas, which is a defect of the planner.
     package func plan(only: Namespace? = nil) throws -> SchemaPlan {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
         var served = changes
@@ -48,8 +48,10 @@ package struct Planner: Sendable {
         return plan
     }
 
-    /// Returns the partner job if one is recommended: for a change that no job serves, or for links to a collection
-    /// whose documents get other `_id`s.
+    /// Returns a draft of the partner job for a collection; `nil` if no partner is recommended.
+    ///
+    /// A partner is recommended for a change that no job serves, and for links to a collection whose documents get
+    /// other `_id`s.
     private func partner(
         of plan: CollectionPlan, _ changes: [SchemaChange], _ converted: Set<Namespace>
     ) -> PartnerDraft? {
@@ -112,25 +114,29 @@ package struct Planner: Sendable {
         return plan
     }
 
-    /// A collection without demands, for changes that belong to no collection and for collections that are removed.
+    /// A collection that demands nothing of its documents.
+    ///
+    /// It replaces the newer schema of a collection for changes that belong to no collection, and for removed
+    /// collections.
     private static let nothing = CollectionSchema(
         namespace: Namespace(database: "none", collection: "none"),
         root: SchemaNode(location: SourceLocation(whole: "none")))
 
-    /// Sorts the groups into jobs.
+    /// Sorts the groups into jobs for before and after the deploy, and adds the jobs to the plan.
     private func stage(
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
         let isSynced = new.dialect == .appServices
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
-        // One check of all steps usually answers for each group.
+        // Usually, one check of all steps is enough for every group.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
         let areHarmless = isSynced && (try? check.areHarmless(groups.flatMap(\.steps))) == true
         for group in groups {
             let group = areHeld ? group : check.refusal(of: group).map(group.refused) ?? group
-            // The documents of a moved collection are copied to the new one while sync is off.
+            // The documents of a moved collection are copied to the new collection while sync is off, so the steps come
+            // afterwards.
             if movedFrom != nil, isSynced {
                 late += group.entries
             } else if try !isSynced || areHarmless || group.steps.isEmpty || check.areHarmless(group.steps) {
@@ -144,7 +150,7 @@ package struct Planner: Sendable {
             early += late
             late = []
         } else {
-            // The removal of a field is not suggested before the deploy.
+            // The removal of a field is suggested only for after the deploy.
             let isRemoval = { (entry: PlanEntry) in
                 entry.role == .nothing && entry.suggestions.contains { $0.kind == "unset" }
             }
@@ -174,7 +180,8 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Returns the entries with an alternative suggested for each conversion in place.
+    /// Returns the entries, in which each conversion in place suggests a conversion into a second field as an
+    /// alternative.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),
@@ -191,7 +198,7 @@ package struct Planner: Sendable {
         }
     }
 
-    /// Sets the names of the jobs, which depend on their steps unless the operator states a name.
+    /// Names the jobs of the plan; unless the operator states a name, the names depend on the steps.
     package func name(_ plan: inout SchemaPlan) {
         let isOne = plan.collections.count { !$0.jobs.isEmpty } == 1
         for index in plan.collections.indices {
@@ -206,7 +213,7 @@ package struct Planner: Sendable {
         }
     }
 
-    /// Returns a digest of the steps and the schemas, so that another plan has another name.
+    /// Returns a digest of the steps and the schemas, so that different plans have different names.
     private func digest(of collection: CollectionPlan) -> String {
         let steps = collection.jobs.flatMap { job in [job.stage.rawValue] + job.steps.map(\.text) }
         let schemas = (old.sources + new.sources).map(\.text)
@@ -218,7 +225,7 @@ package struct Planner: Sendable {
 }
 
 extension FieldPlanner {
-    /// Returns the groups that make documents fit in a collection that the older schema does not have.
+    /// Returns the groups for documents of a collection that the older schema does not have.
     func whole() -> [FieldGroup] {
         new.root.properties.compactMap { property in
             let path = SchemaPath([.field(property.name)])
@@ -236,8 +243,10 @@ extension FieldPlanner {
 }
 
 extension SchemaPlan {
-    /// Completes the plan without a survey: jobs for collections that the older schema does not have become remarks,
-    /// because these collections may have no documents.
+    /// Completes a plan that is made without a survey.
+    ///
+    /// The jobs for collections that the older schema does not have become remarks, because these collections may be
+    /// empty.
     package mutating func settleWithoutData() {
         for index in collections.indices {
             let isUnknown = { (job: PlannedJob) in !job.isKnownToOld && job.movedFrom == nil }

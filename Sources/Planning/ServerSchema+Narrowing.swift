@@ -3,13 +3,14 @@ import Jobs
 import ServerSchema
 
 extension ServerSchema {
-    /// Returns the part of the schema that covers the fields of a job's steps.
+    /// Returns the part of the schema that covers the fields that a job's steps read or write.
     ///
-    /// It decides whether the steps fit the schema, and whether they can make documents unsyncable. Checking each of
-    /// many steps against the whole schema would take time quadratic in its size.
+    /// This part is enough to decide whether the steps fit the schema, and whether they can make documents unsyncable.
+    /// If each of many steps were checked against the whole schema, the time would be quadratic in its size.
     func narrowed(to job: Job) -> ServerSchema {
         let kinds = job.steps.map(\.step.kind)
-        // Documents that a step creates in another collection are judged by the schema of that collection.
+        // If a step creates documents in another collection, that collection's schema judges them, so the schema stays
+        // whole.
         guard kinds.allSatisfy(\.namespaces.isEmpty), let collection = self[job.namespace] else { return self }
         let named = kinds.flatMap { $0.touched + $0.sources + $0.looksInto }.map { $0.components[...] }
         let related = RelatedPaths(named.map(Array.init))
@@ -23,7 +24,7 @@ extension ServerSchema {
 }
 
 extension SchemaNode {
-    /// Returns the schema with only the fields that the paths lead through; it is whole where one of the paths ends.
+    /// Returns the schema with only the fields that the paths lead through; where a path ends, the schema is whole.
     fileprivate func narrowed(to paths: [ArraySlice<String>]) -> SchemaNode {
         guard !paths.contains(where: \.isEmpty) else { return self }
         var narrow = self
@@ -31,7 +32,7 @@ extension SchemaNode {
         if let elements = inner[FieldPath.each], case .each(let element)? = items {
             narrow.items = .each(element.narrowed(to: elements))
         }
-        // Without any property, the object would count as a dictionary.
+        // One property is kept in any case, because an object without properties would count as a dictionary.
         let names = Set(inner.keys).union(properties.prefix(1).map(\.name)).sorted()
         narrow.properties = names.compactMap { name in
             property(name).map { node in

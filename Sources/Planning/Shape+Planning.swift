@@ -4,34 +4,34 @@ import SchemaChange
 import ServerSchema
 
 extension Shape {
-    /// Creates the shape of a value for the steps that convert it; null as an additional type is handled separately.
+    /// Creates the shape of a value, for the choice of steps; null as an additional type is ignored.
     init(ofValue node: SchemaNode) { self.init(node.withoutNull) }
 
-    /// Whether it is an array.
+    /// Whether the shape is an array: a list or a set.
     var isArray: Bool { self == .list || self == .set }
 }
 
 extension SchemaNode {
-    /// The schema of every element of an array, or of every value of a dictionary; `nil` if it does not describe them.
+    /// The schema of every element of an array, or of every value of a dictionary; `nil` if there is no such schema.
     var inner: SchemaNode? {
         if case .each(let element)? = items { return element }
         return withoutNull.dictionaryValue
     }
 
-    /// Whether an array's elements are described one by one.
+    /// Whether the schema describes each element of an array by its position.
     var isTuple: Bool { if case .tuple? = items { true } else { false } }
 
-    /// Whether null fits if the field is optional.
+    /// Whether the value null fits the schema, provided that the field is optional.
     func takesNull(in dialect: Dialect) -> Bool {
         dialect == .appServices || types.isEmpty || types.contains(.null) || types.contains(.mixed)
     }
 
-    /// The default that clients use; a default of null counts as none.
+    /// The default value that clients use for a missing field; `nil` if there is none, or if it is null.
     var usableDefault: BSONValue? { defaultValue == .null ? nil : defaultValue }
 }
 
 extension SchemaPath {
-    /// The path as a job spells it, with `[]` for elements and values; `nil` if a job cannot name it.
+    /// The path as job files write it, with `[]` for elements and values; `nil` if a job file cannot name it.
     var jobPath: String? {
         var names: [String] = []
         for step in steps {
@@ -45,6 +45,6 @@ extension SchemaPath {
         return names.isEmpty ? nil : names.joined(separator: ".")
     }
 
-    /// Whether the other path is this place or is inside it.
+    /// Whether the other path equals this one or lies inside it.
     func isPrefix(of other: SchemaPath) -> Bool { other.steps.starts(with: steps) }
 }

@@ -5,12 +5,12 @@ import LocatedYAML
 import ServerSchema
 import Steps
 
-/// Decides which steps may run while the older schema is live, and proves it.
+/// Decides which steps may run while the older schema is live, because they provably keep documents syncing.
 struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
     let namespace: Namespace
-    /// The fields of the older schema that hold links, as steps name them; `nil` if steps cannot name all of them.
+    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name all of these paths.
     private let linked: RelatedPaths?
 
     init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {
@@ -20,7 +20,7 @@ struct StageCheck {
         linked = places.count == links.count ? RelatedPaths(places) : nil
     }
 
-    /// Whether the steps provably keep every document syncing that syncs under the older schema.
+    /// Whether it is proven that every document that syncs under the older schema still syncs after the steps.
     /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
     func areHarmless(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
@@ -34,7 +34,7 @@ struct StageCheck {
         }
     }
 
-    /// Whether the step fills in a value that breaks the older schema's constraints, so that sync may refuse it.
+    /// Whether the step fills in a value that breaks a constraint of the older schema, so that sync might refuse it.
     private func mayBeRefused(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard step.kind == "default", let value = step.filling, let node = node(at: step.target, in: collection.root),
             let type = node.withoutNull.types.first, node.withoutNull.types.count == 1
@@ -42,7 +42,7 @@ struct StageCheck {
         return !node.takes(value.fitted(to: type) ?? value, in: collection.dialect)
     }
 
-    /// Returns the schema at a path; `nil` if the schema does not describe it.
+    /// Returns the schema of the values at a path; `nil` if the schema does not describe them.
     private func node(at path: String, in root: SchemaNode) -> SchemaNode? {
         var node = root
         for name in path.split(separator: ".").map(String.init) {
@@ -52,14 +52,14 @@ struct StageCheck {
         return node
     }
 
-    /// Whether job files can hold all of the steps.
+    /// Whether job files can hold all of the given steps.
     func holds(_ steps: [StepLine]) -> Bool {
         stride(from: 0, to: steps.count, by: JobFile.maximumSteps).allSatisfy { start in
             (try? job(Array(steps[start...].prefix(JobFile.maximumSteps)))) != nil
         }
     }
 
-    /// Returns why a job file cannot hold one of the group's steps; `nil` if it can hold all of them.
+    /// Returns the reason why a job file cannot hold one of the group's steps; `nil` if it can hold all of them.
     func refusal(of group: FieldGroup) -> String? {
         for step in group.steps + group.late.compactMap(\.step) {
             do throws(JobError) { _ = try job([step]) } catch { return error.message }
@@ -73,13 +73,13 @@ struct StageCheck {
         return try JobFile.parse(text, path: "plan")
     }
 
-    /// Returns the steps as a job, compiled against both schemas.
+    /// Returns a job with the steps, compiled against the older and the newer schema.
     private func compiled(_ steps: [StepLine]) throws -> CompiledJob {
         let job = try job(steps)
         return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
     }
 
-    /// Whether the step writes only where the older schema describes nothing.
+    /// Whether the step writes only to fields that the older schema does not describe.
     private func isUnseen(_ step: StepLine, by root: SchemaNode) -> Bool {
         guard step.kind != "rename" else { return false }
         var node = root
@@ -97,10 +97,10 @@ struct StageCheck {
         return false
     }
 
-    /// Whether the step fills a field inside elements that the older schema does not require and whose single type
-    /// stays.
+    /// Whether the step fills a field inside elements that the older schema does not require.
     ///
-    /// A link or a partition key is not proven to be safe.
+    /// The field must have a single type, which the newer schema keeps. For links and partition keys, nothing can be
+    /// proven, so the result is `false`.
     private func fillsOptional(_ step: StepLine, of collection: CollectionSchema) -> Bool {
         let names = step.target.split(separator: ".").map(String.init)
         guard step.kind == "default", names.contains(FieldPath.each), let value = step.filling,
@@ -122,7 +122,7 @@ struct StageCheck {
         return node.takes(value.fitted(to: types[0]) ?? value, in: collection.dialect)
     }
 
-    /// Whether the step only removes elements, and the older schema demands no minimum number of them.
+    /// Whether the step only removes elements, and the older schema requires no minimum number of them.
     private func onlyTakesElements(_ step: StepLine, of root: SchemaNode) -> Bool {
         guard ["dedupe", "drop-nulls"].contains(step.kind) else { return false }
         var node = root
@@ -135,12 +135,12 @@ struct StageCheck {
 }
 
 extension StepLine {
-    /// The constant that the step fills in; `nil` if there is none.
+    /// The constant that the step fills in; `nil` if the step fills in no constant.
     fileprivate var filling: BSONValue? {
         if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
     }
 
-    /// The field that the step writes.
+    /// The field that the step writes; empty if the step names none.
     var target: String {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }

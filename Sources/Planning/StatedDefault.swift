@@ -3,16 +3,16 @@ import Checking
 import Jobs
 import ServerSchema
 
-/// A value that the operator states for a field, such as `Person.email=""`.
+/// A value that the operator states for a field on the command line, such as `Person.email=""`.
 package struct StatedDefault: Hashable, Sendable {
-    /// The statement as it was written.
+    /// The text that the operator wrote.
     package let text: String
-    /// The field, after its type's title or its collection.
+    /// The field's path, which begins with the title of its type or the name of its collection.
     let field: String
-    /// The value as JSON or extended JSON; a text may also be written without quotation marks.
+    /// The value as JSON or extended JSON; a text may lack its quotation marks.
     let value: String
 
-    /// Reads `TYPE.field=VALUE`; `nil` if the text does not have this form.
+    /// Reads `TYPE.field=VALUE`; `nil` for any other text.
     package init?(_ text: String) {
         guard let sign = text.firstIndex(of: "=") else { return nil }
         (self.text, field, value) = (text, String(text[..<sign]), String(text[text.index(after: sign)...]))
@@ -21,7 +21,7 @@ package struct StatedDefault: Hashable, Sendable {
 }
 
 extension StatedDefault {
-    /// A field that a default is stated for.
+    /// The field that a value is stated for, as the newer schema describes it.
     struct Place {
         let collection: CollectionSchema
         let path: SchemaPath
@@ -29,15 +29,16 @@ extension StatedDefault {
         let isRequired: Bool
     }
 
-    /// Finds the field in the newer schema.
-    /// - Throws: ``PlanError`` when the name matches no collection, several collections, no field of one, or an `_id`.
+    /// Finds the field that the operator named in the newer schema.
+    /// - Throws: ``PlanError`` when the name matches no collection, several collections, no field of a collection, or
+    ///   an `_id`.
     func place(in schema: ServerSchema) throws(PlanError) -> Place {
         let owners = schema.collections.flatMap { collection in
             [collection.namespace.description, collection.root.title, collection.namespace.collection]
                 .compactMap(\.self).filter { field.hasPrefix("\($0).") }.map { (collection, $0) }
         }
         guard let longest = owners.map(\.1.count).max() else {
-            // In the only collection the path is enough, as `diff` shows it below the collection's name.
+            // If the schema has only one collection, the path of the field is enough, as `diff` prints it.
             if schema.collections.count == 1 {
                 return try place(of: Self.names(of: field[...]), in: schema.collections[0])
             }
@@ -57,7 +58,8 @@ extension StatedDefault {
         return try place(of: Self.names(of: field.dropFirst(name.count + 1)), in: collection)
     }
 
-    /// Returns the names of a path as job files and `diff` write it: `pets.[].toy`, `pets[].toy`, `map{}`, `"a.b".c`.
+    /// Returns the components of a path as job files and `diff` write it: `pets.[].toy`, `pets[].toy`, `map{}`,
+    /// `"a.b".c`.
     private static func names(of path: Substring) -> [String] {
         var (names, rest): ([String], Substring) = ([], path)
         while !rest.isEmpty {
@@ -101,13 +103,13 @@ extension StatedDefault {
         return Place(collection: collection, path: path, node: node, isRequired: isRequired)
     }
 
-    /// Returns the value, converted to the field's type.
-    /// - Throws: ``PlanError`` when it has another type, or does not fit the field's schema.
+    /// Returns the stated value, converted to the field's type.
+    /// - Throws: ``PlanError`` when the value has another type, or does not fit the field's schema.
     func value(for place: Place) throws(PlanError) -> StepLine.Value {
         let types = place.node.types.filter { $0 != .null }
         if value == "$now", types.isEmpty || types == [.date] || types == [.mixed] { return .verbatim("$now") }
         let isText = types == [.string]
-        // A shell removes the quotation marks, so text that is not JSON can only be meant as a string.
+        // A shell removes the quotation marks, so a value that is not JSON can only be meant as a text.
         guard let read = value.isEmpty ? nil : try? BSONValue(extendedJSON: value) else {
             guard isText else { throw error("\"\(value)\" is not JSON, and the newer schema declares \(words(types))") }
             return .literal(.string(value))

@@ -2,29 +2,29 @@ package import BSON
 import Jobs
 import ServerSchema
 
-/// An entry of a job's `steps`, as its file spells it.
+/// A step as a line of a job file's `steps`.
 package struct StepLine: Hashable, Sendable {
-    /// A value of one of the step's keys.
+    /// The value of one of the step's keys.
     package enum Value: Hashable, Sendable {
-        /// A path, a name or a word.
+        /// A path, a name or another word.
         case text(String)
         /// A list of names.
         case list([String])
         /// A constant of any BSON type.
         case literal(BSONValue)
-        /// A text that is written as it is.
+        /// A text that is written to the file unchanged.
         case verbatim(String)
     }
 
-    /// A key and its value.
+    /// A key of the step with its value.
     package struct Member: Hashable, Sendable {
         let key: String
         let value: Value
     }
 
-    /// The key that names the kind of step.
+    /// The key that names the kind of the step.
     package let kind: String
-    /// The keys below it with their values, in this order.
+    /// The settings of the step below that key, in the order of the file.
     package internal(set) var members: [Member]
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {
@@ -32,7 +32,7 @@ package struct StepLine: Hashable, Sendable {
         self.members = members.compactMap { key, value in value.map { Member(key: key, value: $0) } }
     }
 
-    /// The line in the job file, without the dash.
+    /// The text of the line in the job file, without the dash.
     package var text: String {
         let list = members.map { "\($0.key): \(Self.text($0.value))" }.joined(separator: ", ")
         return "\(kind): {\(list)}"
@@ -47,7 +47,7 @@ package struct StepLine: Hashable, Sendable {
         }
     }
 
-    /// Returns the text of a member; `nil` if the member is missing or is no text.
+    /// Returns the value of a key if it is a text; `nil` if the key is missing or has another value.
     func text(of key: String) -> String? {
         if case .text(let text)? = members.first(where: { $0.key == key })?.value { text } else { nil }
     }
@@ -60,16 +60,16 @@ extension StepLine {
             "default", ["field": .text(field), "value": value, "when": nullsToo ? .text("missingOrNull") : nil])
     }
 
-    /// Returns a step that changes a field's type.
+    /// Returns a step that changes the type of a field, in place or into the field `into`.
     static func convert(_ field: String, from old: Set<SchemaType>?, to type: SchemaType, into: String? = nil) -> Self {
-        // Only the conversion of a UUID to a string names both types.
+        // A conversion names its old type only if it converts UUIDs to strings.
         let from: Value? = type == .string && old == [.uuid] ? .text("uuid") : nil
         return Self(
             "convert",
             ["field": .text(field), "from": from, "to": .text(type.rawValue), "into": into.map { .text($0) }])
     }
 
-    /// Returns the step with a rule for targets that already hold a value.
+    /// Returns the step with a rule for targets that already hold a value; with `nil`, there is no such rule.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {
@@ -79,6 +79,6 @@ extension StepLine {
         return line
     }
 
-    /// Returns a step that has no key but its field.
+    /// Returns a step whose only setting is its field.
     static func plain(_ kind: String, _ field: String) -> Self { Self(kind, ["field": .text(field)]) }
 }

@@ -1,8 +1,8 @@
 import BSON
 
-/// Texts and constants as a job file spells them, within braces.
+/// Texts and constants as a job file writes them, inside of braces.
 enum YAMLText {
-    /// Returns a name or a path, bare if it can only be read as one, else quoted.
+    /// Returns a name or a path for a job file, in quotation marks unless YAML can only read it as a text.
     static func word(_ text: String) -> String { isBare(text) ? text : text.quotedAsYAML }
 
     private static func isBare(_ text: String) -> Bool {
@@ -16,10 +16,10 @@ enum YAMLText {
         (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
     }
 
-    /// Words that some YAML reader takes for a Boolean or for null.
+    /// Words that YAML readers may read as a bool or as null.
     private static let readOtherwise: Set = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
 
-    /// Returns a constant, spelled so that the job's reader finds the same value of the same type.
+    /// Returns a constant in a notation from which the reader of job files gets the same value with the same type.
     static func literal(_ value: BSONValue) -> String {
         switch value {
         case .string(let text): text.quotedAsYAML

@@ -1,15 +1,17 @@
-/// The privileges that each command needs: the one table behind the roles, the check before a command begins, and the
-/// reference.
+/// The privileges that one command needs.
+///
+/// The table ``all`` has them for every command. The roles, the check before a command begins, and the reference
+/// documentation are made from it.
 package struct CommandNeeds: Sendable {
     /// The command, as it is typed: `partner init`, `backfill --dry-run`.
     package let command: String
     /// The command's needs, the required ones first.
     package let needs: [Need]
 
-    /// The needs without which the command cannot run.
+    /// The needs that have to be met for the command to run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
-    /// Whether the command writes more to the deployment than the history of checks.
+    /// Whether the command writes to the deployment anything other than the history of checks.
     package var isWriting: Bool {
         let writing: Set = ["insert", "update", "remove", "dropCollection"]
         return required.contains { $0.place != .history && !writing.isDisjoint(with: $0.actions) }
@@ -25,17 +27,18 @@ package struct CommandNeeds: Sendable {
         self.needs = needs.filter { $0.loss == nil } + needs.filter { $0.loss != nil }
     }
 
-    /// Returns the needs of the command when a schema is `live`.
+    /// Returns the needs of the command if one of its schemas is `live`, so that it reads validators from the
+    /// deployment.
     package func readingValidators() -> CommandNeeds {
         CommandNeeds(command, needs + [.needs(.database, "listCollections", for: "reads the validators")])
     }
 
-    /// Returns the remaining needs of the command when another user performs an action.
+    /// Returns the command's needs except those for an action that another user performs.
     package func without(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { !$0.actions.contains(action) })
     }
 
-    /// Returns the needs of another user that performs only this action of the command.
+    /// Returns those of the command's needs that a user has who performs only this action.
     package func only(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { $0.actions.contains(action) })
     }
@@ -178,7 +181,7 @@ package struct CommandNeeds: Sendable {
             without: "no throttle on the oplog window before MongoDB 5.0"),
     ]
 
-    /// The needs of checking documents.
+    /// The needs of a command that checks documents.
     private static let checking: [Need] = [
         readsDocuments, readsLedger,
         .needs(.history, "find", "insert", "update", for: "stores the counts of each check"), followsMoment,
@@ -187,11 +190,11 @@ package struct CommandNeeds: Sendable {
             without: "a collection that is replaced during the scan goes unnoticed, and reading takes longer"),
     ]
 
-    /// The needs of showing what a job would do.
+    /// The needs of a command that shows what a job would do.
     private static let previewing: [Need] =
         [readsDocuments, looksUp, looksUpByIndex, readsLedger, findsCollection, sizesChunks] + readsMetrics
 
-    /// The needs of running a job.
+    /// The needs of a command that runs a job.
     private static let running: [Need] =
         [
             readsDocuments, .needs(.data, "update", for: "changes the documents"), findsCollection, looksUp,

@@ -1,6 +1,6 @@
 package import Mongo
 
-/// The error for a user who lacks privileges that a command cannot work without.
+/// The error for a user who lacks privileges that a command requires.
 package struct MissingPrivileges: Error, CustomStringConvertible {
     /// The missing privileges, one entry for each resource.
     package let missing: [Role.Grant]
@@ -21,9 +21,9 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
         lacksLedger = missing.contains { ledgers.contains($0.resource) }
     }
 
-    /// The missing privileges, and the command that prints the role.
+    /// The message: the missing privileges, and the command that prints the role.
     package var description: String {
-        // Resources that lack the same actions are listed together.
+        // Resources for which the same actions are missing are listed together.
         let kinds = missing.map(\.actions).reduce(into: [[String]]()) { if !$0.contains($1) { $0.append($1) } }
         let list = kinds.map { actions in
             let places = missing.filter { $0.actions == actions }.map { "\($0.resource)" }

@@ -5,7 +5,7 @@ package import Mongo
 package enum Place: String, Sendable, CaseIterable {
     /// The collections of the schema or the job.
     case data
-    /// The databases of those collections, for commands on a database itself, or computations in it.
+    /// The databases of the collections in ``data``, for commands on a database itself, or computations in it.
     case database
     /// Collections in which a job's steps look up documents.
     case lookedUp
@@ -37,11 +37,11 @@ package enum Place: String, Sendable, CaseIterable {
 package struct Need: Sendable, Hashable {
     /// The kind of resource.
     package let place: Place
-    /// The actions, in the spelling of roles.
+    /// The actions, spelled as in MongoDB's roles.
     package let actions: [String]
     /// The purpose, as a clause.
     package let purpose: String
-    /// The consequence of not granting the actions, as a clause; `nil` if the command cannot run without them.
+    /// The consequence if the actions are not granted, as a clause; `nil` if the command cannot run without them.
     package let loss: String?
 
     static func needs(_ place: Place, _ actions: String..., for purpose: String) -> Need {
@@ -58,7 +58,7 @@ package struct WorkPlaces: Sendable, Equatable {
     /// The resources of each kind.
     package private(set) var resources: [Place: [PrivilegeResource]] = [.cluster: [.cluster]]
 
-    /// Creates places with the state database, if given, and the oplog.
+    /// Creates the resources of every command: the oplog and, if given, the state database.
     package init(state: String? = nil) {
         if let state {
             resources[.state] = [.database(state)]
@@ -69,13 +69,14 @@ package struct WorkPlaces: Sendable, Equatable {
         resources[.oplog] = [.collection(Namespace(database: "local", collection: "oplog.rs"))]
     }
 
-    /// Adds collections of a kind; for ``Place/data`` and ``Place/partner``, also their databases.
+    /// Adds collections as resources of a kind; for ``Place/data`` and ``Place/partner``, their databases are added
+    /// too.
     package mutating func add(_ namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .collection($0) }, to: place)
         if place == .data || place == .partner { addDatabases(of: namespaces, to: .database) }
     }
 
-    /// Adds the databases of collections as resources of a kind.
+    /// Adds the databases of these collections as resources of a kind.
     private mutating func addDatabases(of namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .database($0.database) }, to: place)
     }

@@ -1,9 +1,9 @@
 package import BSON
 package import Mongo
 
-/// A role that grants what a command needs, and no more.
+/// A MongoDB role that grants the actions that a command needs, and no others.
 package struct Role: Sendable {
-    /// The actions on one resource, and their purposes.
+    /// The actions that the role grants on one resource, and their purposes.
     package struct Grant: Sendable, Hashable {
         /// The resource.
         package var resource: PrivilegeResource
@@ -19,7 +19,7 @@ package struct Role: Sendable {
     package let grants: [Grant]
 
     /// Creates the role for a command on its resources.
-    /// - Parameter isFull: whether it also grants actions that the command can do without.
+    /// - Parameter isFull: whether the role also grants actions without which the command can run.
     package init(_ command: CommandNeeds, on places: WorkPlaces, isFull: Bool) {
         self.init(
             name: "shipshape-" + command.command.replacing(" --", with: "-").replacing(" ", with: "-"),
@@ -41,7 +41,7 @@ package struct Role: Sendable {
     }
 }
 
-// MARK: Forms
+// MARK: Output formats
 
 extension Role {
     /// Returns the mongosh command that creates the role.
@@ -74,8 +74,8 @@ extension Role {
         }
     }
 
-    /// Returns the role in the form of the Atlas Administration API, and the actions for which Atlas has no custom
-    /// role.
+    /// Returns the role as JSON for the Atlas Administration API, and the actions that Atlas does not know for custom
+    /// roles.
     package func atlas() -> (json: String, missing: [String]) {
         var missing: [String] = []
         var entries: [(action: String, resources: [PrivilegeResource])] = []
@@ -123,7 +123,7 @@ extension Role {
         }
     }
 
-    /// The names of actions in Atlas.
+    /// The names that Atlas has for MongoDB's actions.
     ///
     /// Source: https://www.mongodb.com/docs/atlas/reference/custom-role-actions
     private static let atlasActions = [
@@ -135,7 +135,7 @@ extension Role {
 }
 
 extension Role {
-    /// The privileges in the form that the command `createRole` takes.
+    /// The privileges of the role, as the command `createRole` takes them.
     package var privileges: [BSONValue] {
         grants.map { grant in
             let resource: BSONValue =

@@ -3,12 +3,12 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A program of the operator that runs as a process of its own, with a time limit and without our secrets.
+/// A program of the operator that runs as a separate process, with a time limit and without our secrets.
 ///
 /// The program has its own session, so that keys pressed at our terminal do not end it. The processes that it started
 /// and left running are killed when it ends.
 package struct OutsideCommand: Sendable {
-    /// The way in which a command ended.
+    /// The end of a command: its exit code, or the reason why it has none.
     package enum Outcome: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signaled(Int32)
@@ -41,14 +41,16 @@ package struct OutsideCommand: Sendable {
     }
 
     /// Runs the command; all its output goes to our standard error.
-    /// - Parameter variables: variables to add to its environment, which has none of our `SHIPSHAPE_…`.
+    /// - Parameters:
+    ///   - input: the text that the command reads from its standard input.
+    ///   - variables: the variables to add to the command's environment, which has none of our `SHIPSHAPE_…` variables.
     package func run(
         input: String = "", variables: [String: String] = [:], timeLimit: Duration
     ) async -> Outcome {
         await run(input, variables, timeLimit, .currentStandardError, .currentStandardError).outcome
     }
 
-    /// Runs the command for its answer.
+    /// Runs the command to read an answer from its standard output.
     /// - Returns: how the command ended, and its standard output of at most 1,024 bytes; if the output is longer, the
     ///   outcome is `notRun`. Standard error is discarded.
     package func ask(input: String = "", timeLimit: Duration) async -> (outcome: Outcome, answer: String) {
@@ -85,7 +87,7 @@ package struct OutsideCommand: Sendable {
                 return (.outOfTime(timeLimit), nil)
             }
             let first = await group.next()
-            // Ends the task that is still running.
+            // Cancels the task that is still running: the timer, or the command.
             group.cancelAll()
             return first ?? (.outOfTime(timeLimit), nil)
         }
@@ -93,7 +95,7 @@ package struct OutsideCommand: Sendable {
 
     /// Waits until a process ends, then kills the remaining processes of its group.
     ///
-    /// The process is not reaped before this returns, so that no other group can have its id.
+    /// The process is not reaped before this returns, so that no other process group can get its id.
     private static func killGroup(at process: pid_t) async {
         await onOwnedThread(name: "command") {
             var end = unsafe siginfo_t()
@@ -117,7 +119,9 @@ package struct OutsideCommand: Sendable {
         return options
     }
 
-    /// Returns the reading end of a pipe that already holds a text, so that no write to a closed pipe ends our process.
+    /// Returns the reading end of a pipe that already holds a text.
+    ///
+    /// The pipe is filled before the command starts, so that no write to a closed pipe ends our process.
     /// - Throws: ``Errno``, also for a text that does not fit into a pipe.
     private static func pipe(holding text: String) throws -> FileDescriptor {
         let (reading, writing) = try FileDescriptor.pipe()

@@ -5,12 +5,13 @@ import JobState
 import Running
 import Steps
 
-/// The JSON form of a backfill's report: one object with its keys in a fixed order.
+/// A backfill's report as JSON: one object with its keys in a fixed order.
 package struct BackfillReportJSON {
     private let report: BackfillReport
     private let showsValues: Bool
 
-    /// Wraps a report; `showsValues` decides whether samples show values or only types.
+    /// Wraps a report; `showsValues` decides whether the sample documents show the values of their fields or only the
+    /// types.
     package init(_ report: BackfillReport, showsValues: Bool) {
         self.report = report
         self.showsValues = showsValues

@@ -5,7 +5,7 @@ import Jobs
 import Running
 import Steps
 
-/// The plan of a job, as shown to the operator before the confirmation.
+/// A job's plan as text, which the operator reads before confirming the run.
 package enum BackfillPlanText {
     /// Renders the plan.
     package static func render(_ plan: BackfillPlan) -> String {
@@ -30,12 +30,12 @@ package enum BackfillPlanText {
     }
 }
 
-/// The text form of a backfill's report.
+/// A backfill's report as text.
 package enum BackfillReportText {
     /// Renders the report.
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
-    ///   - color: whether escape sequences may be used.
+    ///   - color: whether the text has escape sequences for colours.
     package static func render(_ report: BackfillReport, showsValues: Bool, color: Bool) -> String {
         var lines: [String] = []
         let isDryRun = report.outcome == .dryRun
@@ -141,17 +141,18 @@ package enum BackfillReportText {
 }
 
 extension Headroom {
-    /// The metric, its value and its limit, with thousands separators.
+    /// The number of unsynced documents and its limit, such as `unsynced documents: 292 in the ledger + 10 pending,
+    /// must stay under 90,000`.
     var text: String { "unsynced documents: \(sum)" }
 
-    /// The value and the limit, such as `292 in the ledger + 10 pending, must stay under 90,000`.
+    /// The counts and the limit alone, such as `292 in the ledger + 10 pending, must stay under 90,000`.
     var sum: String {
         let entries = ledger?.words ?? "no ledger"
         return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
     }
 }
 
-/// Lines about steps: one per step, and one per reason for skipping documents.
+/// Writes a line for each step of a job, and below it a line for each reason why the step skips documents.
 private enum StepLines {
     static func render(_ steps: [StepCount], title: String) -> [String] {
         steps.flatMap { step in
@@ -169,21 +170,22 @@ private enum StepLines {
 }
 
 extension Double {
-    /// The number rounded to tenths.
+    /// The number as text, rounded to tenths, such as `1.5`.
     var inTenths: String {
         let tenths = Int((self * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
 
-/// The text about a stop.
+/// The texts for a run that was stopped before its end.
 extension RunStop {
-    /// The reason, with numbers formatted for people.
+    /// The reason for the stop, with thousands separators in its numbers.
     var text: String {
         if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.sum)" } else { reason }
     }
 
-    /// Returns the advice for the operator: to run the job again, or what to do first if another run would stop again.
+    /// Returns the advice to run the job again, or what to do first if the next run would also stop.
+    /// - Parameter job: the name of the job.
     func remedy(for job: String) -> String {
         switch self {
         case .signal, .timeBudget, .arrivals: "run it again to continue"
@@ -196,12 +198,14 @@ extension RunStop {
 }
 
 extension RunStop? {
-    /// The reason for the stop; null if the run did not stop.
+    /// The reason for the stop, as JSON; JSON `null` if the run did not stop.
     var json: ReportValue { map { .string($0.reason) } ?? .null }
 }
 
 extension LedgerCount {
-    /// The number of entries in the ledger, and of documents if there are fewer of them, for use in a sum.
+    /// The number of entries in the ledger, such as `292 in the ledger`.
+    ///
+    /// If the entries name fewer documents, the text has both numbers: `292 entries of 290 documents in the ledger`.
     var words: String {
         guard let documents, documents < entries else { return "\(entries.grouped) in the ledger" }
         return "\(entries.entries) of \(documents.documents) in the ledger"

@@ -3,7 +3,9 @@ import Checking
 import ServerSchema
 
 extension Backlinks {
-    /// Returns how many objects have no parent, one or several, and the errors with which the clients' migration fails.
+    /// Returns sentences on documents that become embedded objects: how many have no parent document, one or several.
+    ///
+    /// Documents without a parent or with several make a client's migration fail, so the sentences quote its errors.
     /// - Parameter ids: How `_id`s are shown.
     func sentences(ids: IDDisplay) -> [String] {
         let from = places.isEmpty ? "" : " (from \(Self.list(places)))"

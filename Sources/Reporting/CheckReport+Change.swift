@@ -45,7 +45,7 @@ extension CheckReport {
         return shown + (more > 0 ? [rest] : [])
     }
 
-    /// Returns a clause for each partner that serves changes, with their number.
+    /// Returns a clause for each partner that serves changes, with the number of changes that it serves.
     private func served(_ change: DiffReport) -> [String] {
         let served = Dictionary(grouping: change.changes.filter { $0.kind.verdict == .served }, by: \.kind.advice)
         return served.sorted { $0.key < $1.key }.map { advice, changes in
@@ -53,7 +53,8 @@ extension CheckReport {
         }
     }
 
-    /// The one place where a breaking change can be deployed, and a warning if development mode is on.
+    /// The note that a breaking change can be deployed only in the App Services UI, and a warning if development mode
+    /// is on.
     ///
     /// Source: `semantics.md` section 6, note 1.
     private var deployment: [String] {
@@ -64,7 +65,8 @@ extension CheckReport {
                 ] : [])
     }
 
-    /// The effect of the sync state on the deploy; `nil` if sync is enabled or its state is unknown.
+    /// A sentence on the effect of paused or terminated sync on the deploy; `nil` if sync is enabled or its state is
+    /// unknown.
     private var state: String? {
         switch sync.state {
         case .enabled, nil: return nil
@@ -80,7 +82,7 @@ extension CheckReport {
 }
 
 extension DiffReport {
-    /// Returns the worst verdict for one side, the server or the clients.
+    /// Returns the worst verdict for one side, the server or the clients; `nonBreaking` if nothing changed.
     func worst(_ side: KeyPath<SchemaChange, SchemaChange.Verdict>) -> SchemaChange.Verdict {
         changes.map { $0[keyPath: side] }.max() ?? .nonBreaking
     }

@@ -2,7 +2,7 @@ import BSON
 import Checking
 import ServerSchema
 
-/// The parts of the verdict on the documents and on the limit.
+/// The parts of the verdict on the documents, and on the number of unsynced documents at which sync itself stops.
 extension CheckReport {
     var documentsPart: VerdictPart {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
@@ -27,7 +27,9 @@ extension CheckReport {
             sentence: dialect == .jsonSchema ? validatorSentence : syncSentence, reasons: reasons)
     }
 
-    /// The sentence for a validator, which stops nothing, but whose server refuses to write documents that do not fit.
+    /// The sentence on the documents if the schema is a MongoDB validator.
+    ///
+    /// A validator stops no document from syncing, but the server refuses to write documents that do not fit it.
     private var validatorSentence: String {
         switch verdict.band {
         case .safe where failingAlready > 0:
@@ -50,7 +52,7 @@ extension CheckReport {
         return verdict.isPartial ? "At least \(stopping)" : stopping
     }
 
-    /// The sentence for documents that do not sync, if the ledger already records all of them.
+    /// The sentence for the case that all documents that do not sync are in the ledger already.
     private var recorded: String {
         let (count, isOne) = (failingInLedger, failingInLedger == 1)
         return
@@ -63,18 +65,19 @@ extension CheckReport {
             + "deploy is safe."
     }
 
-    /// A clause on collections of the schema that do not exist; empty if any document would or might stop syncing.
+    /// A clause on collections of the schema that do not exist; empty if all exist, or if a document would or might
+    /// stop syncing.
     private var missing: String {
         guard !absent.isEmpty, verdict.stopping + verdict.possiblyStopping == 0 else { return "" }
         return
             ", and \(absent.count.counted("collection")) of the schema \(absent.count == 1 ? "does" : "do") not exist"
     }
 
-    /// The number of documents that fail under both schemas.
+    /// The number of documents that fail under the active schema and under the new one; 0 without an active schema.
     private var failingAlready: Int { total.changes?.alreadyFailing ?? 0 }
     private var fails: String { failingAlready == 1 ? "fails" : "fail" }
 
-    /// The consequence for documents that do not fit, which depends on the sync state.
+    /// The consequence for documents that do not fit the new schema, which depends on the sync state.
     private var stop: String {
         switch sync.state {
         case .enabled, nil: "would stop syncing"
@@ -83,7 +86,9 @@ extension CheckReport {
         }
     }
 
-    /// The number of documents that stop syncing, and of those that might, if the operator wants them to count as well.
+    /// A clause on how many documents would stop syncing.
+    ///
+    /// If the operator wants possible findings to count, the clause also has the number of documents that might.
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
         if possible == 0 { return "\(certain.documents) \(stop)" }
@@ -92,7 +97,7 @@ extension CheckReport {
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
-    /// A clause on how many of the documents in the sentence an exception covers.
+    /// A clause on how many documents in the sentence are covered by the operator's exceptions; empty if none is.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
         // Without an active schema, exceptions also cover documents in the ledger, which the sentence does not count.

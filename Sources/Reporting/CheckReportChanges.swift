@@ -1,7 +1,7 @@
 import Checking
 import TextTable
 
-/// A table of the documents that newly fail, already fail or are fixed, with a row per collection.
+/// A table of how many documents newly fail, already fail or are fixed, with a row per collection.
 struct CheckReportChanges {
     private let active: String
     private let rows: [(name: String, changes: VerdictChanges)]

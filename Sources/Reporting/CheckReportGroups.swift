@@ -4,7 +4,8 @@ import TextTable
 
 /// The violation groups of one collection: a table, then examples and the filter of each group.
 ///
-/// If the table is too wide for the terminal, each group has lines of its own instead of a row.
+/// A violation group is all documents that break the same rule at the same path. If the table is too wide for the
+/// terminal, each group has lines of its own instead of a row.
 struct CheckReportGroups {
     let collection: CheckReport.Collection
     let ids: IDDisplay
@@ -46,7 +47,7 @@ struct CheckReportGroups {
         return table.lines(for: rows).map { "  \($0)" }
     }
 
-    /// Returns the content of a group's table row as lines of their own.
+    /// Returns a group's number, counts, rule and path as lines, for a terminal that is too narrow for the table.
     private func heading(_ row: Row) -> [String] {
         let violation = row.group.violation
         let new = row.group.newCount.map { " (\($0.grouped) new)" } ?? ""
@@ -71,7 +72,7 @@ struct CheckReportGroups {
         line.map { $0.wrapped(to: width.map { max(20, $0 - padded().count - 4) }) } ?? []
     }
 
-    /// Returns a group's number, padded, or blanks of the same width.
+    /// Returns a group's number, padded with blanks to the width of the largest number; only blanks for `nil`.
     private func padded(_ number: Int? = nil) -> String {
         let text = number.map(String.init) ?? ""
         return String(repeating: " ", count: max(0, "\(collection.groups.count)".count - text.count)) + text

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension VerdictChanges {
-    /// The counts as JSON.
+    /// The numbers of documents that newly fail, already fail or are fixed, as JSON.
     var json: ReportValue {
         .object([
             ("newly_failing", .integer(newlyFailing)), ("already_failing", .integer(alreadyFailing)),
@@ -14,7 +14,7 @@ extension VerdictChanges {
 }
 
 extension PartOfCheck {
-    /// The part as JSON.
+    /// The part of the check that a report covers, as JSON, with the facts that `merge` needs to join the reports.
     var json: ReportValue {
         .object([
             ("number", .integer(part.number)), ("of", .integer(part.count)), ("digest", .string(digest)),
@@ -30,7 +30,7 @@ extension PartOfCheck {
 }
 
 extension JobTrace {
-    /// The trace as JSON.
+    /// The effects of jobs on one collection, as JSON.
     var json: ReportValue {
         .object([
             ("collection", .string("\(namespace)")), ("converted", .integer(convertedCount)),
@@ -43,7 +43,7 @@ extension JobTrace {
 }
 
 extension ExceptionUse {
-    /// The use of the exceptions as JSON.
+    /// The operator's exceptions as JSON: those that matched, matched nothing or have expired.
     var json: ReportValue {
         .object([
             ("file", .string(file)), ("matched", .array(matched.map(\.json))),
@@ -53,7 +53,7 @@ extension ExceptionUse {
 }
 
 extension FindingException {
-    /// The exception as JSON.
+    /// The operator's exception for a finding, as JSON.
     var json: ReportValue {
         .object([
             ("collection", .string("\(namespace)")), ("path", .string(path)), ("rule", .string(rule.rawValue)),
@@ -65,7 +65,7 @@ extension FindingException {
 }
 
 extension ViolationGroup {
-    /// Returns the group as JSON.
+    /// Returns the group of documents with the same violation as JSON.
     /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay) -> ReportValue {
         .object([
@@ -93,7 +93,7 @@ extension ViolationGroup {
 }
 
 extension Backlinks {
-    /// Returns the counts of links as JSON.
+    /// Returns as JSON how many documents that become embedded objects have no parent document, one or several.
     /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay) -> ReportValue {
         func objects(_ objects: Objects) -> ReportValue {

@@ -4,7 +4,7 @@ import Concurrency
 import SchemaChange
 import ServerSchema
 
-/// The JSON form of a check's report: one object with its keys in a fixed order, the verdict last.
+/// A check's report as JSON: one object with its keys in a fixed order, the verdict last.
 public struct CheckReportJSON: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }
@@ -17,7 +17,9 @@ public struct CheckReportJSON: Sendable {
     /// - Parameter ids: How `_id`s are shown.
     public init(_ report: CheckReport, ids: IDDisplay = .shown) { self.init(report, ids: ids, difference: nil) }
 
-    /// - Parameter difference: the changes since an earlier check.
+    /// Wraps a report and its differences from an earlier check.
+    /// - Parameter difference: the findings that changed since an earlier check; `nil` if there is none to compare
+    ///   with.
     init(_ report: CheckReport, ids: IDDisplay, difference: CheckDifference?) {
         self.report = report
         self.ids = ids
@@ -99,7 +101,7 @@ public struct CheckReportJSON: Sendable {
         ])
     }
 
-    /// Whether sync stops at a certain number of unsynced documents.
+    /// Whether sync stops at a certain number of unsynced documents, as it does under App Services schemas.
     private var hasLimit: Bool { report.dialect == .appServices }
 
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {

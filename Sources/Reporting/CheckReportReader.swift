@@ -2,15 +2,18 @@ import BSON
 package import Checking
 package import ServerSchema
 
-/// Reads the JSON form of a check's report, so that it can be merged with others.
+/// Reads a check's report from JSON, so that it can be merged with others.
 package struct CheckReportReader {
     private let root: LocatedBSON
 
-    /// The largest file size, in bytes; a report has at most 10,000 groups per collection, each with few `_id`s.
+    /// The size in bytes above which a file is refused.
+    ///
+    /// A report is far smaller: it has at most 10,000 groups per collection, each with few `_id`s.
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.
-    /// - Throws: ``SchemaError`` with the place of the first value that `check -o json` would not have written.
+    /// - Throws: ``SchemaError`` with the position in the file of the first value that `check -o json` would not have
+    ///   written.
     package static func read(_ path: String) throws(SchemaError) -> CheckReport {
         let text = try SourceFile.text(of: path, limit: largestSize)
         let json = try JSONParser.parse(Array(text.utf8), file: path)
@@ -192,7 +195,7 @@ package struct CheckReportReader {
     }
 }
 
-/// Access to the values that a report must have.
+/// Access to values that every report has; an error is thrown if one is missing or has another type.
 extension LocatedBSON {
     fileprivate func failure(_ message: String) -> SchemaError { SchemaError(.wrongValue, at: location, message) }
 

@@ -2,7 +2,8 @@ import BSON
 import Checking
 
 extension CheckReportText {
-    /// Returns what a reader must know about how the documents were read, one line each.
+    /// Returns a line for each fact about how the documents of a collection were read, such as which were not read and
+    /// which guarantee is missing.
     func readingLines(_ reading: CheckReport.Collection.Reading) -> [String] {
         var lines: [String] = []
         switch reading.selection {

@@ -3,7 +3,7 @@ public import Checking
 import Concurrency
 import ServerSchema
 
-/// The text form of a check's report: first the verdict, then the findings of each collection with their filters.
+/// A check's report as text: first the verdict, then the findings of each collection with their filters.
 public struct CheckReportText: Sendable {
     let report: CheckReport
     let paint: Paint
@@ -25,7 +25,9 @@ public struct CheckReportText: Sendable {
             report, isColored: isColored, width: width, ids: ids, showsFilters: showsFilters, difference: nil)
     }
 
-    /// - Parameter difference: the changes since an earlier check.
+    /// Wraps a report and its differences from an earlier check.
+    /// - Parameter difference: the findings that changed since an earlier check; `nil` if there is none to compare
+    ///   with.
     init(
         _ report: CheckReport, isColored: Bool, width: Int?, ids: IDDisplay, showsFilters: Bool,
         difference: CheckDifference?
@@ -51,7 +53,7 @@ public struct CheckReportText: Sendable {
         return blocks.asReport(verdict: headline)
     }
 
-    /// The findings of each collection, without the verdict.
+    /// The findings of each collection, then the notes and the number of documents read, without the verdict.
     var findings: String {
         let notes = report.notes.flatMap { "Note: \($0)".wrapped(to: width) }
         return (report.collections.map(collection) + (notes.isEmpty ? [] : [notes.asLines]) + [footer]).joined(
@@ -73,7 +75,7 @@ public struct CheckReportText: Sendable {
         return parts.joined(separator: "\n")
     }
 
-    /// Returns further remarks on a collection, one per line.
+    /// Returns the remarks that follow the findings of a collection, one per element; empty if there are none.
     func remarks(_ collection: CheckReport.Collection) -> [String] {
         var lines: [String] = []
         if collection.overflowCount > 0 {
@@ -97,7 +99,7 @@ public struct CheckReportText: Sendable {
         return line.hasPrefix(name) ? paint.bold(name) + line.dropFirst(name.count) : line
     }
 
-    /// Returns the special circumstances of a collection, one clause each.
+    /// Returns a clause for each fact that makes a collection special, such as that it does not count in the verdict.
     func circumstances(_ collection: CheckReport.Collection) -> [String] {
         [
             collection.reading.namespace.map { "read from \($0)" },
@@ -136,7 +138,7 @@ public struct CheckReportText: Sendable {
 }
 
 extension SyncScope {
-    /// The reason why the documents of such a collection do not count in the verdict.
+    /// The reason why documents of a collection with this role in sync do not count in the verdict.
     fileprivate var reason: String {
         switch self {
         case .synced: "synced"
@@ -147,7 +149,7 @@ extension SyncScope {
 }
 
 extension CheckReportText {
-    /// The headline, and a line for each part of the verdict.
+    /// The headline, then a line for each part of the verdict, each followed by its reasons.
     var verdict: String {
         let parts = report.parts(ids: ids)
         let lines = parts.flatMap { part in
@@ -177,7 +179,7 @@ extension CheckReportText {
         }
     }
 
-    /// The collections that lose their schema; `nil` if there are none.
+    /// A line for each collection that loses its schema; `nil` if there are none.
     var removed: String? {
         let lines = report.removed.compactMap { removed in
             fate(of: removed).map { "\(paint.bold("\(removed.namespace)")): \($0)" }
@@ -185,7 +187,7 @@ extension CheckReportText {
         return lines.isEmpty ? nil : lines.asLines
     }
 
-    /// Returns the consequence for a collection that only the active schema covers.
+    /// Returns the consequence for a collection that only the active schema covers; `nil` without an active schema.
     func fate(of removed: RemovedCollection) -> String? {
         report.active.map { active in
             switch removed.documentCount {
@@ -198,7 +200,7 @@ extension CheckReportText {
         }
     }
 
-    /// The operator's exceptions that expired, matched or matched nothing, as lines.
+    /// A line for each of the operator's exceptions that has expired or matched nothing, and one for all that matched.
     var exceptions: [String] {
         guard let use = report.exceptions else { return [] }
         var lines = use.expired.map { exception in

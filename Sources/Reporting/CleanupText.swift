@@ -1,15 +1,15 @@
 import BSON
 package import Backfill
 
-/// The text form of a cleanup plan.
+/// The texts about a cleanup, which drops the data that a finished job left in the databases.
 package enum CleanupText {
-    /// Returns what the cleanup would drop, and what would no longer be possible afterwards.
+    /// Returns a list of what the cleanup would drop, with what would no longer be possible afterwards.
     package static func plan(_ plan: CleanupPlan) -> String {
         (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines
     }
 
-    /// Returns what the cleanup dropped.
+    /// Returns a list of what the cleanup has dropped.
     package static func done(_ plan: CleanupPlan) -> String {
         (["job \(plan.job) is cleaned up; dropped:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
             .asLines

@@ -1,9 +1,9 @@
 import BSON
 import TextTable
 
-/// All settings, each with its value and its source.
+/// The report of `shipshape config`: each setting with its value and where the value comes from.
 package struct ConfigReport: Sendable {
-    /// A setting with its value and its source.
+    /// A setting with its value and its source: a flag, an environment variable, a line of the file or the default.
     package struct Row: Sendable {
         let name: String
         let value: String?
@@ -27,7 +27,7 @@ package struct ConfigReport: Sendable {
         (self.file, self.environment, self.environments, self.rows) = (file, environment, environments, rows)
     }
 
-    /// Returns the text form.
+    /// Returns the report as text.
     /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
     package func text(width: Int?) -> String {
         let table = Report.Table(
@@ -41,7 +41,7 @@ package struct ConfigReport: Sendable {
         return (head + [""] + TextTable.lines(of: table, width: width, indent: 0)).joined(separator: "\n")
     }
 
-    /// The JSON form.
+    /// The report as JSON.
     package var json: String {
         let environments = environments.map { environment in
             ReportValue.object([

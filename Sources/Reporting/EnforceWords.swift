@@ -2,15 +2,15 @@ package import BSON
 package import Enforcing
 import JobState
 
-/// Words for the steps and results of `enforce`.
+/// The texts for the steps and results of `enforce`.
 package enum EnforceWords {
-    /// Returns a command in mongosh syntax.
+    /// Returns a command for the collection's database, in mongosh syntax.
     package static func command(_ command: BSONDocument, of namespace: Namespace) -> String {
         let fields = ((try? command.elements()) ?? []).map { "\($0.name): \($0.value.shellText)" }
         return "db.getSiblingDB(\(namespace.database.quotedAsJSON)).runCommand({ \(fields.joined(separator: ", ")) })"
     }
 
-    /// Returns the result, in one sentence.
+    /// Returns the result of a run of `enforce`, in one sentence.
     static func headline(_ report: EnforcementReport) -> String {
         let name = "\(report.namespace)"
         let misfits = report.notFitting.map(misfits) ?? ""
@@ -32,7 +32,7 @@ package enum EnforceWords {
         }
     }
 
-    /// Returns a clause with the number of documents that do not fit.
+    /// Returns a clause with the number of documents that do not fit the validator.
     package static func misfits(_ count: Int) -> String { "\(count.documents) \(count == 1 ? "does" : "do") not fit" }
 
     /// Returns the stage that a collection has reached, in words.

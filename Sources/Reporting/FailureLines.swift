@@ -2,7 +2,7 @@ public import BSON
 public import Checking
 import ServerSchema
 
-/// The lines of a failures file: one JSON object per line, the last of which is the `result`.
+/// The lines of the file of `check --failures`: one JSON object per line, the last of which is the `result`.
 public struct FailureLines: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }
@@ -33,7 +33,8 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// Returns the line that voids all earlier lines about a document, because it changed during the check.
+    /// Returns the line that makes all earlier lines about a document invalid, because the document changed during the
+    /// check.
     ///
     /// Returns `nil` if `_id`s are hidden.
     public func retraction(_ namespace: Namespace, _ id: BSONValue) -> String? {
@@ -44,7 +45,8 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// Returns the line that voids all earlier lines about a collection, because its check starts again.
+    /// Returns the line that makes all earlier lines about a collection invalid, because the check of the collection
+    /// starts again.
     public func retraction(_ namespace: Namespace) -> String {
         ReportValue.object([
             ("record", .string("retracted")), ("database", .string(namespace.database)),
@@ -52,7 +54,7 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// Returns the last line, without which a file is incomplete.
+    /// Returns the last line; a file without it is incomplete.
     public func result(_ report: CheckReport) -> String {
         let total = report.total
         return ReportValue.object([
@@ -69,7 +71,7 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
-    /// Returns the filter that finds the documents of a group in mongosh.
+    /// Returns the mongosh filter that finds the documents of a violation group, as JSON.
     private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
         let namespace = collection.reading.namespace ?? collection.namespace
         return .object([

@@ -1,7 +1,7 @@
 import JobState
 
 extension Int {
-    /// The number with thousands separators, such as `1,234,567`.
+    /// The number as text with thousands separators, such as `1,234,567`.
     package var grouped: String { separated }
 
     /// The number and the noun, such as `1 document` or `2,000 documents`.
@@ -21,13 +21,17 @@ struct Share {
     init(_ count: Int, of whole: Int) { part = whole == 0 ? 0 : Double(count) / Double(whole) }
     init(_ part: Double) { self.part = part }
 
-    /// The share in percent, such as `99.87%`, with two digits of the smaller part; 0% and 100% only if exact.
+    /// The share in percent, such as `99.87%`; 0% and 100% only if the share is exactly that.
+    ///
+    /// Unless it is exact, it has at least one decimal place, and as many as two digits of the share need, or of its
+    /// difference from 100% if that is smaller.
     var text: String {
         if part <= 0 { return "0%" }
         if part >= 1 { return "100%" }
         if part < 0.000_001 { return "<0.0001%" }
         let digits = part > 0.5 ? 1 - part : part
-        // The number of decimal places that shows two digits of the smaller part.
+        // The number of decimal places that shows two digits of the share, or of its difference from 100% if that is
+        // smaller.
         let places = digits >= 0.01 ? 1 : digits >= 0.001 ? 2 : digits >= 0.000_1 ? 3 : 4
         var scale = 100.0
         for _ in 0..<places { scale *= 10 }

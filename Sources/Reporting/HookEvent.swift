@@ -2,7 +2,7 @@ package import BSON
 package import JobState
 import Running
 
-/// An event of a run, as passed to a hook: counts and words, no documents.
+/// An event of a run, as a hook reads it: counts and words, but no documents.
 package struct HookEvent: Sendable {
     /// The kind of an event.
     package enum Kind: String, Sendable, CaseIterable {
@@ -23,7 +23,7 @@ package struct HookEvent: Sendable {
     private let holds: [Hold]
 
     /// - Parameters:
-    ///   - name: the schema, or the job.
+    ///   - name: the name of the schema or of the job.
     ///   - message: the message, in one line.
     ///   - code: the exit code, if the run ends.
     ///   - holds: the reasons why the run waits.
@@ -56,7 +56,7 @@ package struct HookEvent: Sendable {
         ).line + "\n"
     }
 
-    /// The same values as environment variables, without the time and the reasons for waiting.
+    /// The values of the event as environment variables, without the time and the reasons for waiting.
     package var variables: [String: String] {
         [
             "SHIPSHAPE_EVENT": kind.rawValue, "SHIPSHAPE_COMMAND": command, "SHIPSHAPE_NAME": name,

@@ -1,13 +1,13 @@
 public import BSON
 import CCrypto
 
-/// The form in which reports show `_id`s, which can be personal data such as a mail address.
+/// How reports show `_id`s, which can be personal data such as a mail address.
 public enum IDDisplay: Sendable {
     /// The `_id` itself.
     case shown
     /// A keyed hash. It identifies a document across reports that were made with the same key.
     case hashed(IDHash)
-    /// Nothing.
+    /// Reports show no `_id`s.
     case hidden
 }
 
@@ -21,7 +21,7 @@ extension IDDisplay {
         }
     }
 
-    /// Returns the `_id` as JSON; null if it is hidden.
+    /// Returns the `_id` as JSON; JSON `null` if it is hidden.
     func json(_ id: BSONValue) -> ReportValue {
         switch self {
         case .shown: .extended(id)
@@ -37,7 +37,7 @@ extension IDDisplay {
     }
 }
 
-/// A keyed hash of `_id`s; without the key, an `_id` cannot be found out by trying likely ones.
+/// A keyed hash of `_id`s: without the key, an `_id` cannot be found by hashing likely ones.
 public struct IDHash: Sendable {
     /// The number of hexadecimal digits that are shown: 80 bits.
     private static var digitCount: Int { 20 }
@@ -47,7 +47,8 @@ public struct IDHash: Sendable {
     /// Creates a hash with a key; two runs with the same key make the same hashes.
     public init(key: [UInt8]) { self.key = key }
 
-    /// Returns `#` and the first digits of the HMAC-SHA-256 of the `_id` in the text form of ``IDDisplay/shown``.
+    /// Returns `#` and the first digits of the HMAC-SHA-256 of the `_id`, written in mongosh syntax as
+    /// ``IDDisplay/shown`` shows it.
     ///
     /// The corresponding C function is `HMAC` of libcrypto.
     public func text(of id: BSONValue) -> String {

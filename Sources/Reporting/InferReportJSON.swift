@@ -4,7 +4,7 @@ import Concurrency
 package import Inferring
 import ServerSchema
 
-/// The JSON form of an inference's report: one object with its keys in a fixed order.
+/// The report of `infer` as JSON: one object with its keys in a fixed order.
 package struct InferReportJSON: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     package static var schemaVersion: Int { 1 }

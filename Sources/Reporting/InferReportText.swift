@@ -5,7 +5,7 @@ package import Inferring
 import ServerSchema
 import TextTable
 
-/// The text form of an inference's report: for each collection how many documents fit, and a table of the paths.
+/// The report of `infer` as text: for each collection how many documents fit, and a table of the field paths.
 package struct InferReportText: Sendable {
     private let report: InferReport
     private let paint: Paint
@@ -48,7 +48,7 @@ package struct InferReportText: Sendable {
         return start + paint(level, summary(collection))
     }
 
-    /// Returns how many documents of a collection were read, and how many fit its schema.
+    /// Returns how many documents of a collection were read, and how many fit the schema that was inferred for it.
     func summary(_ collection: InferReport.Collection) -> String {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
@@ -63,7 +63,7 @@ package struct InferReportText: Sendable {
         return "\(start), \(outcome.failing.grouped) do not fit the schema (\(share), cover \(cover))\(possible)"
     }
 
-    /// Returns further remarks on a collection, one sentence each.
+    /// Returns sentences that follow the findings of a collection, such as how many other documents might not fit.
     func remarks(_ collection: InferReport.Collection) -> [String] {
         let (outcome, held) = (collection.outcome, collection.outcome.heldOut)
         let bound =
@@ -74,7 +74,7 @@ package struct InferReportText: Sendable {
         return [bound, "There are too many paths to tell apart: objects with many keys are shown as dictionaries."]
     }
 
-    /// Returns a table with a row per path.
+    /// Returns a table with a row per field path.
     func table(_ inference: Inference) -> Report.Table {
         let titles = ["types", "schema", "remarks"] + (report.options.hasEnums ? ["values"] : [])
         return Report.Table(
@@ -108,7 +108,8 @@ package struct InferReportText: Sendable {
 }
 
 extension InferReport {
-    /// The number of proposed schemas, and of documents that do not fit theirs.
+    /// A sentence on how many schemas are proposed and how many documents do not fit the schema of their collection,
+    /// and its level.
     var headline: (text: String, level: Report.Level) {
         let failing = collections.reduce(0) { $0 + $1.outcome.failing }
         let verb = failing == 1 ? "does" : "do"

@@ -2,7 +2,7 @@ import BSON
 package import JobState
 import Jobs
 
-/// The JSON form of the state of jobs, with the keys in a fixed order.
+/// The state of jobs as JSON, with its keys in a fixed order.
 package struct JobStatusJSON {
     private let jobs: [JobStatus]
 
@@ -12,12 +12,12 @@ package struct JobStatusJSON {
     /// One JSON object, indented, which ends with a line break.
     package var text: String { ReportValue.object(head + [("jobs", .array(jobs.map(job)))]).text() + "\n" }
 
-    /// The same on one line, as a record of a stream.
+    /// The same object on one line, as `status --watch -o json` writes it for each update.
     package var line: String {
         ReportValue.object([("record", .string("status"))] + head + [("jobs", .array(jobs.map(job)))]).line
     }
 
-    /// The last line of a stream.
+    /// The last line of `status --watch -o json`, with the number of jobs.
     package var result: String {
         ReportValue.object([("record", .string("result"))] + head + [("jobs", .integer(jobs.count))]).line
     }

@@ -3,7 +3,7 @@ package import JobState
 import Jobs
 import TextTable
 
-/// The text form of the state of jobs: a table of all, or the details of one.
+/// The state of jobs as text: a table with a line per job, or the details of each job.
 package struct JobStatusText {
     private let jobs: [JobStatus]
     private let isDetailed: Bool
@@ -142,6 +142,7 @@ package struct JobStatusText {
 }
 
 extension JobStatus {
-    /// The rate of a job that is running, waiting or paused; `nil` in other states, where it says nothing.
+    /// The documents per second of a job that is running, waiting or paused; `nil` in other states, where it would
+    /// mislead.
     fileprivate var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? work.rate : nil }
 }

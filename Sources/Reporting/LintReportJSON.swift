@@ -1,7 +1,7 @@
 import BSON
 public import ServerSchema
 
-/// The JSON form of a lint's report: one object with its keys in a fixed order, the counts last.
+/// A lint's report as JSON: one object with its keys in a fixed order, the counts last.
 public struct LintReportJSON: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }

@@ -1,7 +1,7 @@
 import BSON
 public import ServerSchema
 
-/// The text form of a lint's report: first the counts, then the findings of each file, the worst first.
+/// A lint's report as text: first the counts, then the findings of each file, the worst first.
 public struct LintReportText: Sendable {
     private let report: LintReport
     private let paint: Paint
@@ -53,14 +53,14 @@ extension LintReport {
     /// The level of the worst finding; `nil` if there is none.
     var worst: LintFinding.Level? { LintFinding.Level.allCases.first { count(of: $0) > 0 } }
 
-    /// The counts in one line.
+    /// The number of findings of each level, in one sentence.
     var headline: String {
         let schemas = "\(collections.count.counted("schema")) of \(source)"
         let counts = LintFinding.Level.allCases.filter { count(of: $0) > 0 }.map { count(of: $0).counted($0.rawValue) }
         return counts.isEmpty ? "Nothing found in \(schemas)." : "\(counts.joined(separator: ", ")) in \(schemas)."
     }
 
-    /// The findings of each file, the file with the worst one first.
+    /// The findings of each file; the file with the worst finding comes first.
     var files: [[LintFinding]] {
         Dictionary(grouping: findings, by: \.location.file).values.map { $0.sorted() }.sorted { left, right in
             guard let first = left.first, let other = right.first else { return false }

@@ -2,7 +2,7 @@ import BSON
 package import Backfill
 package import JobState
 
-/// The JSON form of a migration's report: one object with its keys in a fixed order.
+/// A migration's report as JSON: one object with its keys in a fixed order.
 package struct MigrationJSON {
     private let report: MigrationReport
 
@@ -31,11 +31,11 @@ package struct MigrationJSON {
     }
 }
 
-/// The JSON form of a folder's status: which of its jobs were applied.
+/// The status of a folder of jobs as JSON: which of its jobs were applied.
 package struct MigrationStatusJSON {
     private let rows: [MigrationRow]
 
-    /// Wraps a plan; `begun` has the state of the jobs that a run has begun.
+    /// Wraps the plan of a migration; `begun` has the state of the jobs that a run has begun.
     package init(_ plan: MigrationPlan, begun: [JobStatus]) { rows = MigrationRow.all(plan, begun: begun) }
 
     /// The JSON text, indented, which ends with a line break.

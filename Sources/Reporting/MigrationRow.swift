@@ -2,16 +2,19 @@ import BSON
 import Backfill
 import JobState
 
-/// A line of a migration's status.
+/// A job in the status of a migration: whether it was applied, when and by whom.
 struct MigrationRow {
     var file: String
     var job: String
-    /// `pending`, with the state of a job that a run has begun or what the job waits for; or `applied` or `applied,
-    /// with findings`, with the state of an undo if there was one.
+    /// The state of the job, which begins with `pending` or `applied`.
+    ///
+    /// After `pending` comes the state of a job that a run has begun, or that the job waits for the deploy. After
+    /// `applied` comes whether there are findings, and the state of an undo if one was begun.
     var state: String
     var at: ServerTime?
     var by: String?
-    /// `ok`, `changed`, `missing file`; `-` for a job that was not applied.
+    /// Whether the job's file is still as it was applied: `ok`, `changed` or `missing file`; `-` for a job that was not
+    /// applied.
     var digest: String
     /// Whether the job was applied and runs again, because its next schema was deployed since.
     var isDueAgain = false
@@ -19,7 +22,7 @@ struct MigrationRow {
     /// The state as the table shows it.
     var words: String { isDueAgain ? "pending, again after the deploy" : state }
 
-    /// Returns a row per job of the folder, in its order, then a row per applied job whose file is missing.
+    /// Returns a row per job of the folder, in the folder's order, then a row per applied job whose file is missing.
     static func all(_ plan: MigrationPlan, begun: [JobStatus]) -> [MigrationRow] {
         plan.items.map { item in
             guard let applied = item.applied else {

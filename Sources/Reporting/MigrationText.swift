@@ -3,9 +3,9 @@ package import Backfill
 package import JobState
 import TextTable
 
-/// The text form of a migration's report: the report of each job, and the pending jobs.
+/// A migration's report as text: the report of each job that ran, then the pending jobs.
 package enum MigrationText {
-    /// Renders the report; `color` says whether escape sequences may be used.
+    /// Renders the report; `color` says whether the text has escape sequences for colours.
     package static func render(_ report: MigrationReport, color: Bool) -> String {
         let reports = report.jobs.map { BackfillReportText.render($0.report, showsValues: false, color: color) }
         let next = report.isDryRun && !report.jobs.isEmpty ? "\nNext: the same command without --dry-run." : ""
@@ -28,9 +28,9 @@ extension BackfillReport.Outcome {
     fileprivate var isStopped: Bool { if case .stopped = self { true } else { false } }
 }
 
-/// The text form of a folder's status: which of its jobs were applied.
+/// The status of a folder of jobs as text: which of its jobs were applied.
 package enum MigrationStatusText {
-    /// Renders the table.
+    /// Renders the status as a table with a row per job.
     /// - Parameters:
     ///   - begun: the state of the jobs that a run has begun.
     ///   - width: the width of the terminal in columns; `nil` for no limit.

@@ -3,7 +3,7 @@ package import ClientModels
 package import ServerSchema
 import TextTable
 
-/// The classes that were generated from a schema.
+/// The report of `models`: the client classes that were generated from a schema.
 package struct ModelsReport: Sendable {
     private let language: ModelLanguage
     private let folder: String?
@@ -11,12 +11,12 @@ package struct ModelsReport: Sendable {
     private let notes: [SchemaNote]
 
     /// Creates the report.
-    /// - Parameter folder: the folder of the files; `nil` if they are only printed.
+    /// - Parameter folder: the folder that the files were written to; `nil` if they are only printed.
     package init(_ language: ModelLanguage, in folder: String?, files: [ModelFile], notes: [SchemaNote]) {
         (self.language, self.folder, self.files, self.notes) = (language, folder, files, notes)
     }
 
-    /// Returns the text form.
+    /// Returns the report as text.
     package func text(width: Int?) -> String {
         let verdict =
             "\(files.count.grouped) \(files.count == 1 ? "class" : "classes") for \(language.rawValue)"
@@ -35,7 +35,7 @@ package struct ModelsReport: Sendable {
     /// Returns the notes for the reader, wrapped into lines.
     package func noteLines(width: Int?) -> [String] { notes.flatMap { "note: \($0)".printable.wrapped(to: width) } }
 
-    /// The JSON form.
+    /// The report as JSON.
     package var json: String {
         let files = files.map { file in
             ReportValue.object([

@@ -1,6 +1,6 @@
 import Rainbow
 
-/// Colours text if colours are on.
+/// Adds colour codes for a terminal to text, if colours are on.
 ///
 /// Rainbow's own string properties check a global that depends on stdout. Here the caller decides.
 struct Paint: Sendable {
@@ -21,7 +21,7 @@ struct Paint: Sendable {
         }
     }
 
-    /// All escape codes that are ever added to a text.
+    /// All escape codes that this type adds to a text.
     static let codes = [bold, green, yellow, red, end]
 
     /// Returns how many columns a text takes, without its colour codes.

@@ -1,21 +1,24 @@
 package import Planning
 
-/// A planned job, with its file and its schemas.
+/// A planned job, with the path of its file and the schemas that it was planned from.
 package struct PlanFile: Sendable {
-    /// The job.
+    /// The job and its steps.
     package let job: PlannedJob
     /// The file's path as messages show it; `nil` for standard output.
     package let path: String?
-    /// The schemas as the operator named them.
+    /// The older and the newer schema, as the operator named them.
     package let old: String, new: String
-    /// The schemas as paths relative to the file's folder; `nil` for a schema that is not a file.
+    /// The paths of the two schemas relative to the file's folder; `nil` for a schema that is not a file or folder.
     package let oldPath: String?, newPath: String?
-    /// The schemas as the job names them; the operator has to record when the newer one is live.
+    /// The schemas that the job file names as the active one and the next one.
+    ///
+    /// The active one is `nil` if the older schema does not have the job's collection. The operator has to record when
+    /// the next one is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
-    /// The path of the job that follows after the deploy; `nil` when there is none.
+    /// The path of the job that is to run after the deploy; `nil` if there is none.
     package let follower: String?
 
-    /// Creates the value.
+    /// Creates a planned job with its file.
     package init(
         _ job: PlannedJob, path: String?, old: String, new: String, oldPath: String?, newPath: String?,
         follower: String?
@@ -27,16 +30,16 @@ package struct PlanFile: Sendable {
     }
 }
 
-/// A planned partner job with its file.
+/// A planned partner job, with the path and the text of its file.
 package struct PlanPartner: Sendable {
-    /// The job.
+    /// The partner job, as far as the two schemas determine it.
     package let draft: PartnerDraft
     /// The file's path as messages show it; `nil` for standard output.
     package let path: String?
-    /// The text of the file.
+    /// The text of the job file.
     package let text: String
 
-    /// Creates the value.
+    /// Creates a planned partner job with its file.
     package init(_ draft: PartnerDraft, path: String?, text: String) {
         (self.draft, self.path, self.text) = (draft, path, text)
     }

@@ -3,7 +3,7 @@ package import Planning
 import SchemaChange
 import ServerSchema
 
-/// The JSON form of a plan: one object with its keys in a fixed order.
+/// A plan as JSON: one object with its keys in a fixed order.
 package struct PlanJSON: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     package static var schemaVersion: Int { 1 }
@@ -14,7 +14,7 @@ package struct PlanJSON: Sendable {
     private let texts: [String]?
     private let ids: IDDisplay
 
-    /// - Parameter texts: the files' texts; `nil` if they were written to files.
+    /// - Parameter texts: the texts of the job files; `nil` if they were written to files.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String]? = nil,
         ids: IDDisplay = .shown

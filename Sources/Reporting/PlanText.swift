@@ -5,7 +5,7 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// The text form of a plan: the files, the steps, and the changes that no job can serve.
+/// A plan as text: the job files, their steps, and the changes that no job can serve.
 package struct PlanText: Sendable {
     private let plan: SchemaPlan
     private let files: [PlanFile]
@@ -135,7 +135,7 @@ package struct PlanText: Sendable {
     }
 }
 
-/// Words that all forms of a plan use.
+/// Texts that a plan has in every output format.
 enum PlanWords {
     static let validatorHead =
         "Set the validator with shipshape enforce, or in mongosh: the first command before the job, the second after."
@@ -147,7 +147,7 @@ enum PlanWords {
             + "save the new schema, enable sync again, check, and let the clients reset."
     }
 
-    /// Returns the commands that set a validator: the first one to warn, the second one to refuse.
+    /// Returns the mongosh commands that set a validator: the first with the action `warn`, the second with `error`.
     static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {
         let road = EnforcementRoad(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
         return [EnforcementStage.warn, .error].compactMap { road.command(to: $0) }.map {
@@ -157,7 +157,7 @@ enum PlanWords {
 }
 
 extension Stage {
-    /// The time when the job may run, in words.
+    /// The time when a job of this stage may run, in words.
     var words: String {
         switch self {
         case .beforeDeploy: "before the deploy, and again after it"

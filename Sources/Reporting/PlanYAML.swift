@@ -3,7 +3,9 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// The file of a planned job, for people to review, with each step after the change that it serves.
+/// The text of a planned job's file, in which each step follows a comment on the change that it serves.
+///
+/// The comments help people to review the file.
 package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
@@ -13,8 +15,8 @@ package struct PlanYAML: Sendable {
     private let showsValues: Bool
 
     /// - Parameters:
-    ///   - plan: the plan of the file's collection.
-    ///   - showsValues: whether the samples of skipped documents show values.
+    ///   - plan: the plan for the collection of the job.
+    ///   - showsValues: whether the examples of skipped documents show the value that the step cannot change.
     package init(_ file: PlanFile, of plan: CollectionPlan, ids: IDDisplay = .shown, showsValues: Bool = false) {
         (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
         isOfValidator = plan.validator != nil
@@ -29,7 +31,7 @@ package struct PlanYAML: Sendable {
         draft.text("\(mark) \(old) with \(new).", schemas: (oldPath, newPath))
     }
 
-    /// The words that every planned file has; `plan` recognizes files of earlier plans by them.
+    /// The words that the text of every planned file contains; `plan` recognizes files of earlier plans by them.
     package static var mark: String { "Planned by comparing" }
 
     /// The file's text.
@@ -52,7 +54,7 @@ package struct PlanYAML: Sendable {
                 separator: "\n") + "\n"
     }
 
-    /// The job's name, and the collection and schemas that it is bound to.
+    /// The lines with the job's name, its collection and its schemas, and whether it requires the deploy.
     private var binding: [String] {
         var lines = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
@@ -135,7 +137,7 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// The steps that follow the first run of a job before the deploy.
+    /// The numbered instructions for the operator that follow the first run of a job before the deploy.
     private var deploy: [String] {
         let look = "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
         if isBreaking {
@@ -210,12 +212,12 @@ package struct PlanYAML: Sendable {
         wrapped(text, width: 112).map { comment(line: $0, indent: indent) }
     }
 
-    /// Returns one line of a comment, with names escaped so that they cannot end the line.
+    /// Returns one line of a YAML comment; control characters are escaped, so that a name in it cannot end the line.
     private static func comment(line: String, indent: String = "") -> String {
         indent + (line.isEmpty ? "#" : "# \(line.printable)")
     }
 
-    /// Returns the text in lines of whole words.
+    /// Returns the text in lines of whole words, none of which is wider than `width` unless a single word is.
     private static func wrapped(_ text: String, width: Int) -> [String] {
         let words = text.split { $0.isWhitespace || $0.isNewline }.map(String.init)
         return words.reduce(into: [""]) { lines, word in

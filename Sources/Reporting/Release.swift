@@ -1,6 +1,6 @@
 import CRelease
 
-/// The program's version, as shown by `--version`, reports and errors.
+/// The program's version, as `--version`, reports and errors show it.
 package enum Release {
     /// The version number.
     package static let version = "0.1.0"

@@ -1,6 +1,6 @@
 import BSON
 
-/// A JSON value whose keys keep their order.
+/// A JSON value, in which the keys of an object keep their order.
 enum ReportValue: Sendable {
     case object([(String, ReportValue)])
     case array([ReportValue])
@@ -11,7 +11,7 @@ enum ReportValue: Sendable {
     /// A BSON value, as relaxed extended JSON on one line.
     case extended(BSONValue)
 
-    /// Returns the text, indented by two spaces per level.
+    /// Returns the JSON text, indented by two spaces per level.
     func text(_ indent: String = "") -> String {
         switch self {
         case .object(let members):
@@ -25,7 +25,7 @@ enum ReportValue: Sendable {
         }
     }
 
-    /// The text on one line, for JSON lines.
+    /// The JSON text on one line, for JSON lines.
     var line: String {
         switch self {
         case .object(let members):
@@ -41,7 +41,8 @@ enum ReportValue: Sendable {
         return "\(open)\n\(lines)\n\(indent)\(close)"
     }
 
-    /// Returns extended JSON, or the type's name for a value without that form, such as an `_id` of a deprecated type.
+    /// Returns the value as extended JSON, or only the name of its type if it cannot be written so, such as an `_id` of
+    /// a deprecated type.
     private static func extended(_ value: BSONValue) -> String {
         do throws(BSONError) {
             // The characters that libbson does not escape are all inside of strings, so they can be escaped here.

@@ -1,12 +1,13 @@
 import BSON
 import ServerSchema
 
-/// A document's value, as shown if the operator asked for values.
+/// A value of a document, as reports show it if the operator asked for values.
 struct SampleValue {
     /// The maximum number of characters that are shown of a value.
     static var maximumLength: Int { 80 }
 
-    /// The beginning of the value in mongosh syntax; `nil` if there is none to show.
+    /// The beginning of the value in mongosh syntax; `nil` if there is no value, or if it is an `_id` and `_id`s are
+    /// hidden.
     let text: String?
 
     /// - Parameter ids: How `_id`s are shown. A value at the path `_id` is shown in the same way.
@@ -23,6 +24,6 @@ struct SampleValue {
         text = whole.count > Self.maximumLength ? whole.prefix(Self.maximumLength) + "…" : whole
     }
 
-    /// The JSON form.
+    /// The text as JSON; JSON `null` if there is none.
     var json: ReportValue { text.map { .string($0) } ?? .null }
 }

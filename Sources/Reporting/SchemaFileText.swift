@@ -1,6 +1,6 @@
 package import BSON
 
-/// The text of a schema's file: keys in their order, indented by two spaces.
+/// The text of a schema's file: the keys in the order of the schema, indented by two spaces.
 package struct SchemaFileText: Sendable {
     private let schema: BSONDocument
 

@@ -6,7 +6,7 @@ extension BSONValue {
     package var shellText: String { ShellLiteral.text(self) }
 }
 
-/// Values in mongosh syntax, so that a filter can be copied into mongosh.
+/// Writes values in mongosh syntax, so that a filter can be copied into mongosh.
 enum ShellLiteral {
     static func text(_ value: BSONValue) -> String {
         switch value {
@@ -48,7 +48,9 @@ enum ShellLiteral {
         return "{ \(elements.map { "\(name($0.name)): \(text($0.value))" }.joined(separator: ", ")) }"
     }
 
-    /// Returns a field's name; `"__proto__": value` would set the object's prototype, but a computed name does not.
+    /// Returns a field's name as the key of an object; `__proto__` becomes a computed key.
+    ///
+    /// In mongosh `"__proto__": value` would set the object's prototype, but a computed key does not.
     private static func name(_ name: String) -> String { name == "__proto__" ? "[\(string(name))]" : string(name) }
 
     private static func binary(_ subtype: UInt8, _ bytes: [UInt8]) -> String {

@@ -2,9 +2,9 @@ package import BSON
 package import Backfill
 package import JobState
 
-/// The lines of a backfill's failures file: one JSON object per line, the last of which is the `result`.
+/// The lines of the file of `backfill --failures`: one JSON object per line, the last of which is the `result`.
 ///
-/// They have the format of the lines that `check` writes, with the server's error code instead of the violations.
+/// The lines have the format of those that `check` writes, with the server's error code instead of the violations.
 package struct SkippedLines: Sendable {
     private let namespace: Namespace
 
@@ -18,7 +18,7 @@ package struct SkippedLines: Sendable {
         ).line
     }
 
-    /// Returns the line for a document that was skipped.
+    /// Returns the line for a document that the run skipped.
     package func line(_ failure: Failure) -> String {
         ReportValue.object([
             ("record", .string("failure")), ("database", .string(namespace.database)),
@@ -28,7 +28,7 @@ package struct SkippedLines: Sendable {
         ]).line
     }
 
-    /// Returns the last line, without which a file is incomplete.
+    /// Returns the last line; a file without it is incomplete.
     package func result(_ report: BackfillReport) -> String {
         ReportValue.object([
             ("record", .string("result")), ("changed", .integer(report.work.modified)),

@@ -1,5 +1,6 @@
 extension [String] {
-    /// Returns blocks as one text, which repeats the verdict at its end if it is too long to be seen at once.
+    /// Returns the blocks as one text, separated by empty lines; a text that is too long to be seen at once repeats the
+    /// verdict at its end.
     func asReport(verdict: String) -> String {
         let text = joined(separator: "\n\n")
         return text + (text.count { $0 == "\n" } > 12 ? "\n\n\(verdict)\n" : "\n")
@@ -41,14 +42,14 @@ extension String {
     /// Returns the text padded with blanks to a width.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// Returns the words in indented lines, none of which is wider than a terminal.
+    /// Returns the words in indented lines, none of which is wider than the terminal.
     /// - Parameter width: the width of the terminal in columns; `nil` for one line.
     func wrapped(to width: Int?, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         return wrapped(to: width.map { Swift.max(20, $0 - indent) }).map { margin + $0 }
     }
 
-    /// Returns the words in lines of at most a width; a longer word has a line of its own.
+    /// Returns the words in lines that are at most `width` wide; a longer word has a line of its own.
     func wrapped(to width: Int?) -> [String] {
         guard let width else { return [self] }
         var lines: [String] = []

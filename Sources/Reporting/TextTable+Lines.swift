@@ -1,7 +1,7 @@
 import BSON
 import TextTable
 
-/// A table style with two spaces between columns, without a frame or a ruler.
+/// A style for a text table: two spaces between columns, without a frame or a ruler.
 private enum Columns: TextTableStyle {
     static func prepare(_ text: String, for column: Column) -> String { Plain.prepare(text, for: column) }
 
@@ -19,7 +19,7 @@ private enum Columns: TextTableStyle {
 }
 
 extension TextTable {
-    /// Returns the table's lines without trailing blanks.
+    /// Returns the table's lines, without blanks at their ends.
     func lines(for rows: [T]) -> [String] {
         (string(for: rows, style: Columns.self) ?? "").split(separator: "\n").map { String($0.trimmedEnd) }
     }
@@ -28,7 +28,8 @@ extension TextTable {
 extension TextTable<[Report.Cell]> {
     /// Returns a report's table as lines for a terminal, indented.
     ///
-    /// If the table is too wide for the terminal, each row has lines of its own.
+    /// If the table is too wide for the terminal, each row becomes several lines: its first cell, then the others with
+    /// the titles of their columns.
     static func lines(of table: Report.Table, width: Int?, indent: Int = 2) -> [String] {
         let margin = String(repeating: " ", count: indent)
         let lines = TextTable { row in

@@ -1,7 +1,7 @@
 import BSON
 package import Backfill
 
-/// The JSON form of an undo's report: one object with its keys in a fixed order.
+/// An undo's report as JSON: one object with its keys in a fixed order.
 package struct UndoJSON {
     private let report: UndoReport
 

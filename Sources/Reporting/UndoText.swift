@@ -2,13 +2,13 @@ import BSON
 package import Backfill
 import JobState
 
-/// The text form of an undo's plan, which is shown before the confirmation, and of its report.
+/// An undo's report as text, also that of its dry run, which the operator sees before confirming the undo.
 package enum UndoText {
-    /// The maximum number of `_id`s that are shown of each kind.
+    /// The maximum number of `_id`s that are shown for each reason.
     private static let shown = 10
 
-    /// Renders what an undo would do, or did.
-    /// - Parameter color: whether escape sequences may be used.
+    /// Renders what an undo would do, or has done.
+    /// - Parameter color: whether the text has escape sequences for colours.
     package static func render(_ report: UndoReport, color: Bool) -> String {
         var lines = [Paint(isOn: color).bold(headline(report))]
         if report.outcome != .undoneBefore {

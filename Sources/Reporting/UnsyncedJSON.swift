@@ -2,7 +2,7 @@ import BSON
 public import Checking
 import Concurrency
 
-/// The JSON form of the ledger of unsynced documents: one object with its keys in a fixed order.
+/// The ledger of unsynced documents as JSON: one object with its keys in a fixed order.
 public struct UnsyncedJSON: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }

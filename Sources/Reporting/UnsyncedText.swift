@@ -3,7 +3,7 @@ public import Checking
 import Concurrency
 import TextTable
 
-/// The text form of the ledger of unsynced documents: first the headroom, then the apps, their collections and reasons.
+/// The ledger of unsynced documents as text: first the headroom, then the apps, their collections and reasons.
 public struct UnsyncedText: Sendable {
     private let report: UnsyncedReport
     private let paint: Paint
@@ -45,7 +45,9 @@ public struct UnsyncedText: Sendable {
         return blocks.map(\.asLines).joined(separator: "\n\n")
     }
 
-    /// Returns the reasons why documents of a collection still fail.
+    /// Returns lines on why documents of a collection still fail; empty if they were not checked, or if none fails.
+    ///
+    /// For a collection that the schema does not cover, the line says so.
     private func groups(_ collection: UnsyncedReport.Collection) -> [String] {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return [] }
         guard explanation.counts != nil else {
@@ -61,7 +63,7 @@ public struct UnsyncedText: Sendable {
 }
 
 extension UnsyncedReport {
-    /// The headroom of the fullest app, and its level.
+    /// A sentence on the unsynced documents and the headroom of the app with the most ledger entries, and its level.
     var headline: (text: String, level: Report.Level) {
         guard !ledgers.isEmpty else {
             return ("No ledger: there is no collection of unsynced documents in \(source).", .good)
@@ -78,7 +80,8 @@ extension UnsyncedReport {
             : ("\(recorded): headroom \(headroom.grouped) of \(limit.grouped).", .warning)
     }
 
-    /// A sentence about the current state of the ledger's documents; `nil` if they were not checked.
+    /// A sentence on how many documents of the ledger still fail, might fail, fit now or are gone; `nil` if they were
+    /// not checked.
     var explanation: String? {
         guard let explained, !apps.isEmpty else { return nil }
         let uncovered = uncoveredCount
@@ -109,7 +112,8 @@ extension UnsyncedReport {
             + [Report.Cell(reasons(collection))]
     }
 
-    /// Returns the two most frequent reasons, with their counts if there are several.
+    /// Returns the two most frequent reasons that a collection's ledger entries give, with their counts if there are
+    /// several reasons.
     private func reasons(_ collection: Collection) -> String {
         let shown = collection.reasons.prefix(2).map { reason in
             let text = (reason.text.map { "\"\($0.printable)\"" } ?? "(none)")

@@ -3,21 +3,21 @@ import Checking
 import SchemaChange
 import ServerSchema
 
-/// One of the three parts of a check's verdict, in words.
+/// One of the three parts of a check's verdict, in words: the documents, the limit or the schema change.
 struct VerdictPart {
     /// The name of the part: `documents`, `limit` or `change`.
     var name: String
     var severity: DeployVerdict.Severity
     /// The verdict of the part, as a sentence for the headline.
     var sentence: String
-    /// The text to show next to the other parts; `nil` to show the sentence.
+    /// The text for the list of all three parts; `nil` to show the sentence there.
     var sum: String?
-    /// Further reasons, one sentence each.
+    /// Reasons and remarks that follow the sentence, one sentence each.
     var reasons: [String] = []
 }
 
 extension DeployVerdict.Severity {
-    /// The word for people; the JSON form has the raw value.
+    /// The severity in a word for people; a report as JSON has the raw value.
     var word: String {
         switch self {
         case .safe: "safe"
@@ -31,7 +31,10 @@ extension CheckReport {
     /// Returns the verdict's parts, in the order in which they are shown.
     func parts(ids: IDDisplay) -> [VerdictPart] { [documentsPart, limitPart, changePart(ids)] }
 
-    /// Returns the headline and its level; of several unsafe parts, the one with the widest effect decides.
+    /// Returns the headline and its level.
+    ///
+    /// If several parts are unsafe, the headline is that of the part with the widest effect: the limit, then the
+    /// change, then the documents.
     func headline(ids: IDDisplay) -> (text: String, level: Report.Level) {
         let (documents, limit, change) = (documentsPart, limitPart, changePart(ids))
         if isSafe {
@@ -44,9 +47,10 @@ extension CheckReport {
         return (documents.sentence, documents.severity == .safe ? .notice : .warning)
     }
 
-    /// The name of the verdict, for machines.
+    /// The name of the verdict, for programs that read the report.
     ///
-    /// If a schema is removed, documents stop syncing although none of them fails. A validator stops no document.
+    /// If a schema is removed, documents stop syncing although none of them fails. A validator never stops a document
+    /// from syncing.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue

@@ -1,7 +1,9 @@
 import BSON
 import Checking
 
-/// The text about a group of documents next to its row in a table, one line each.
+/// The texts on a violation group, one line each, which reports show with the group's row in a table.
+///
+/// A violation group is all documents that break the same rule at the same path.
 struct ViolationGroupWords {
     private let group: ViolationGroup
     private let collection: CheckReport.Collection
@@ -18,7 +20,7 @@ struct ViolationGroupWords {
             + ["level", "rule", "path", "expected", "found"].map { Report.Column(title: $0) }
     }
 
-    /// Returns the group's row, with the text about it.
+    /// Returns the group's row in the table, with the texts on the group.
     /// - Parameter isFailure: whether the group makes the command exit with code 1.
     func finding(isFailure: Bool) -> Report.Finding {
         let violation = group.violation
@@ -36,20 +38,23 @@ struct ViolationGroupWords {
             ], commands: [command])
     }
 
-    /// Up to three of the `_id`s, enough to show what they look like; the machine forms have all samples.
+    /// Up to three of the `_id`s, enough to show what they look like; `nil` if there are none to show.
+    ///
+    /// A report as JSON has all the `_id`s that the group keeps.
     var samples: String? {
         let samples = (0..<min(3, group.sampleIDs.count)).compactMap(sample)
         return samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))"
     }
 
-    /// The mongosh command that finds the documents.
+    /// The mongosh command that finds the documents of the group.
     var command: String {
         let name = ShellLiteral.string((collection.reading.namespace ?? collection.namespace).collection)
         let warning = group.filterIsExact ? "" : "  // finds more than these"
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }
 
-    /// The server's count of the documents that the filter finds; `nil` if it was not asked.
+    /// Whether the server's count of the documents that the filter finds equals the scan's; `nil` if the server was not
+    /// asked.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }
@@ -67,7 +72,7 @@ struct ViolationGroupWords {
         }
     }
 
-    /// Returns an `_id`, with the value at the finding's path if values were asked for.
+    /// Returns an `_id`, with the value at the finding's path if values were asked for; `nil` if `_id`s are hidden.
     private func sample(_ index: Int) -> String? {
         guard let id = ids.text(group.sampleIDs[index]) else { return nil }
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil

@@ -1,15 +1,15 @@
 package import Watching
 
-/// The forms of a watch's report: text, JSON and metrics.
+/// Shows the report of a watch as text, JSON or metrics.
 ///
-/// All forms consist of counts alone: they show neither documents nor their `_id`s.
+/// Each of them consists of counts alone: it shows neither documents nor their `_id`s.
 package enum WatchReport {
     /// The version of the JSON format.
     package static var schemaVersion: Int { 1 }
 }
 
 extension WatchReport {
-    /// Returns the text form.
+    /// Returns the report as text.
     package static func text(_ outcome: WatchOutcome) -> String {
         let counts = outcome.counts
         var lines = [line(counts)]
@@ -18,12 +18,12 @@ extension WatchReport {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns one line of text.
+    /// Returns the number of unsynced documents, the ledger and the limit, in one line.
     package static func line(_ counts: WatchCounts) -> String {
         "\(counts.total.counted("unsynced document")) in \(counts.ledger) (limit \(counts.limit.grouped))"
     }
 
-    /// Returns one JSON object with its keys in a fixed order.
+    /// Returns the report as one JSON object with its keys in a fixed order.
     package static func json(_ outcome: WatchOutcome) -> String {
         let counts = outcome.counts
         let collections = counts.collections.map { namespace, count in

@@ -3,10 +3,13 @@ import JobState
 import Mongo
 
 extension RetryPolicy {
-    /// Retries what an election, a lost connection, a slow majority or a time limit made fail, and reports each retry.
+    /// Creates the policy for operations on the deployment.
     ///
-    /// While the server sheds load, operations are retried without a limit. A caller that can make an operation smaller
-    /// after a time limit uses ``refusing(_:)``, so that it is not repeated as it is.
+    /// It retries after an election, a lost connection, a slow majority or a time limit, and reports each retry.
+    ///
+    /// While the server refuses commands because of its load, operations are retried without a limit. A caller that can
+    /// make an operation smaller after a time limit uses ``refusing(_:)``, so that it is not repeated with the same
+    /// size.
     package init(
         limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime()
     ) {

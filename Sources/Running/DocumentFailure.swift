@@ -1,8 +1,8 @@
 package import Mongo
 
-/// A read of documents that failed because of one of them.
+/// The failure of a read that one of the documents caused, for example because the server cannot evaluate it.
 ///
-/// A failure in the state database or in the ledger is never reported as one, because no document causes it.
+/// A failure in the state database or in the ledger is never a `DocumentFailure`, because no document causes it.
 package struct DocumentFailure: Error {
     /// The error of the read.
     package let error: MongoError
@@ -15,7 +15,9 @@ package func blaming<R>(_ look: () throws -> R) throws -> R {
     }
 }
 
-/// Runs a read, and throws the error inside a ``DocumentFailure``: for callers that do not search for the document.
+/// Runs a read, and throws a ``DocumentFailure`` as the error that it contains.
+///
+/// This is for callers that do not search for the document which caused it.
 package func unblaming<R>(_ look: () throws -> R) throws -> R {
     do { return try look() } catch let failure as DocumentFailure { throw failure.error }
 }

@@ -5,11 +5,12 @@ package import Jobs
 package import Mongo
 
 extension Kernel {
-    /// Takes the lease of that name, and returns the kernel of work that follows changes and has no end of its own.
+    /// Takes the lease `name`, and returns a kernel for work that follows changes, such as a watch or a mirror.
     /// - Parameters:
-    ///   - limits: the limits at which the deployment's state makes the work wait; `nil` to never wait.
-    ///   - freeing: called before each attempt to take the lease; ends what still locks the record of an ended lease.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when another runner does that work; ``MongoError``.
+    ///   - limits: the limits for the throttle; `nil` to never wait.
+    ///   - freeing: called before each attempt to take the lease. If an ended lease's document is still locked by a
+    ///     transaction of a killed mirror, it has to end that transaction.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
     package static func following(
         _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,
         events: @Sendable @escaping (RunEvent) -> Void, freeing: () throws -> Void = {}
@@ -40,13 +41,16 @@ extension Kernel {
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
     }
 
-    /// A filter for the work's record while its lease holds by the server's own clock: the source of a fenced `$merge`.
+    /// A filter that matches the document with this runner's lease only while the lease holds by the server's clock.
+    ///
+    /// A pipeline that begins with this filter has no input after the lease has ended, so its `$merge` then writes
+    /// nothing.
     package var fencedRecord: BSONDocument {
         store.ranges.owned(lease).appending("$expr", lease.fence.bson)
     }
 }
 
-/// Work under a lease that follows changes and has no end of its own.
+/// Work under a lease that follows changes, and usually has no end: a watch or a mirror.
 package protocol FollowingRun: ~Copyable {
     associatedtype Outcome
 
@@ -57,13 +61,13 @@ package protocol FollowingRun: ~Copyable {
     mutating func run() throws -> Outcome
     /// Closes the change feeds that the work follows.
     func close()
-    /// Gives the lease back.
+    /// Releases the lease, unless the server may still execute a write under it.
     func leave()
 }
 
 extension FollowingRun where Self: ~Copyable {
-    /// Runs the work, and gives the lease back at the end unless the server may still be running a write under it.
-    /// - Parameter atTheEnd: called after the work, while the lease is still held.
+    /// Calls ``run()``, and releases the lease at the end, unless the server may still execute a write under it.
+    /// - Parameter atTheEnd: called after ``run()``, while the lease is still held.
     package mutating func follow(
         _ atTheEnd: (Outcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> Outcome {

@@ -3,43 +3,45 @@ package import Concurrency
 package import JobState
 package import Mongo
 
-/// The base of everything that writes documents: the lease with its fence, throttle, retries, rests, and the deadline.
+/// The services that runs, undos, watches and mirrors share: the lease, the throttle, retries, pauses and the deadline.
 ///
-/// Each run and each undo has one. Without a lease, as in a dry run, nothing is recorded and nothing may be written.
+/// A dry run has a kernel without a lease: it writes nothing, to the collections or to the state database.
 package struct Kernel: ~Copyable {
-    /// The policy by which passing failures are retried.
+    /// The policy for retrying operations after temporary failures.
     package let retry: RetryPolicy
-    /// Takes what the work reports.
+    /// Called with each event that the runner reports, such as a finished chunk.
     package let events: @Sendable (RunEvent) -> Void
-    /// Provides a client for each long read.
+    /// The pool that provides further clients, for long reads and for concurrent commands.
     package let pool: ClientPool
-    /// The client of the work's own commands.
+    /// The client for the commands that the runner sends one after the other.
     package let client: Client
     /// The job's documents in the state database.
     package let store: StateStore
-    /// `nil` if the work never waits.
+    /// The throttle; `nil` if the run never waits for one.
     package let throttler: Throttler?
-    /// When the work has to stop; `nil` without a time limit.
+    /// The time at which the run has to stop; `nil` without a time limit.
     package let deadline: ContinuousClock.Instant?
-    /// The state that waits inside a retry change, too.
+    /// The lease and the times of waits.
+    ///
+    /// A class holds them, so that functions that are not `mutating` can change them.
     private let state: State
     private var lostBefore = Duration.zero
     private var started = ContinuousClock.now
 
     private final class State {
-        /// `nil` in a dry run.
+        /// The lease that this runner holds; `nil` in a dry run.
         var holding: HeldLease?
         /// The time spent waiting for a majority since the last ``restart()``; it does not count as time of the work.
         var waited = Duration.zero
-        /// Whether the job's range records that the work waits for a server that sheds load.
+        /// Whether the state database now shows operators that the run waits for an overloaded server.
         var isWaitRecorded = false
-        /// When the last renewal of the lease was tried during such a wait.
+        /// When this runner last tried to renew the lease during such a wait; `nil` before the first attempt.
         var triedAt: ContinuousClock.Instant?
 
         init(_ holding: HeldLease?) { self.holding = holding }
     }
 
-    /// Joins the parts; `holding` is `nil` in a dry run.
+    /// Creates a kernel from its parts; `holding` is `nil` in a dry run.
     package init(
         retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
         client: consuming Client, store: consuming StateStore, throttler: Throttler?,
@@ -53,24 +55,27 @@ package struct Kernel: ~Copyable {
         self.store = store
     }
 
-    /// The signal that asks the work to stop.
+    /// The signal that asks the run to stop.
     package var stop: StopSignal { retry.stop }
 
-    /// Runs a repeatable operation until it succeeds, fails for good, or the time for retries is over.
+    /// Runs an operation until it succeeds, fails for good, or the time for retries is over.
     ///
-    /// While the server sheds load, it keeps the lease and records the wait in the job's range.
-    /// - Parameter those: failures that are not retried here.
+    /// The operation must be repeatable. While the server refuses commands because of its load, this function keeps the
+    /// lease and records the wait in the state database.
+    /// - Parameter those: returns whether a failure is not to be retried here; `nil` for the kernel's own policy.
     package func retrying<R>(
         refusing those: (@Sendable (any Error) -> Bool)? = nil, _ operation: () throws -> R
     ) throws -> R {
         let retry = those.map { self.retry.refusing($0) } ?? self.retry
         let result = try retry.run(operation) { try wait($0) }
-        // If the server refuses this update too, the next operation that succeeds tries it again.
+        // Records that the wait is over. If the server refuses this update, the next operation that succeeds tries it
+        // again.
         if state.isWaitRecorded, (try? renewOnce(setting: RangeChange.goingOn)) != nil { state.isWaitRecorded = false }
         return result
     }
 
-    /// How long a wait lasts before the job's range records it.
+    /// How long a wait for an overloaded server lasts before it is recorded; also the time between two attempts to
+    /// record it.
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {
@@ -86,10 +91,10 @@ package struct Kernel: ~Copyable {
         do {
             try renewOnce(setting: RangeChange.waiting(for: [hold]))
             state.isWaitRecorded = true
-        } catch let error as MongoError where error.isTransient || error.isTimeLimit {}  // tried again the next time
+        } catch let error as MongoError where error.isTransient || error.isTimeLimit {}  // the next call tries again
     }
 
-    /// Extends the lease with a single command, which the server may refuse, too.
+    /// Extends the lease with a single command, which is not retried here; does nothing in a dry run.
     private func renewOnce(setting changes: BSONDocument) throws {
         guard let lease = state.holding?.lease else { return }
         let askedAt = ContinuousClock.now
@@ -99,30 +104,34 @@ package struct Kernel: ~Copyable {
 
     // MARK: The lease
 
-    /// Whether nothing may be written because there is no lease.
+    /// Whether this is a dry run: there is no lease, so nothing may be written.
     package var isDry: Bool { state.holding == nil }
 
     /// The lease; `nil` in a dry run.
     package var leaseIfAny: Lease? { state.holding?.lease }
 
-    /// The lease of a run that writes.
+    /// The lease; a dry run, which has none, must not ask for it.
     package var lease: Lease {
         guard let holding = state.holding else { preconditionFailure("nothing is written without a lease") }
         return holding.lease
     }
 
-    /// Whether the fences of all writes up to now certainly still held: a write that arrived after its fence changed
-    /// nothing, and its reply reads like that of a write that had nothing to change.
+    /// Whether all writes up to now certainly reached the server before their fences ended.
+    ///
+    /// A write that arrives later changes nothing, and its reply looks like that of a write that had nothing to change.
     package var isFenceCertain: Bool { state.holding?.isCertain ?? true }
 
-    /// Returns the lease for the fence of an attempt at a write: the newest one, which a wait before the attempt may
-    /// have renewed.
+    /// Returns the lease whose fence the next attempt at a write has to carry.
+    ///
+    /// It is the newest one, because the lease may have been renewed since the last attempt.
     package func leaseForAttempt() -> Lease {
         state.holding?.refence()
         return lease
     }
 
-    /// Extends the lease, and records `changes` in the job's range.
+    /// Extends the lease, and makes `changes` to the document of the state database that holds it.
+    ///
+    /// Does nothing in a dry run.
     /// - Throws: ``RunError`` of kind `leaseLost`; ``MongoError``.
     package mutating func renew(setting changes: BSONDocument = [:]) throws { try extendLease(setting: changes) }
 
@@ -133,22 +142,23 @@ package struct Kernel: ~Copyable {
             return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
         state.holding?.renew(renewed, askedAt: askedAt)
-        // The renewal waits for a majority.
+        // The renewal waited for a majority, which does not count as time of the work.
         state.waited += askedAt.duration(to: .now)
     }
 
-    /// Extends the lease when it is half over; no write must be under way.
+    /// Extends the lease if more than half of it is over; must not be called while a write is under way.
     package func keepLease() throws {
         state.holding?.refence()
         if state.holding?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// Records that the server may still be running a copy of a write.
+    /// Records that the server may still execute a write that failed with this error, unless the error rules that out.
     package func doubt(_ error: MongoError) { state.holding?.doubt(error) }
 
-    /// Writes under the fence, and repeats the write if the lease may have ended, because it then changed nothing.
+    /// Calls `write` until its fence certainly held.
     ///
-    /// The write must be repeatable.
+    /// A write that reached the server after its fence had ended changed nothing. It is repeated under an extended
+    /// lease, so `write` must be repeatable.
     package func fenced<R>(_ write: (borrowing Kernel) throws -> R) throws -> R {
         while true {
             try keepLease()
@@ -164,15 +174,15 @@ package struct Kernel: ~Copyable {
         }
     }
 
-    /// Gives the lease back, unless the server may still be running a write under it.
-    /// - Returns: what the operator has to know about the lease; `nil` if there is nothing.
+    /// Releases the lease, unless the server may still execute a write under it.
+    /// - Returns: a note for the operator if the lease is kept until it ends; `nil` if it was released.
     package func leave() -> String? { state.holding.flatMap { store.ranges.leave($0) } }
 
     // MARK: Waiting
 
-    /// Waits until nothing throttles, and keeps the lease.
+    /// Waits until no throttle reason is left, and keeps the lease in the meantime.
     /// - Parameter meanwhile: called repeatedly during the wait.
-    /// - Returns: the reason to stop, if there is one.
+    /// - Returns: why the run has to stop; `nil` if it can continue.
     package mutating func waitForThrottle(meanwhile: () -> Void = {}) throws -> RunStop? {
         guard let throttler else {
             if stop.isRaised { return .signal }
@@ -188,7 +198,7 @@ package struct Kernel: ~Copyable {
         }
     }
 
-    /// Sleeps for a time, in short naps that keep the lease and obey a stop signal and the deadline.
+    /// Sleeps for a time and keeps the lease; returns early at a stop signal and at the deadline.
     package mutating func sleep(_ time: Duration) throws {
         let end = min(ContinuousClock.now + time, deadline ?? .now + time)
         while .now < end, !stop.isRaised {
@@ -197,7 +207,7 @@ package struct Kernel: ~Copyable {
         }
     }
 
-    /// Runs a read of any length on a thread and a client of its own, and keeps the lease during it.
+    /// Runs a read as a background task with another client, and keeps the lease until the read ends.
     /// - Throws: ``StopAsked`` at a signal; what `body` throws.
     package mutating func reading<R: Sendable>(
         _ namespace: Namespace, _ body: @Sendable @escaping (MongoCollection) throws -> R
@@ -212,15 +222,15 @@ package struct Kernel: ~Copyable {
 
     // MARK: Time
 
-    /// Starts measuring a piece of work.
+    /// Starts the measurement of ``worked``, for example for the next chunk.
     package mutating func restart() { (started, state.waited, lostBefore) = (.now, .zero, retry.lost.total) }
 
-    /// The time of the work since ``restart()``, without waits for a majority and time lost to failures that passed.
+    /// The time since ``restart()``, without waits for a majority and without failed attempts that were retried.
     package var worked: Duration {
         max(.zero, started.duration(to: .now) - state.waited - (retry.lost.total - lostBefore))
     }
 
-    /// Runs an operation that waits for a majority, and does not count its time as time of the work.
+    /// Runs an operation that waits for a majority, without counting its time in ``worked``.
     package mutating func waiting<R>(_ body: (borrowing Kernel) throws -> R) rethrows -> R {
         let before = ContinuousClock.now
         defer { state.waited += before.duration(to: .now) }
@@ -229,9 +239,9 @@ package struct Kernel: ~Copyable {
 }
 
 extension Error {
-    /// Whether the server may still be running a write after this error ended the run.
+    /// Whether the server may still execute a write of the run that this error ended.
     ///
-    /// A refusal for lack of a privilege does not, because it proves that the server did nothing.
+    /// Not so if the user lacked a privilege, because the server then refused the write.
     package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? RunError)?.kind == .stopped

@@ -3,14 +3,14 @@ package import Concurrency
 package import JobState
 import Mongo
 
-/// Takes a job's lease for a runner or for an undo.
+/// Takes the lease of a job, a watch or a mirror, and waits for it while another runner holds it.
 package struct LeaseSeeker {
     private let options: RunOptions
     private let identity: RunnerIdentity
     private let retry: RetryPolicy
     private let events: @Sendable (RunEvent) -> Void
 
-    /// Joins the parts.
+    /// Creates a seeker for one runner, which `identity` names.
     package init(
         options: RunOptions, identity: RunnerIdentity, retry: RetryPolicy,
         events: @Sendable @escaping (RunEvent) -> Void
@@ -18,16 +18,20 @@ package struct LeaseSeeker {
         (self.options, self.identity, self.retry, self.events) = (options, identity, retry, events)
     }
 
-    /// Takes the lease; waits for the end of a dead runner's lease, and for that of any other as long as `--lease-wait`
-    /// says.
-    /// - Parameter freeing: called before each attempt.
+    /// Takes the lease.
+    ///
+    /// If a runner that is known to be dead holds it, waits until that lease ends; for any other runner, waits as long
+    /// as `--lease-wait` says.
+    /// - Parameter freeing: called before each attempt to take the lease.
+    /// - Returns: the lease, and the document of the state database that holds it.
     package func take(
         _ store: borrowing StateStore, for use: RangeStore.Use, freeing: () throws -> Void = {}
     ) throws -> (HeldLease, BSONDocument) {
         let started = ContinuousClock.now
         var announced = false
         let longest = max(options.leaseWait, .zero)
-        // A dead runner never renews, so its lease ends at this time. Another runner may take it then, and die too.
+        // A runner that is known to be dead, and when its lease ends: it never renews it. Another runner may then take
+        // the lease, and die, too.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         while true {
             try freeing()
@@ -57,7 +61,9 @@ package struct LeaseSeeker {
         }
     }
 
-    /// Refuses a job that another living runner holds, unless it is waited for, before anything else is read for it.
+    /// Throws if another runner, not known to be dead, holds the lease and `--lease-wait` is not set.
+    ///
+    /// It is called before a plan reads the collection, so that the user need not wait for this error.
     package func checkFree(_ store: borrowing StateStore) throws {
         guard options.leaseWait <= .zero, let (holder, remaining) = try store.ranges.otherHolder(),
             holder.map({ !identity.knowsDead($0) }) ?? true

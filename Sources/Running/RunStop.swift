@@ -1,16 +1,17 @@
 import JobState
 
-/// Why a run stopped between two chunks.
+/// The reason why a run stopped between two chunks.
 package enum RunStop: Sendable, Hashable {
-    /// SIGINT or SIGTERM.
+    /// The process received SIGINT or SIGTERM.
     case signal
-    /// Documents that need the job kept arriving; so many still need it.
+    /// Documents that need the job kept arriving; the number says how many still need it.
     case arrivals(Int)
-    /// The time of `--max-runtime` is used up.
+    /// The time that `--max-runtime` allows is used up.
     case timeBudget
-    /// More documents had to be skipped than `--max-errors` allows.
+    /// More documents had to be skipped than `--max-errors` allows; the numbers are those that failed and those
+    /// allowed.
     case failures(Int, allowed: Int)
-    /// The next chunk would bring the unsynced documents to the ceiling.
+    /// With the next chunk, the number of unsynced documents would reach the limit less the reserve.
     case threshold(Headroom)
 
     /// The reason in words, as the state database records it.

@@ -3,16 +3,16 @@ package import Checking
 package import Mongo
 package import ServerSchema
 
-/// Counts the links to each document of a collection, from every place of an app, on the server in one pass.
+/// Counts, with one aggregation on the server, how many links of an app lead to each document of a collection.
 package struct BacklinkCensus: Sendable {
     private var links: Backlinks
     private let place: @Sendable (Namespace) -> Namespace
 
-    /// Prepares to count.
+    /// Prepares to count the links to the documents of one collection.
     /// - Parameters:
     ///   - target: The collection of the linked documents.
-    ///   - links: All places whose keys lead to it.
-    ///   - place: Returns the collection that holds the documents of a collection of the schema.
+    ///   - links: All paths of the app that hold keys of the linked documents, each with its collection.
+    ///   - place: Maps a collection of the schema to the collection of the deployment that holds its documents.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
         place: @escaping @Sendable (Namespace) -> Namespace = { $0 }
@@ -25,7 +25,7 @@ package struct BacklinkCensus: Sendable {
             unread: places.filter { place($0.namespace).database != database })
     }
 
-    /// Counts the links; a collection that does not exist has no documents.
+    /// Counts the links; a collection that does not exist counts as empty.
     /// - Parameter collection: The collection of the linked documents.
     /// - Throws: ``MongoError``.
     package func count(in collection: MongoCollection) throws(MongoError) -> Backlinks {
@@ -49,10 +49,10 @@ package struct BacklinkCensus: Sendable {
         return result
     }
 
-    /// Returns the `_id`s of documents with several links.
+    /// Returns `_id`s of documents to which several links lead.
     /// - Parameters:
     ///   - collection: The collection of the linked documents.
-    ///   - most: The number of `_id`s wanted; one more is returned if there are more.
+    ///   - most: The number of `_id`s wanted; if there are more, one more than that is returned.
     /// - Throws: ``MongoError``.
     package func several(in collection: MongoCollection, most: Int) throws(MongoError) -> [BSONValue] {
         let stages: [BSONDocument] = [
@@ -70,8 +70,10 @@ package struct BacklinkCensus: Sendable {
             options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
     }
 
-    /// The stages that return a row for each document, with `c` and the number `n` of its links, and one row, whose
-    /// `_id` has no value, for embedded objects.
+    /// The stages that return one row for each linked document, and one row for all embedded objects.
+    ///
+    /// In the row of a document, the field `v` of the `_id` holds the document's `_id`, `c` is 1, and `n` is the number
+    /// of links to it. In the row of the embedded objects, the `_id` is an empty object, and `n` is their number.
     private var counted: [BSONDocument] {
         let unions = links.places.map { link -> BSONDocument in
             let values: [BSONDocument] = [
@@ -95,8 +97,9 @@ package struct BacklinkCensus: Sendable {
 
     private static let isEmbedded: BSONValue = ["$eq": ["$_id", ["$literal": [:]]]]
 
-    /// The stages that return a row for each number of links (2 means 2 or more), and one row without a number for
-    /// embedded objects.
+    /// The stages after ``counted`` that return one row for each number of links, and one row for all embedded objects.
+    ///
+    /// In the rows, `_id` is the number of links (2 means 2 or more), or null for the embedded objects.
     private var summed: [BSONDocument] {
         [
             [
@@ -108,7 +111,7 @@ package struct BacklinkCensus: Sendable {
         ]
     }
 
-    /// Returns the list of the values at the end of the steps.
+    /// Returns an expression: the list of all values at the end of the steps from `value`.
     private static func values(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")

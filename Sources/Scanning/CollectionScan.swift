@@ -21,7 +21,7 @@ package struct CollectionScan: Sendable {
         self.options = options
     }
 
-    /// Reads all ranges on several threads, and then reads the documents again that changed during the scan.
+    /// Reads the documents on several threads, and then reads the documents again that changed in the meantime.
     /// - Throws: ``MongoError``, or ``ScanStopped``.
     package func run() async throws -> ScanResult {
         let (tracker, missing) = try await track()
@@ -37,12 +37,12 @@ package struct CollectionScan: Sendable {
 
     private var threads: RangeThreads { RangeThreads(namespace, on: pool, options: options) }
 
-    /// Does one thread's part of the scan.
+    /// Reads and judges documents on one thread until the queue has no more ranges.
     private func work(_ queue: RangeQueue, _ tracker: ChangeTracker?) throws -> ScanPart {
         let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
         do {
             let client = try pool.client()
-            // A lagging member must not return versions from before the start of the change stream.
+            // A lagging member could otherwise return versions from before the start of the change stream.
             let session = try ScanSession(queue, client, from: tracker?.start)
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
@@ -54,7 +54,7 @@ package struct CollectionScan: Sendable {
         return part
     }
 
-    /// Reads ranges until none is left.
+    /// Reads ranges from the queue until none is left, and adds their documents to `part`.
     private func read(
         _ queue: RangeQueue, into part: ScanPart, _ client: borrowing Client, _ session: borrowing ScanSession
     ) throws {
@@ -80,7 +80,8 @@ package struct CollectionScan: Sendable {
 // MARK: changes during the scan
 
 extension CollectionScan {
-    /// Starts to follow the collection's changes, or returns the reason why that is not possible.
+    /// Starts to follow the collection's changes.
+    /// - Returns: The tracker, or `nil` and the guarantees that are missing without it, each with the reason.
     private func track() async throws -> (ChangeTracker?, [MissingGuarantee]) {
         func without(_ reason: String) -> (ChangeTracker?, [MissingGuarantee]) {
             (nil, [MissingGuarantee(.oneMoment, reason)])
@@ -107,12 +108,12 @@ extension CollectionScan {
         }
     }
 
-    /// Replaces the contributions of changed documents by those of their current versions.
+    /// Subtracts the contributions of documents that changed during the scan, and adds those of their current versions.
     private func amend(_ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker) throws {
         let look = SecondLook(schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
         do {
             let outcome = try look.look(after: parts.map(\.readTime).max() ?? 0)
-            // Subtract all or nothing: documents subtracted from some parts only would be missing from the counts.
+            // Find all contributions before subtracting any, because a failure in between would leave counts wrong.
             let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
             for (part, additions) in zip(parts, additions) { part.takeBack(additions) }
             result.tally.merge(outcome.tally)

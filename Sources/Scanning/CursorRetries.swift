@@ -3,9 +3,9 @@ import Mongo
 
 /// Retries after a lost cursor.
 extension Retries {
-    /// Waits before the next attempt.
+    /// Waits after a failure until the next attempt is due.
     /// - Parameter isProgress: Whether a document was read since the previous failure.
-    /// - Throws: The error, if the time for retries is over or the scan was stopped.
+    /// - Throws: The error of the failure, if the time for retries is over or the scan was stopped.
     mutating func wait(after error: MongoError, isProgress: Bool, isStopped: () -> Bool) throws(MongoError) {
         if isProgress { succeeded() }
         guard !isStopped(), let pause = pause(afterFailureAt: .now) else { throw error }

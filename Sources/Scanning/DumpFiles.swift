@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The files in the folder of one database of a dump.
 struct DumpFiles {
-    /// A file, and its name without the suffix that shows its kind.
+    /// A file, and its stem: its name without the suffix that shows its kind, such as `.bson.gz`.
     struct File {
         var path: FilePath
         var stem: String
@@ -18,7 +18,7 @@ struct DumpFiles {
     private static let documentSuffixes = [".bson", ".json", ".jsonl", ".ndjson"].flatMap { [$0, $0 + ".gz"] }
     private static let metadataSuffixes = [".metadata.json", ".metadata.json.gz"]
 
-    /// Lists the regular files of a folder, so no pipes for example; a folder that cannot be listed holds nothing.
+    /// Lists the regular files of a folder, and no pipes for example; lists nothing if the folder cannot be listed.
     init(in folder: FilePath) {
         for name in Self.names(in: folder) {
             let path = folder.appending(name)
@@ -36,10 +36,10 @@ struct DumpFiles {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []).sorted()
     }
 
-    /// Returns the stems of a collection's files.
+    /// Returns the stems of a collection's files; empty if the folder has no files of the collection.
     ///
-    /// mongodump percent-encodes the characters that a file name must not hold. It then cuts a name longer than 238
-    /// bytes and appends a digest; the metadata hold the full name (mongo-tools, `mongodump/prepare.go`, `outputPath`).
+    /// mongodump percent-encodes the characters that a file name must not hold. It shortens a longer name to 238 bytes,
+    /// which end with a digest; the metadata hold the full name (mongo-tools, `mongodump/prepare.go`, `outputPath`).
     /// - Throws: ``DumpError`` if a metadata file is too large.
     func stems(of collection: String) throws(DumpError) -> Set<String> {
         var result = Set((documents + metadata).map(\.stem).filter { Self.decoded($0) == collection })
@@ -49,7 +49,9 @@ struct DumpFiles {
         return result
     }
 
-    /// Returns the collection's name for a stem; old versions of mongodump did not encode names.
+    /// Returns the name of the collection whose files have this stem.
+    ///
+    /// The stem is percent-decoded if possible; old versions of mongodump did not encode names.
     static func decoded(_ stem: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(stem.utf8)[...]
@@ -66,7 +68,7 @@ struct DumpFiles {
         return String(validating: bytes, as: UTF8.self) ?? stem
     }
 
-    /// Reads metadata; `nil` if they cannot be read, because no document depends on them.
+    /// Reads a metadata file; `nil` if it cannot be read, which is not an error because no document depends on it.
     /// - Throws: ``DumpError`` if the file is too large for metadata.
     static func read(_ file: File) throws(DumpError) -> DumpMetadata? {
         do throws(DumpError) {

@@ -2,25 +2,27 @@ import BSON
 import FoundationEssentials
 import SystemPackage
 
-/// Finds the files of collections in a folder: a dump, the folder of one database in it, or the folder that holds the
-/// dump as `dump`; instead of a `.bson` file there may be a mongoexport file.
+/// Finds the files of collections in a folder with a dump.
+///
+/// The folder is the dump itself, the folder of one database in it, or a folder that contains the dump under the name
+/// `dump`. Instead of a `.bson` file there may be a mongoexport file.
 struct DumpFolder {
     let root: FilePath
 
     init(_ path: FilePath) { root = path }
 
-    /// The files of one collection in the folder.
+    /// The files of one collection that were found in the folder.
     struct Holding {
-        /// The file with its documents; `nil` if there is none.
+        /// The file with the collection's documents; `nil` if there is none.
         var documents: FilePath?
-        /// The kind of the collection in its metadata; `nil` if there are neither metadata nor documents.
+        /// The kind of the collection, from its metadata if possible; `nil` if it has neither metadata nor documents.
         var kind: DumpMetadata.Kind?
-        /// The folder of the collection's database.
+        /// The folder of the collection's database; the searched folder if no file was found.
         var folder: FilePath
     }
 
-    /// Searches for a collection.
-    /// - Throws: ``SourceError`` if its documents are there twice; ``DumpError`` if a metadata file is too large.
+    /// Searches for the files of a collection.
+    /// - Throws: ``SourceError`` if a folder holds the documents twice; ``DumpError`` if metadata are too large.
     func holding(of namespace: Namespace) throws -> Holding {
         for folder in [namespace.database, "dump/\(namespace.database)", ""].map({ root.pushing(FilePath($0)) }) {
             let files = DumpFiles(in: folder)
@@ -54,7 +56,7 @@ struct DumpFolder {
 }
 
 extension DumpFolder {
-    /// Returns remarks for the reader about the way in which the folder was read.
+    /// Returns remarks for the reader: the database that the folder was taken for, and oplog files that were not read.
     func notes(on holdings: [Holding], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
         let renamed = zip(holdings, namespaces).first { holding, namespace in

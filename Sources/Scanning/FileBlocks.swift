@@ -4,14 +4,14 @@ import SystemPackage
 
 /// Hands out the documents of a file to several threads, in blocks of whole documents, in the order of the file.
 ///
-/// The thread that takes a block validates it. All earlier blocks were handed out before, so once all threads have
-/// ended, the damage that is known is the first one in the file.
+/// The thread that takes a block validates it. Blocks are taken in the order of the file, so once all threads have
+/// ended, ``failure`` is the first damage in the file.
 final class FileBlocks: Sendable {
     /// The position of a document in the file.
     struct Place {
-        /// The number of documents before it.
+        /// The number of documents before this document.
         var documents: Int
-        /// The number of bytes before it.
+        /// The number of bytes before this document.
         var offset: Int64
     }
 
@@ -27,24 +27,27 @@ final class FileBlocks: Sendable {
         }
     }
 
-    /// The bytes of a block of small documents; a core's cache holds it as well as the checker's own data.
+    /// The number of bytes in a block of small documents; a core's cache has room for them and the checker's own data.
     private static let size = 256 << 10
 
     private let state: Mutex<State>
     private let path: FilePath
 
-    /// Opens a file.
+    /// Opens the file at `path`.
     init(of path: FilePath) throws(DumpError) {
         self.path = path
         state = Mutex(State(reader: try BSONFileReader(path, bufferSize: Self.size)))
     }
 
-    /// The reason why the reading ended early; final once all threads have ended.
+    /// The reason why the reading ended early, or `nil`; final once all threads have ended.
     var failure: DumpError? { state.withLock { $0.failure } }
 
-    /// Returns the next documents, one after the other in a range of `block`; `nil` if there are none, or after an end.
+    /// Returns the range of `block` that holds the next documents, and the position of the first one in the file.
+    ///
+    /// The documents follow each other in the range.
+    /// - Returns: `nil` if the file has no more documents, or after the reading was ended.
     func next(in block: inout [UInt8]) -> (range: Range<Int>, place: Place)? {
-        // Release the memory of a very large document.
+        // Release the memory of a very large document in the previous block.
         if block.count > 2 * Self.size { block = [] }
         return state.withLock { state in
             guard !state.isOver else { return nil }

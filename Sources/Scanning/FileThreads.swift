@@ -5,10 +5,12 @@ import Mongo
 import Synchronization
 import SystemPackage
 
-/// Checks the documents of a file on several threads, each of which takes the next block, and validates and checks it
-/// in one walk, so that no block leaves the core that has it in its cache.
+/// Checks the documents of a file on several threads.
+///
+/// Each thread takes the next block, and validates and checks its documents in one traversal, so that the block stays
+/// in the cache of one core.
 struct FileThreads: Sendable {
-    /// The results of the other threads.
+    /// The results of all threads except the calling one.
     private final class Others: Sendable {
         let results = Mutex<[Result<Tally, any Error>]>([])
         let ended = Semaphore()
@@ -17,10 +19,10 @@ struct FileThreads: Sendable {
     let part: SourceScan.Part
     let path: FilePath
 
-    /// The number of threads: one if a listener wants the failing documents, because it gets them in the file's order.
+    /// The number of threads: one if a listener gets the failing documents, which must be in the file's order.
     private var count: Int { part.options.listeners.onFailure == nil ? part.options.threads : 1 }
 
-    /// Adds all documents to `tally`, with the samples that a single thread would have kept.
+    /// Adds all documents of the file to `tally`, with the same samples that a single thread would have kept.
     /// - Throws: ``DumpError``, or ``ScanStopped``.
     func add(to tally: inout Tally) throws {
         let blocks = try FileBlocks(of: path)

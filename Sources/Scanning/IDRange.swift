@@ -4,9 +4,9 @@ package import Mongo
 
 /// A range of `_id`s of a collection, over all BSON types in their order: from `lower` up to, but without, `upper`.
 package struct IDRange: Hashable, Sendable {
-    /// The first `_id`; `nil` for the start of the collection.
+    /// The first `_id` of the range; `nil` for the start of the collection.
     package let lower: BSONValue?
-    /// The `_id` after the last one; `nil` for the end of the collection.
+    /// The `_id` at which the range ends, and which is not part of it; `nil` for the end of the collection.
     package let upper: BSONValue?
 
     /// Creates the range between two bounds.
@@ -17,12 +17,14 @@ package struct IDRange: Hashable, Sendable {
 
     /// Splits a collection into about `count` ranges that together hold every `_id`.
     ///
-    /// The bounds come from a random sample on the server, so the ranges are about equal whatever the types and the
-    /// order of insertion; as there are more ranges than threads, the remaining differences even out.
+    /// The bounds come from a random sample on the server. The ranges therefore hold about equally many documents,
+    /// whatever the types of the `_id`s and the order of insertion. Callers use more ranges than threads, so that the
+    /// remaining differences even out.
     /// - Throws: ``MongoError``.
     /// - Parameters:
     ///   - whole: The range to split; by default the whole collection.
-    ///   - share: The number of such ranges in the collection.
+    ///   - share: The number of ranges like `whole` in the collection. The sample is larger by this factor, because it
+    ///     is drawn from the whole collection.
     package static func splitting(
         _ collection: MongoCollection, into count: Int, within whole: IDRange = .everything, share: Int = 1
     ) throws(MongoError) -> [IDRange] {
@@ -45,18 +47,18 @@ package struct IDRange: Hashable, Sendable {
     }
 
     /// Returns the range of one of the parts into which a collection is divided.
-    /// - Parameter bounds: The `_id`s between the parts: one fewer than parts, or even fewer if there were too few
-    ///   documents for so many.
+    /// - Parameter bounds: The `_id`s between the parts: one fewer than parts, or fewer if there are too few documents.
+    /// - Returns: A range that matches nothing if there were too few documents for this part.
     package static func part(_ part: CheckPart, between bounds: [BSONValue]) -> IDRange {
         let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
         guard part.number < ends.count else { return IDRange(lower: .maxKey, upper: .minKey) }
         return IDRange(lower: ends[part.number - 1], upper: ends[part.number])
     }
 
-    /// Whether the range is that of a part for which there were too few documents.
+    /// Whether the range matches nothing, because there were too few documents for its part.
     var isEmpty: Bool { lower == .maxKey && upper == .minKey }
 
-    /// A filter that matches the documents of the range, of whatever types; empty for a range without bounds.
+    /// A filter that matches the documents of the range, whatever the types of their `_id`s; empty without bounds.
     package var filter: BSONDocument {
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
         guard !bounds.isEmpty else { return [:] }
@@ -70,10 +72,10 @@ package struct IDRange: Hashable, Sendable {
     /// The largest number of documents that are sampled for a split.
     private static let mostSamples = 5_000
 
-    /// The number of sampled documents for each range; this many make the ranges even enough.
+    /// The number of sampled documents for each range, which makes the sizes of the ranges even enough.
     static let samplesPerRange = 20
 
-    /// Draws `_id`s at random, and returns them in their order.
+    /// Draws `_id`s from the whole collection at random, and returns those in the range in ascending order.
     static func sample(
         _ collection: MongoCollection, size: Int, in range: IDRange = .everything
     ) throws(MongoError) -> [BSONValue] {

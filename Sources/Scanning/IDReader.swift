@@ -4,7 +4,7 @@ package import Mongo
 /// Reads documents by their `_id`s.
 package struct IDReader {
     let collection: MongoCollection
-    /// A further filter that a document must match.
+    /// A filter that a document must match in addition; empty if there is none.
     let filter: BSONDocument
     /// The options of every command, such as a session or a read concern.
     let options: BSONDocument
@@ -14,21 +14,21 @@ package struct IDReader {
         (self.collection, self.filter, self.options) = (collection, filter, options)
     }
 
-    /// Lends the documents that exist to `body`, in no order.
+    /// Calls `body` with every document that exists, in no particular order.
     /// - Throws: ``MongoError``, or an error of `body`.
     package func read(_ ids: [BSONValue], _ body: (borrowing BSONView) throws -> Void) throws {
         for slice in ids.filter({ !$0.hasNamelessField }).commandSlices(count: 1_000) {
             var cursor = collection.find(matching(["$in": .array(of: slice)]), options: options)
             while let document = try cursor.next() { try body(document) }
         }
-        // The driver's cursors refuse an empty name; its commands do not.
+        // The driver's cursors refuse a value in which a field has an empty name; its commands do not.
         for id in ids where id.hasNamelessField {
             let found = try collection.findBatch(["filter": .object(matching(["$eq": id]))], options: options)
             for document in found { try body(document.view) }
         }
     }
 
-    /// Returns the documents that exist, by their `_id`s.
+    /// Returns the documents that exist, each under the key of its `_id`.
     /// - Throws: ``MongoError``.
     package func documents(_ ids: [BSONValue]) throws -> [IDKey: BSONDocument] {
         var found: [IDKey: BSONDocument] = [:]

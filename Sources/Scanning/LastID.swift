@@ -5,7 +5,7 @@ struct LastID {
     private var bytes: [UInt8] = []
     private var marked: [UInt8] = []
 
-    /// Copies the document's `_id` element.
+    /// Copies the `_id` of the document that was read.
     mutating func remember(_ view: borrowing BSONView) throws(BSONError) {
         guard let element = try Self.id(of: view) else { return }
         bytes.removeAll(keepingCapacity: true)
@@ -13,7 +13,7 @@ struct LastID {
         unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Whether the document is the last one that was read; compares bytes, because an `_id` of NaN equals nothing.
+    /// Whether a document is the last one that was read; compares the bytes of the `_id`, because NaN equals nothing.
     func isID(of view: borrowing BSONView) throws(BSONError) -> Bool {
         guard let element = try Self.id(of: view), bytes.first == element.type.rawValue else { return false }
         return unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.dropFirst().elementsEqual($0) }
@@ -25,7 +25,7 @@ struct LastID {
         view.bytes.extracting(element.nameOffset..<element.valueOffset + element.valueLength)
     }
 
-    /// Returns the `_id`; `nil` before the first document.
+    /// Returns the `_id` of the last document that was read; `nil` before the first one.
     func value() throws(BSONError) -> BSONValue? {
         guard !bytes.isEmpty else { return nil }
         let length = UInt32(bytes.count + 5)
@@ -33,7 +33,7 @@ struct LastID {
         return try BSONDocument(bytes: header + bytes + [0])["_id"]
     }
 
-    /// Returns whether a document was read since the last call.
+    /// Returns whether a document was read since the previous call of this function.
     mutating func advance() -> Bool {
         defer { marked = bytes }
         return marked != bytes

@@ -5,14 +5,14 @@ import Mongo
 
 /// Looks up the documents that links lead to, many at a time.
 ///
-/// Its memory is bounded: it holds the keys of about a thousand links, or those of one document if there are more.
+/// Its memory is bounded: it holds about a thousand keys, or all keys of one document that has more.
 struct LinkFollower {
     private let schema: CompiledSchema
-    /// The target of each link.
+    /// The target of each of the schema's links: the collection of the linked documents, as the schema names it.
     private let namespaces: [Namespace]
-    /// The collection with the documents of each link's target.
+    /// The collection of the deployment that holds the documents of each link's target.
     private let collections: [MongoCollection]
-    /// The schemas of the links' targets, as far as they are known.
+    /// The schemas of the links' targets, as far as they are known, which judge the linked documents.
     private let targets: [Namespace: CompiledSchema]
     private let patience = Duration.seconds(60)
     private var pending: [Source] = []
@@ -24,7 +24,7 @@ struct LinkFollower {
     }
 
     /// Prepares to follow the links of a schema.
-    /// - Parameter place: Returns the collection that holds the documents of a collection of the schema.
+    /// - Parameter place: Maps a collection of the schema to the collection of the deployment that holds its documents.
     init(
         _ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client,
         place: (Namespace) -> Namespace
@@ -37,7 +37,7 @@ struct LinkFollower {
         self.collections = collections
     }
 
-    /// Adds a document's links, and looks up all added links once there are enough.
+    /// Adds a document's links to the pending ones, and looks up all pending links once there are enough.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)
@@ -47,7 +47,7 @@ struct LinkFollower {
         if pendingCount >= 1_000 { try flush(into: &tally) }
     }
 
-    /// Looks up the links that were added.
+    /// Looks up the documents of all pending links, and adds the findings to the tally.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func flush(into tally: inout Tally) throws {
         guard !pending.isEmpty else { return }
@@ -108,7 +108,7 @@ extension LinkFollower {
         _ keys: [BSONValue], of collection: MongoCollection, schema: CompiledSchema?, into found: inout Found
     ) throws {
         var options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check links"]
-        // The server sends the whole document only if a schema judges it.
+        // Without a schema to judge the documents, the server sends only their `_id`s.
         if schema == nil { options = options.appending("projection", ["_id": 1]) }
         var cursor = collection.find(["_id": ["$in": .array(of: keys)]], options: options)
         while let document = try cursor.next() {

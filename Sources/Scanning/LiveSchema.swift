@@ -2,13 +2,13 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Reads the live schemas: the validators that the collections have now.
+/// Reads the live schemas: the validators that the collections of the deployment have now.
 package enum LiveSchema {
     /// The word that operators write instead of a schema's path.
     package static let name = "live"
 
     /// Reads the validators of one collection, or of all collections in all databases.
-    /// - Parameter namespace: The only collection to read.
+    /// - Parameter namespace: The only collection to read; `nil` for all.
     /// - Throws: ``MongoError``; ``SchemaError`` if there is no `$jsonSchema`, or if this version cannot read one.
     package static func read(
         from client: borrowing Client, namespace: Namespace? = nil
@@ -43,7 +43,7 @@ package enum LiveSchema {
         let namespace = Namespace(database: database, collection: info.name)
         let place = SourceLocation(whole: "validator of \(namespace)")
         schema.collections.append(try CollectionSchema(jsonSchema: root, namespace: namespace, place: place))
-        // A job is bound to the text of its schemas.
+        // A job is bound to the text of its schemas, so the text of the validator is kept as that of a schema file.
         let text = (try? validator.extendedJSON()) ?? ""
         schema.sources.append(SchemaSource(path: "\(namespace)", text: text))
         for condition in (try? validator.elements()) ?? [] where condition.name != "$jsonSchema" {

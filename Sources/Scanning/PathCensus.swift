@@ -2,31 +2,30 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Counts on the server, in one pass, how many documents of a collection hold values at some places, and of which
-/// types.
+/// Counts with one aggregation how many documents of a collection hold values at given paths, and of which types.
 ///
-/// The counts are exact: arrays and dictionaries on the path are traversed, and a document counts once for each place,
-/// however often it holds a value there.
+/// The counts are exact: arrays and dictionaries on a path are traversed, and a document counts once for each path,
+/// however many values it holds there.
 package struct PathCensus {
-    /// The counts for one place.
+    /// The counts for one path.
     package struct Count: Sendable {
         /// The number of all documents of the collection.
         package var documents = 0
-        /// The number of documents with a value at the place, including null.
+        /// The number of documents with a value at the path, including null.
         package var holding = 0
-        /// The number of documents with an object that lacks the field, or holds null there.
+        /// The number of documents in which an object lacks the path's last field, or holds null in it.
         package var lacking = 0
-        /// The number of documents with a value of each type at the place, by the type's BSON name.
+        /// The number of documents with a value of each type at the path, by the type's BSON name.
         package var types: [String: Int] = [:]
     }
 
     private let paths: [SchemaPath]
 
-    /// Prepares to count.
-    /// - Parameter paths: The places; for the root the documents are counted.
+    /// Prepares to count the values at some paths.
+    /// - Parameter paths: The paths; for the root, all documents are counted.
     package init(of paths: [SchemaPath]) { self.paths = paths }
 
-    /// Returns the counts for each place; a collection that does not exist has no documents.
+    /// Returns the counts for each path; a collection that does not exist counts as empty.
     /// - Throws: ``MongoError``.
     package func counts(in namespace: Namespace, on client: borrowing Client) throws(MongoError) -> [Count] {
         var counts = paths.map { _ in Count() }
@@ -47,7 +46,7 @@ package struct PathCensus {
     /// The type that `$type` returns for a missing field.
     private static let missing = "missing"
 
-    /// The stages that return the number of documents for each place and each set of types that they hold there.
+    /// The stages that return the number of documents for each path and each set of types that they hold at the path.
     private var pipeline: [BSONDocument] {
         let places = paths.enumerated().map { number, path -> BSONValue in
             ["p": .long(Int64(number)), "t": Self.types(of: "$$ROOT", path.steps[...], depth: 0)]
@@ -58,7 +57,7 @@ package struct PathCensus {
         ]
     }
 
-    /// Returns the set of the types at the end of the steps.
+    /// Returns an expression: the set of the types of all values at the end of the steps from `value`.
     private static func types(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")
@@ -88,12 +87,14 @@ package struct PathCensus {
 }
 
 extension BSONValue {
-    /// Returns `found` if this value is of the type, else an empty list.
+    /// Returns an expression: `found` if the value of this expression is of the type, otherwise an empty list.
     func ifType(_ wanted: String, then found: BSONValue) -> BSONValue {
         ["$cond": .array(of: [["$eq": .array(of: [["$type": self], .string(wanted)])], found, .array(of: [])])]
     }
 
-    /// Returns a field's value; a field whose name an expression would read as a path is searched for by its name.
+    /// Returns an expression for the value of an object's field.
+    ///
+    /// If an expression would read the name as a path, the field is searched for by its name.
     static func field(_ name: String, of value: BSONValue) -> BSONValue {
         if case .string(let variable) = value, !name.isEmpty, !name.contains("."), !name.hasPrefix("$") {
             return .string("\(variable).\(name)")

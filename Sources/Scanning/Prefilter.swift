@@ -1,7 +1,7 @@
 package import BSON
 package import Mongo
 
-/// A proof that a document is good, with which the server can hold the document back from the checker.
+/// A filter with which the server recognizes documents that certainly fit, so that it need not send them.
 package struct Prefilter: Sendable {
     /// A filter that matches only documents in which the checker finds nothing; it need not match all of them.
     package let proof: BSONDocument
@@ -10,22 +10,22 @@ package struct Prefilter: Sendable {
     package init(proof: BSONDocument) { self.proof = proof }
 }
 
-/// Counts on the server the documents that filters match, with many filters in one pass over the collection.
+/// Counts on the server the documents that each of many filters matches, with several filters in one aggregation.
 package struct FilterProof {
     let namespace: Namespace
-    /// The filter of the documents that the check was to read; empty for all.
+    /// The filter of the documents that the check was to read; empty for all documents.
     let selection: BSONDocument
 
-    /// The number of filters in one pass.
+    /// The largest number of filters in one aggregation.
     private static var filtersPerWalk: Int { 25 }
 
-    /// Prepares to count.
+    /// Prepares to count documents of one collection.
     package init(_ namespace: Namespace, selection: BSONDocument = [:]) {
         self.namespace = namespace
         self.selection = selection
     }
 
-    /// Returns the number of documents that each filter matches, read with majority.
+    /// Returns the number of documents that each filter matches, read with the read concern `majority`.
     /// - Throws: ``MongoError``.
     package func counts(_ filters: [BSONDocument], on client: borrowing Client) throws(MongoError) -> [Int] {
         var counts: [Int] = []

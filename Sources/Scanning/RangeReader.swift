@@ -2,17 +2,17 @@ package import BSON
 import Concurrency
 package import Mongo
 
-/// Reads a range of a collection in the order of `_id`, and resumes where it was after a lost cursor.
+/// Reads a range of a collection in the order of `_id`, and after a lost cursor resumes at the last `_id` that it read.
 package struct RangeReader {
     let collection: MongoCollection
     let range: IDRange
-    /// Whether the namespace is a view, which has no index of its own, so that a lost cursor is an error.
+    /// Whether the namespace is a view: a view has no index with which to resume, so a lost cursor is an error.
     let isView: Bool
     /// The time for which the reader retries after a failure, counted from the first failure since a document was read.
     let patience: Duration
-    /// A further filter that a document must match.
+    /// A filter that a document must match in addition; empty if there is none.
     var filter: BSONDocument = [:]
-    /// The option that makes the reads part of a session.
+    /// The options that make the reads part of a session; empty if there is none.
     var session: BSONDocument = [:]
     /// The largest number of documents in a batch.
     var batchSize = 10_000
@@ -29,8 +29,8 @@ package struct RangeReader {
         self.patience = patience
     }
 
-    /// Lends every document of the range to `body`, once each.
-    /// - Parameter body: Returns `false` to stop.
+    /// Calls `body` with every document of the range, once each.
+    /// - Parameter body: Returns `false` to end the reading.
     /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
     ///   of `body`.
     package func read(_ body: (borrowing BSONView) throws -> Bool) throws {
@@ -48,7 +48,7 @@ package struct RangeReader {
 
     private func read(after last: inout LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
         var resumed = try last.value()
-        // The driver's cursors refuse such a bound; its commands do not.
+        // The driver's cursors refuse a bound in which a field has an empty name; its commands do not.
         while let lower = resumed, lower.hasNamelessField {
             guard try readBatch(from: lower, after: &last, body) else { return }
             resumed = try last.value()
@@ -67,7 +67,9 @@ package struct RangeReader {
         }
     }
 
-    /// Reads an `_id` of MaxKey, which index bounds with `min` but no `max` leave out: those of open or resumed ranges.
+    /// Reads the document whose `_id` is MaxKey, if the range has no upper bound and the document was not read yet.
+    ///
+    /// A read with the index bound `min` but without `max` leaves this document out.
     private func readMaxKey(after last: LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
         guard range.upper == nil, !isView, try last.value() != .maxKey else { return }
         let isLast: BSONValue = ["_id": ["$eq": .maxKey]]
@@ -76,8 +78,8 @@ package struct RangeReader {
         if let view = try cursor.next() { _ = try body(view) }
     }
 
-    /// Reads a batch that begins after the last document that was read.
-    /// - Returns: Whether there may be more.
+    /// Reads one batch of the documents after the `_id` `lower`.
+    /// - Returns: Whether there may be more documents to read.
     private func readBatch(
         from lower: BSONValue, after last: inout LastID, _ body: (borrowing BSONView) throws -> Bool
     ) throws -> Bool {

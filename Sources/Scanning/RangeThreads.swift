@@ -3,7 +3,7 @@ import Concurrency
 package import Mongo
 import Synchronization
 
-/// Reads a live collection on several threads, each of which reads one part at a time.
+/// Reads a live collection on several threads, each of which takes one part of the collection after the other.
 package struct RangeThreads: Sendable {
     let pool: ClientPool
     let namespace: Namespace
@@ -16,14 +16,14 @@ package struct RangeThreads: Sendable {
         self.options = options
     }
 
-    /// Lends every document to the part of the thread that reads it.
+    /// Reads every document, and adds it to the result of the thread that reads it.
     ///
-    /// Changes during the scan are not followed: a document is lent as it was when its range was read, and again if it
-    /// was removed and inserted again in the meantime.
+    /// Changes during the scan are not followed. A document is added as it was when its range was read, and added again
+    /// if it was removed and inserted again in the meantime.
     /// - Parameters:
-    ///   - makePart: Makes the empty part of a thread.
-    ///   - add: Adds a document to a part.
-    /// - Returns: The parts of the threads, in no order.
+    ///   - makePart: Makes the empty result of a thread.
+    ///   - add: Adds a document to the result of a thread.
+    /// - Returns: The results of the threads, in no particular order.
     /// - Throws: ``MongoError``, ``ScanStopped``, or an error of `add`.
     package func read<Part: Sendable>(
         _ makePart: @escaping @Sendable () -> Part,
@@ -53,10 +53,10 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Gives every thread the same queue of parts, and returns the results of the threads.
+    /// Runs `work` on every thread with the same queue of parts, and returns the results of the threads.
     ///
-    /// One member reads its records if that is possible. If that member is lost for good, the collection is read again
-    /// from the start by `_id`, because any member can resume by `_id`.
+    /// If possible, one member reads the collection in the order in which it stores the documents. If that member is
+    /// lost for good, the collection is read again from the start by `_id`, because any member can resume by `_id`.
     func run<Part: Sendable>(_ work: @escaping @Sendable (RangeQueue) throws -> Part) async throws -> [Part] {
         let queue = try await queue(byID: false)
         do {
@@ -70,14 +70,14 @@ package struct RangeThreads: Sendable {
     }
 
     /// Makes the queue of parts.
-    /// - Parameter byID: Whether to read by `_id` only; the queue is then retried until a member answers again.
+    /// - Parameter byID: Whether to read by `_id` only; making the queue is then retried until a member answers again.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // A single thread reads everything as one part, but needs known records after which it can resume.
+            // A single thread reads everything as one part, but the plan still has known records for resuming.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)
@@ -110,7 +110,7 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Lends the documents of a part, or a sample of the collection, to `body`.
+    /// Calls `body` with the documents of a part or, if the options ask for a sample, with a sample of the collection.
     func lend(
         _ part: RangeQueue.Part, of collection: MongoCollection, _ session: borrowing ScanSession,
         _ body: (borrowing BSONView) throws -> Bool
@@ -139,19 +139,19 @@ package struct RangeThreads: Sendable {
     }
 }
 
-/// The parts of a collection that no thread reads yet.
+/// A queue of the parts of a collection that no thread reads yet.
 final class RangeQueue: Sendable {
-    /// A part of a collection.
+    /// A part of a collection: a range of `_id`s, or a range of one member's records.
     enum Part: Sendable {
         case ids(IDRange)
         case records(RecordRange, RecordPlan)
     }
 
-    /// The number of parts at the start.
+    /// The number of parts that the queue had at the start.
     let count: Int
-    /// The member that reads all parts; `nil` if any member may.
+    /// The member that reads all parts; `nil` if any member may read them.
     let member: Member?
-    /// The number of documents reported as read.
+    /// The number of documents that the threads have reported as read.
     let read = Atomic<Int>(0)
     private let parts: Mutex<[Part]>
     private let closed = Atomic<Bool>(false)

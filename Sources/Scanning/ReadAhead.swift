@@ -6,13 +6,13 @@ import SystemPackage
 
 /// Reads and validates the documents of a file on a thread of its own, a few blocks ahead of the thread that uses them.
 ///
-/// The documents are lent in the order of the file, and damage is reported after the documents before it were lent, as
-/// if one thread did both.
+/// The documents come in the order of the file. Damage is reported after the documents before it were used, as if one
+/// thread both read and used the documents.
 final class ReadAhead: Sendable {
     private struct State {
-        /// Blocks of whole documents that wait to be used; an empty block marks the end.
+        /// Blocks of whole documents that were read but not used yet; an empty block marks the end of the file.
         var full: [[UInt8]] = []
-        /// Blocks whose memory can be used again.
+        /// Blocks that were used, and whose memory can be used again.
         var empty: [[UInt8]] = []
         /// The reason why the reading ended early; `nil` if it did not.
         var failure: DumpError?
@@ -20,20 +20,20 @@ final class ReadAhead: Sendable {
         var isAbandoned = false
     }
 
-    /// The number of blocks, and the bytes of each; only the last document of a block may go beyond that size.
+    /// The number of blocks, and the bytes of each; only the last document of a block may go beyond them.
     private static let (blocks, size) = (2, 1 << 20)
 
     private let state = Mutex(State())
     private let filled = Semaphore()
     private let freed = Semaphore()
 
-    /// Starts to read.
+    /// Starts to read a file on another thread.
     init(of path: FilePath) {
         for _ in 0..<Self.blocks { freed.signal() }
         PosixThread.start(name: "read ahead") { [self] in fill(from: path) }
     }
 
-    /// Lends every document to `body`, and ends the reading if `body` throws.
+    /// Calls `body` with every document, and ends the reading if `body` throws.
     /// - Throws: ``DumpError``, or an error of `body`.
     func read(_ body: (borrowing BSONView) throws -> Void) throws {
         defer {
@@ -45,7 +45,7 @@ final class ReadAhead: Sendable {
             let block = state.withLock { $0.full.removeFirst() }
             guard !block.isEmpty else { break }
             try Self.lend(block, to: body)
-            // The memory of a very large document is not kept.
+            // The memory of a block with a very large document is not kept.
             if block.capacity <= 2 * Self.size { state.withLock { $0.empty.append(block) } }
             freed.signal()
         }

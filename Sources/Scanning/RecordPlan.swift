@@ -1,38 +1,38 @@
 import BSON
 import Mongo
 
-/// A record of a collection, with the `_id` of its document.
+/// The position at which one member stores a document, and the document's `_id`.
 struct Record: Hashable, Sendable {
-    /// The member's number of the record; the numbers grow in the order of insertion on that member.
+    /// The number of the record, which is its `$recordId` on the member; numbers grow in the order of insertion.
     let place: Int64
-    /// The document's `_id`.
+    /// The `_id` of the document in the record.
     let id: BSONValue
 }
 
-/// A part of a collection in the order of one member's records: after `after`, up to and including `through`.
+/// A part of a collection in the order of one member's records: those after `after`, up to and including `through`.
 struct RecordRange: Hashable, Sendable {
-    /// The last record of the previous part; `nil` for the start of the collection.
+    /// The last record of the previous part; `nil` if this part starts with the collection.
     let after: Record?
-    /// The last record; `nil` for the end of the collection.
+    /// The last record of this part; `nil` if this part ends with the collection.
     let through: Record?
 }
 
-/// A plan to read a collection in the order of its records: the member that reads, and some known records.
+/// A plan to read a collection in the order in which one member stores the documents.
 struct RecordPlan: Sendable {
-    /// The member that reads; the records of other members have other numbers.
+    /// The member that reads; the same documents have other record numbers on other members.
     let member: Member
-    /// The member's process; in another process the records may have other numbers.
+    /// The process of the member when the plan was made; after a restart the records may have other numbers.
     let process: MemberProcess
-    /// A few records from all over the collection, in their order.
+    /// Records sampled from the whole collection, in ascending order, as points from which to resume.
     let known: [Record]
-    /// The parts, which together hold all records, including future ones.
+    /// The parts, which together hold all records, including records that are inserted later.
     let ranges: [RecordRange]
 }
 
 extension RecordPlan {
     /// Makes the plan for a collection that is read in about `count` parts.
-    /// - Returns: `nil` if the records cannot be read in this way: through a router, from a server before 4.4, from a
-    ///   view or a capped or clustered collection, or if the user lacks a privilege.
+    /// - Returns: `nil` if the collection cannot be read in the order of its records: through a router, from a server
+    ///   before 4.4, from a view or a capped or clustered collection, or if the user lacks a privilege.
     /// - Throws: ``MongoError`` if the error is transient, or the login is refused.
     static func make(
         for namespace: Namespace, on client: borrowing Client, parts count: Int
@@ -49,7 +49,7 @@ extension RecordPlan {
             guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
-            // Tests now whether the server can resume after a record, not only when it has to.
+            // Test now whether the server can resume after a record, and not only when a cursor is lost.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
             guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }
@@ -61,7 +61,7 @@ extension RecordPlan {
         }
     }
 
-    /// Returns the records of those of the documents that exist now, in the order of the records.
+    /// Returns a record for each given document that still exists, in the order in which the member stores them.
     static func records(
         of ids: [BSONValue], in collection: MongoCollection, _ reads: MemberReads
     ) throws(MongoError) -> [Record] {

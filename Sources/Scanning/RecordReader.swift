@@ -2,10 +2,10 @@ import BSON
 import Concurrency
 import Mongo
 
-/// Reads a part of a collection in the order of a member's records, and resumes where it was after a lost cursor, with
-/// the same member.
+/// Reads a part of a collection in the order of one member's records, and resumes after a lost cursor.
 ///
-/// It reads without a filter: with one, the server would report the end of a part only with the next matching document.
+/// It resumes after the last record that it read, with the same member. It reads without a filter: with one, the server
+/// would report the end of a part only with the next matching document.
 struct RecordReader {
     let collection: MongoCollection
     let plan: RecordPlan
@@ -18,8 +18,8 @@ struct RecordReader {
     /// Returns whether to give up; called before a lost cursor is opened again.
     var isStopped: () -> Bool = { false }
 
-    /// Lends every document of the part to `body`, once each.
-    /// - Parameter body: Returns `false` to stop.
+    /// Calls `body` with every document of the part, once each.
+    /// - Parameter body: Returns `false` to end the reading.
     /// - Throws: ``MemberLost`` if the member stays unreachable, or may have renumbered its records; ``MongoError``,
     ///   ``BSONError`` for a damaged document, or an error of `body`.
     func read(_ body: (borrowing BSONView) throws -> Bool) throws {
@@ -32,7 +32,7 @@ struct RecordReader {
         }
     }
 
-    /// An error of `body`, kept apart from errors of the cursor, because a document must not be lent a second time.
+    /// An error of `body`, wrapped so that the reading does not resume and call `body` twice with a document.
     private struct BodyError: Error {
         let cause: any Error
     }
@@ -51,11 +51,11 @@ struct RecordReader {
                 }
                 if !isRead { try readBatches(after: &place, body) }
                 isRead = true
-                // The member may have been restarted between two cursors without an error here.
+                // The member may have restarted between two cursors, which causes no error here.
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
-                // Another client removed the document after which to resume.
+                // Another client removed the document of the record after which to resume.
                 isRecordGone = true
             } catch let error as MongoError where error.isCursorLost {
                 try wait(after: error, &retries, isProgress: place != start)
@@ -79,7 +79,7 @@ struct RecordReader {
         }
     }
 
-    /// Reads batches, and of the last one only the documents that belong to the part.
+    /// Reads the batches after `place`; of the last batch, only the documents that belong to the part are used.
     private func readBatches(after place: inout Int64?, _ body: (borrowing BSONView) throws -> Bool) throws {
         var cursor = cursor(after: place)
         while try cursor.advance() {
@@ -95,14 +95,16 @@ struct RecordReader {
         }
     }
 
-    /// Reads a batch that goes beyond the part's last record, up to the document of that record if the batch holds it.
+    /// Reads a batch that goes beyond the part's last record, up to the document of that record.
+    ///
+    /// If the batch does not hold that document in that record, reads the rest of the part with each record's number.
     private func readLast(
         _ cursor: borrowing RecordCursor, after place: inout Int64?, through: Record,
         _ body: (borrowing BSONView) throws -> Bool
     ) throws {
         var bound = LastID()
         try bound.remember(BSONDocument([("_id", through.id)]).view)
-        // A removed document is not in the batch, and a document that was inserted again has another number.
+        // A removed document is not in the batch; a document that was inserted again has another record number.
         guard try !cursor.forEach({ try !bound.isID(of: $0) }),
             try RecordPlan.records(of: [through.id], in: collection, reads) == [through]
         else {
@@ -112,9 +114,11 @@ struct RecordReader {
         _ = try cursor.forEach { try body($0) && !bound.isID(of: $0) }
     }
 
-    /// Reads with the number of each record, starting after a known record that still exists, or at the start.
-    /// - Parameter isForStart: Whether to read only until a batch ends with a record after which to resume.
-    /// - Returns: Whether there may be more.
+    /// Reads the documents after `place` together with their record numbers.
+    ///
+    /// Reading starts after a record of the plan that still exists, or at the start of the collection.
+    /// - Parameter isForStart: Whether to stop after the first batch after whose last record reading can resume.
+    /// - Returns: Whether there may be more documents to read.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool
     ) throws -> Bool {
@@ -153,26 +157,26 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // Skipped documents do not wait for the rate limit, so the batch need not be small because of it.
+            // Skipped documents do not wait for the rate limit, so it does not require a small batch.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }
 
-/// The member cannot read the collection's records to the end, and other members number them differently.
+/// The error that the chosen member cannot read the collection to its end; others number records differently.
 struct MemberLost: Error {
     /// The reason, as a clause.
     let reason: String
 }
 
 extension BSONView {
-    /// Returns the record number that the server appended to the document's own fields, and the document without it.
+    /// Returns the record number that the server appended to a document's own fields, and the document without it.
     fileprivate borrowing func withoutRecord() throws -> (Int64, BSONDocument) {
         let (name, place) = ("$recordId", end - 9)
         let nameStart = place - 1 - name.utf8.count
         guard nameStart > start + 4, BSONType(rawValue: byte(nameStart - 1)) == .long,
             bytes.extracting(nameStart..<place - 1).isEqual(to: name)
         else {
-            // The server replaces a document's own field of that name by the number.
+            // The server replaces a field of the document that is named `$recordId` by the record number.
             throw MemberLost(reason: "a document contains a field \"\(name)\"")
         }
         let content = bytes.extracting(start + 4..<nameStart - 1)

@@ -4,12 +4,12 @@ import Mongo
 /// Reads a random sample of a collection's documents.
 struct SampleReader {
     let collection: MongoCollection
-    /// The filter that a document must match.
+    /// The filter that a document must match; empty for all documents.
     let filter: BSONDocument
     /// The number of documents to read.
     let size: Int
 
-    /// Lends the documents to `body`, which returns `false` to stop.
+    /// Calls `body` with the documents of the sample, until it returns `false`.
     func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         let sample: BSONDocument = ["$sample": ["size": .integer(size)]]
         let pipeline = filter.isEmpty ? [sample] : [["$match": .object(filter)], sample]

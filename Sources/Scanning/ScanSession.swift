@@ -2,14 +2,14 @@ package import BSON
 package import Checking
 import Mongo
 
-/// The session in which one thread reads.
+/// The session in which one thread of a scan reads.
 struct ScanSession: ~Copyable {
     private let session: Session
-    /// The queue of the parts.
+    /// The queue from which the thread takes the parts to read.
     let queue: RangeQueue
-    /// The session as an option of a read.
+    /// The options that make a read part of the session.
     let options: BSONDocument
-    /// The reads that stay with the queue's member; `nil` if any member may read.
+    /// The settings of reads that stay with the queue's member; `nil` if any member may read.
     let reads: MemberReads?
 
     /// Starts a session.
@@ -35,12 +35,12 @@ struct ScanSession: ~Copyable {
 
 /// The results of a scan of a live collection, and the guarantees that they lack.
 package struct ScanResult: Sendable {
-    /// The counts and the groups.
+    /// The counts and the groups of findings.
     package var tally: Tally
     /// The cluster time as of which the results are consistent; `nil` if there is no such time.
     package var clusterTime: ClusterTime?
     /// The number of documents that changed during the scan and were judged again.
     package var changedCount = 0
-    /// The missing guarantees, and the reasons.
+    /// The guarantees that the results lack, each with the reason.
     package var missing: [MissingGuarantee] = []
 }

@@ -1,19 +1,21 @@
 package import BSON
 package import Checking
 
-/// The results for a source of documents.
+/// The results of checking a source of documents, such as a dump.
 package struct SourceFindings: Sendable {
     /// The tallies of the schemas, in the order of the schemas.
     package let tallies: [Tally]
-    /// Further facts about the source.
+    /// Facts about the source, other than its documents.
     package let facts: SourceFacts
 }
 
-/// The facts about a source of documents, other than the documents.
+/// The facts about a source of documents, such as a dump, other than its documents.
 package struct SourceFacts: Sendable {
     /// Remarks for the reader about the source, each a clause.
     package internal(set) var notes: [String] = []
-    /// The collections among the reader's `others` that the source does not hold; empty for a file of one collection.
+    /// The collections that the source does not hold, of those whose absence the caller asked about.
+    ///
+    /// Empty for a file of one collection.
     package internal(set) var absent: [Namespace] = []
 
     /// The contents of a source for one collection.
@@ -23,8 +25,8 @@ package struct SourceFacts: Sendable {
         var kind: DumpMetadata.Kind?
     }
 
-    /// Notes the collections of which the source has no documents, and the reasons.
-    /// - Throws: ``SourceError`` if it has no documents of any collection.
+    /// Adds a remark on each collection of which the source has no documents, with the reason.
+    /// - Throws: ``SourceError`` if the source has no documents of any collection.
     mutating func explain(
         _ holdings: [(namespace: Namespace, holding: Holding)], of name: String,
         others: [Namespace], _ purpose: SourceReader.Purpose
@@ -60,14 +62,14 @@ package struct SourceFacts: Sendable {
     }
 }
 
-/// The error of a source of documents that cannot be used; for a damaged source the error is a `DumpError`.
+/// The error that a source of documents cannot be used; for a damaged source the error is a `DumpError`.
 package struct SourceError: Error, CustomStringConvertible {
-    /// The problem, its place, and how to solve it.
+    /// The problem, where it is, and how to solve it.
     package let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// Returns the error for a source of unknown kind; it names the known kinds.
+    /// Returns the error for a source of unknown kind, whose text names the known kinds.
     static func unknownKind(_ name: String) -> SourceError {
         SourceError(
             "\(name) is neither BSON nor extended JSON: give a mongodump folder, a .bson file, a mongodump "

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Reads the documents of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceReader: Sendable {
-    /// The purpose of reading, for the texts of errors.
+    /// The purpose of reading, on which the texts of errors depend.
     package enum Purpose: Sendable {
         /// To check the documents against a schema, which names the collections.
         case check
@@ -57,7 +57,10 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Does the same, but calls `file` to read the documents of a collection from a `.bson` file.
+    /// Reads the source once, but calls `file` for a collection whose documents are in a `.bson` file.
+    ///
+    /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` is called with the
+    /// documents of any other source.
     func read(
         _ body: (Int, borrowing BSONView) throws -> Void, file: (Int, FilePath) throws -> Void
     ) throws -> SourceFacts {
@@ -140,8 +143,8 @@ extension SourceReader {
         return type != .regular && type != .directory
     }
 
-    /// Reads all documents of an input that holds those of one collection.
-    /// - Returns: Whether the input was read; a `.bson` file is left to the caller.
+    /// Reads all documents of an input that holds the documents of one collection.
+    /// - Returns: Whether the input was read; a `.bson` file with a known size is left to the caller.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void
@@ -163,7 +166,7 @@ extension SourceReader {
         case .unknown where !name.hasSuffix(".bson") && !name.hasSuffix(".bson.gz"):
             throw SourceError.unknownKind(name)
         case .archive, .bson, .unknown:
-            // A pipe cannot be opened a second time.
+            // The caller reads a file by its path. A pipe cannot be opened a second time, so it is read here.
             if input.fileSize != nil { return false }
             var reader = BSONFileReader(input, validating: true)
             while let document = try reader.next() {
@@ -175,7 +178,7 @@ extension SourceReader {
         return true
     }
 
-    /// Reads the documents of all collections in one pass.
+    /// Reads the documents of all wanted collections in an archive, in one pass.
     private func readArchive(
         _ input: consuming DumpInput, _ body: (Int, borrowing BSONView) throws -> Void
     ) throws -> SourceFacts {

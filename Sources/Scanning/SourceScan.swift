@@ -3,7 +3,7 @@ package import Checking
 
 /// Checks every document of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceScan: Sendable {
-    /// A collection to check.
+    /// A collection to check, by a schema and with options.
     package struct Part: Sendable {
         let schema: CompiledSchema
         let options: ScanOptions

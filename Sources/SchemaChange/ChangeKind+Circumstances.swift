@@ -1,6 +1,6 @@
-/// The same changes under other rules.
+/// The kinds that a change becomes outside of sync, with versioned schemas, with a partner, or in a validator.
 extension ChangeKind {
-    /// The change in a collection that does not sync, whose schema only functions, rules and the Data API use.
+    /// The same change in a collection that does not sync: only functions, rules and the Data API use its schema.
     var outsideSync: ChangeKind {
         guard verdict != .nonBreaking else { return self }
         return ChangeKind(
@@ -9,9 +9,9 @@ extension ChangeKind {
             do: "Nothing for sync: the collection does not sync. Check what functions and rules read and write.")
     }
 
-    /// The change under versioned schemas, where old clients survive removals and changes from or to required.
+    /// The same change if schemas are versioned, so that old clients survive removals and changes from or to required.
     ///
-    /// Seen in SDK releases and server notes of 2024; never documented.
+    /// This was seen in SDK releases and server notes of 2024, but was never documented.
     var versioned: ChangeKind {
         let codes: Set<SchemaChange.Code> = [.typeRemoved, .propertyRemoved, .optionalToRequired, .requiredToOptional]
         guard codes.contains(code), verdict == .breaking else { return self }
@@ -23,7 +23,7 @@ extension ChangeKind {
                 + "mode cannot do this.")
     }
 
-    /// Returns the change if a partner holds the documents in the new shape, and the original keeps its schema.
+    /// Returns the change as served: the partner has the documents in the new shape, and the original keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],
@@ -33,7 +33,7 @@ extension ChangeKind {
                 + "serves the change: \(partner.state) (job \(partner.name)).")
     }
 
-    /// Returns the change if the added collection is a partner: served, or breaking while the partner is unverified.
+    /// Returns the addition of a collection that is a partner: served, or breaking while the partner is unverified.
     func added(as partner: PartnerCollection) -> ChangeKind {
         guard case .unverified(let reason) = partner.state else {
             return ChangeKind(
@@ -49,7 +49,7 @@ extension ChangeKind {
                 + "each other's changes: \(reason) (job \(partner.name)).")
     }
 
-    /// Returns the change in a `$jsonSchema` validator, which refuses writes and has nothing to do with sync.
+    /// Returns the same change in a `$jsonSchema` validator, which refuses writes and has nothing to do with sync.
     /// - Parameter refusesMore: whether documents that fitted before might no longer fit.
     func ofValidator(refusesMore: Bool) -> ChangeKind {
         let verdict = refusesMore ? SchemaChange.Verdict.breaking : .nonBreaking
@@ -64,7 +64,7 @@ extension ChangeKind {
 }
 
 extension PartnerCollection.State: CustomStringConvertible {
-    /// A clause that says what is known about the partner.
+    /// A clause that says what is known about the state of the partner.
     public var description: String {
         switch self {
         case .verified(let time): "compared at \(time) without differences, and a mirror is running"

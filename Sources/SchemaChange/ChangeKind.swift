@@ -1,9 +1,11 @@
-/// A kind of change with its verdicts: the rows of `semantics.md`, section 6, of the project's reference.
+/// A kind of change with its verdicts, as listed in `semantics.md`, section 6, of the project's reference.
 ///
 /// Several kinds may share a code where only circumstances differ: a removal has one code, whether the property was
 /// required or not.
 public struct ChangeKind: Hashable, Sendable {
-    /// The stable name.
+    /// The stable name of the kind.
+    ///
+    /// Kinds that share it differ only in circumstances.
     public let code: SchemaChange.Code
     /// The verdict for the server: whether it can apply the change in place.
     public let server: SchemaChange.Verdict
@@ -11,7 +13,7 @@ public struct ChangeKind: Hashable, Sendable {
     public let client: SchemaChange.Verdict
     /// The consequences, with the most severe first.
     public let consequences: [Consequence]
-    /// The advice, in one or two sentences.
+    /// The advice on what to do about the change, in one or two sentences.
     public let advice: String
     /// The source of the verdicts.
     public let source: Source
@@ -28,18 +30,18 @@ public struct ChangeKind: Hashable, Sendable {
         self.source = source
     }
 
-    /// The worse of the two verdicts.
+    /// The worse of the verdicts for the server and for clients.
     public var verdict: SchemaChange.Verdict { max(server, client) }
 
     /// A consequence of a change.
     public enum Consequence: String, Hashable, Sendable, CaseIterable {
-        /// Sync is terminated and enabled again.
+        /// Sync must be terminated and enabled again.
         case terminate
         /// Every client starts over, and loses the changes that it had not uploaded.
         case clientReset = "client-reset"
-        /// Clients that use the changed part start over.
+        /// Clients that use the changed part of the schema start over.
         case someClientsReset = "some-clients-reset"
-        /// The server reads the collection again; changes halt until it has finished.
+        /// The server reads the collection again; changes do not sync until the server has finished.
         case resync
         /// The server may read the collection again.
         case mayResync = "may-resync"
@@ -49,21 +51,21 @@ public struct ChangeKind: Hashable, Sendable {
         case refusedWrites = "refused-writes"
         /// Clients that hold a local file raise their schema version or migrate it.
         case clientMigration = "client-migration"
-        /// Devices first catch up with the history to that point.
+        /// Devices first catch up with the history of the collection up to the change.
         case catchUp = "catch-up"
-        /// Functions, rules and the Data API validate by the changed part; sync does not.
+        /// Functions, rules and the Data API validate documents by the changed part of the schema; sync does not.
         case dataAccess = "data-access"
     }
 
-    /// The source of verdicts.
+    /// The source of a kind's verdicts.
     public struct Source: Hashable, Sendable {
         /// How certain the verdicts are.
         public enum Basis: String, Hashable, Sendable {
-            /// A page of the documentation says so.
+            /// A page of the documentation states the verdicts.
             case documented
-            /// The documentation says a part; the rest follows from it.
+            /// The documentation states only a part of the verdicts; the rest follows from it.
             case partly = "partly-documented"
-            /// The verdicts follow from documentation of something else; the more severe reading applies.
+            /// The verdicts follow from documentation of another subject. In doubt, the more severe verdict was chosen.
             case inferred
         }
 
@@ -71,7 +73,7 @@ public struct ChangeKind: Hashable, Sendable {
         public let basis: Basis
         /// The page, or the rule that the verdicts follow from.
         public let text: String
-        /// The row of the quick reference on "Update Your Schema"; `nil` if there is none.
+        /// The row of the quick reference on the page "Update Your Schema"; `nil` if there is none.
         public let quickReference: String?
 
         static func quickReference(_ row: String) -> Self {
@@ -145,15 +147,15 @@ extension ChangeKind {
         .propertyTypeChanged, row,
         do: "Terminate sync, convert the documents, and re-enable sync with the new schema; or use a partner "
             + "collection. " + remedy)
-    /// A change from another type of numbers to `double` or `decimal`.
+    /// A change from `int`, `long` or `double` to `double` or `decimal`.
     static let numberWidened = type(
         .propertyTypeChanged, row,
         do: "No exception is known for wider number types: terminate sync, convert the documents, and re-enable sync. "
             + remedy)
     /// A change between `int` and `long`, which clients hold as the same 64-bit integer.
     ///
-    /// This is only for properties. No documentation says so of elements or of the primary key, so the more severe
-    /// verdict applies there.
+    /// This kind is only for properties. No documentation says the same about elements or the primary key, so the more
+    /// severe verdict applies to those.
     static let integerWidthChanged = type(
         .propertyTypeChanged, client: .nonBreaking,
         Source(
@@ -230,7 +232,7 @@ extension ChangeKind {
 }
 
 extension ChangeKind {
-    /// Every kind, in the order of the reference.
+    /// Every kind, in the order of the reference's section 6.
     package static let all: [ChangeKind] = [
         typeAdded, defaultAdded, defaultChanged, defaultRemoved, requiredAdded, optionalAdded, typeRemoved,
         requiredRemoved, optionalRemoved, typeRenamed, collectionMoved, propertyRenamed, propertyTypeChanged,
@@ -295,7 +297,7 @@ extension ChangeKind {
         do: "First write the old default into the documents that lack the field: without it they stop syncing.")
 }
 
-/// Changes of demands apart from types and fields.
+/// Changes of a schema's demands apart from types and fields.
 extension ChangeKind {
     static let constraintTightened = Self(
         .constraintTightened, server: .nonBreaking, client: .nonBreaking, then: [.unsyncedDocuments, .dataAccess],

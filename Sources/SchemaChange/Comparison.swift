@@ -1,7 +1,7 @@
 internal import BSON
 import ServerSchema
 
-/// Compares two versions of one collection's schema place by place, and notes the differences.
+/// Compares two versions of one collection's schema field by field, and collects the differences in `changes`.
 struct Comparison {
     let old: CollectionSchema?
     let new: CollectionSchema?
@@ -15,7 +15,9 @@ struct Comparison {
     /// Whether both versions are validators, in which titles mean nothing.
     var isOfValidators: Bool { [old, new].allSatisfy { $0?.dialect ?? .jsonSchema == .jsonSchema } }
 
-    /// A place in both versions, whose names differ if something was renamed.
+    /// The path of the same value in both versions.
+    ///
+    /// The two paths differ if a field on the way was renamed.
     struct Spot {
         var old = SchemaPath()
         var new = SchemaPath()
@@ -55,7 +57,7 @@ struct Comparison {
             link: collection?.linkWithin(path), location: field.node.location)
     }
 
-    /// Compares the contents of two schemas of the same shape.
+    /// Compares the fields, elements and values inside two schemas that have the same ``Shape``.
     private mutating func compareInside(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         if old.holdsValues, new.holdsValues {
             compareElement(old.values, new.values, at: spot.appending(.values))
@@ -68,7 +70,7 @@ struct Comparison {
     }
 
     private mutating func compareElements(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
-        // Without `items` on both sides there is nothing to compare, and the comparison would never end.
+        // If neither side has `items`, the schemas of the elements are made up, and comparing them would never end.
         guard old.items != nil || new.items != nil else { return }
         guard old.isTuple == new.isTuple, old.elements.count == new.elements.count else {
             let words = "\(spot.new): \(old.elementWords) → \(new.elementWords)"
@@ -91,11 +93,11 @@ struct Comparison {
         return change
     }
 
-    /// Returns both types in words.
+    /// Returns the types of both versions in words.
     func words(_ old: SchemaNode, _ new: SchemaNode) -> String { "\(old.expectation()) → \(new.expectation())" }
 }
 
-/// The comparison of an object's fields.
+/// Compares the fields of objects.
 extension Comparison {
     /// Compares the fields of two objects: first the removed ones, then the others in their new order.
     private mutating func compareFields(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
@@ -171,7 +173,7 @@ extension Comparison {
         case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
         case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
-            // A number takes the declared type. If that type changes, an equal number is still the same default.
+            // A number takes the property's type. If only that type changes, an equal number is the same default.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
                 note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
@@ -186,12 +188,12 @@ extension SchemaPath {
     fileprivate var isID: Bool { steps == [.field("_id")] }
 }
 
-/// The comparison of object types, which clients know by their titles.
+/// Compares object types, which clients know by their titles.
 extension Comparison {
     /// Compares two versions of the schema of a collection's documents.
     mutating func compareRoots(_ old: SchemaNode, _ new: SchemaNode) {
         switch isOfValidators ? (nil, nil) : (old.typeName, new.typeName) {
-        // Without a title the collection has no type that clients know.
+        // Without a title, the collection has no type that clients know.
         case (nil, _?): add(type: new, insteadOf: old)
         case (_?, nil): remove(type: old, leaving: new)
         case (let before?, let after?) where before != after:
@@ -203,17 +205,21 @@ extension Comparison {
         compareConstraints(old, new, at: Spot())
     }
 
-    /// Notes that a type is added for clients; `old` is the schema that had no title, if there was one.
+    /// Notes that a type is added for clients.
+    /// - Parameter old: the older schema of the collection, which had no title; `nil` if the collection is new.
     mutating func add(type new: SchemaNode, insteadOf old: SchemaNode? = nil) {
         note(.typeAdded, from: old, to: new, "\(name(of: new)) is added")
     }
 
-    /// Notes that a type is removed; `new` is the schema that no longer has a title, if there is one.
+    /// Notes that a type is removed for clients.
+    /// - Parameter new: the newer schema of the collection, which has no title; `nil` if the collection is gone.
     mutating func remove(type old: SchemaNode, leaving new: SchemaNode? = nil) {
         note(.typeRemoved, from: old, to: new, "\(name(of: old)) is removed")
     }
 
-    /// Compares the titles of an embedded object; one without a title has a generated name.
+    /// Compares the titles of an embedded object.
+    ///
+    /// Without a title, its type has a generated name.
     private mutating func compareTitles(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         guard old.typeName != new.typeName else { return }
         let summary =
@@ -230,7 +236,7 @@ extension Comparison {
     }
 }
 
-/// The comparison of demands apart from types and fields.
+/// Compares the demands of schemas apart from types and fields.
 extension Comparison {
     /// Notes which constraints of a value restrict more than before, and which restrict less.
     private mutating func compareConstraints(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
@@ -248,7 +254,7 @@ extension Comparison {
         }
     }
 
-    /// Compares the undeclared fields that two objects may have.
+    /// Compares which undeclared fields two objects may have.
     private mutating func compareAdditionalProperties(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.furtherFields, new.furtherFields)
         guard before != after else { return }
@@ -283,7 +289,7 @@ extension SchemaNode {
     }
 }
 
-/// The comparison of links between collections.
+/// Compares the links between collections.
 extension Comparison {
     /// Whether an embedded object becomes a link, or a link an embedded object.
     private func isEmbedding(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) -> Bool {
@@ -292,15 +298,15 @@ extension Comparison {
             || new.isEmbedded && after == nil && before != nil && !old.isEmbedded
     }
 
-    /// Compares the links of two versions of a field, an element or a value.
+    /// Compares the links of two versions of a field, an element or a dictionary's value.
     private mutating func compareLinks(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         compareLinks(
             Field(name: "", node: old, isRequired: false), Field(name: "", node: new, isRequired: false), at: spot)
     }
 
     /// Compares the links of two versions of a field.
-    /// - Parameter inside: whether a link of a field's elements or values counts as a link of the field, because one
-    ///   value has become many, or many have become one.
+    /// - Parameter inside: whether a link of the field's elements or values counts as a link of the field. It does if
+    ///   one value has become many, or many have become one.
     private mutating func compareLinks(_ old: Field, _ new: Field, at spot: Spot, inside: Bool = false) {
         let before = inside ? self.old?.linkWithin(spot.old) : self.old?.link(at: spot.old)
         let after = inside ? self.new?.linkWithin(spot.new) : self.new?.link(at: spot.new)
@@ -317,7 +323,7 @@ extension Comparison {
         }
     }
 
-    /// Whether two links lead to the same type by the same key, also if the collection was moved or the key renamed.
+    /// Whether two links lead to the same collection by the same key, apart from stated moves and renames.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey
@@ -330,19 +336,22 @@ extension Comparison {
 }
 
 extension CollectionSchema {
-    /// Returns the link that starts from a place: from a field, or from the elements or values of one.
+    /// Returns the link whose keys are at `path`: in a field, or in the elements or values of a field; `nil` if there
+    /// is none.
     func link(at path: SchemaPath) -> Relationship? {
         if let link = link(from: path), keyPath(of: link) == path { return link }
         guard let last = path.steps.last, last == .elements || last == .values else { return nil }
         return link(from: SchemaPath(path.steps.dropLast())).flatMap { keyPath(of: $0) == path ? $0 : nil }
     }
 
-    /// Returns the link that starts from a place or from the elements or values there.
+    /// Returns the link whose keys are at `path`, or in the elements or values there; `nil` if there is none.
     func linkWithin(_ path: SchemaPath) -> Relationship? {
         link(at: path) ?? link(at: path.appending(.elements)) ?? link(at: path.appending(.values))
     }
 
-    /// Returns the place of a link's keys; for a collection of keys most exports name only the field.
+    /// Returns the path of a link's keys.
+    ///
+    /// For a collection of keys, most exports name only the field that holds it.
     func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }

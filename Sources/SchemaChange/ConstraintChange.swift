@@ -26,7 +26,7 @@ struct ConstraintChange {
         if letsInLess { tightened.append(keyword) } else { loosened.append(keyword) }
     }
 
-    /// Notes a change of a bound, which restricts more if it is new or moves inwards.
+    /// Notes whether a minimum or a maximum restricts more, because it is new or has moved inwards, or restricts less.
     private mutating func bound(
         _ keyword: String, _ old: BSONValue?, _ wasExclusive: Bool, _ new: BSONValue?, _ isExclusive: Bool, least: Bool
     ) {
@@ -58,7 +58,9 @@ struct ConstraintChange {
         }
     }
 
-    /// Notes changes of keywords whose values have no order; another value counts as restricting more, as it may do so.
+    /// Notes changes of keywords whose values have no order.
+    ///
+    /// A changed value counts as restricting more, because it may do so.
     private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {
         let (before, after) = (old.otherKeywords(at: place), new.otherKeywords(at: place))
         for (name, value) in before where after[name] == nil || after[name] != value {
@@ -71,7 +73,7 @@ struct ConstraintChange {
 }
 
 extension Constraints {
-    /// Returns the keywords whose values have no order, by name.
+    /// Returns the keywords whose values have no order, each with its value.
     fileprivate func otherKeywords(at place: SourceLocation) -> [String: BSONValue] {
         var node = SchemaNode(location: place)
         node.constraints = self

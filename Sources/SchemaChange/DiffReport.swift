@@ -8,7 +8,7 @@ public struct DiffReport: Sendable {
     public var new: String
     /// The dialect by which both versions are read.
     public var dialect: Dialect
-    /// The changes, in the order of the schemas.
+    /// The changes, in the order in which the schemas list the changed parts.
     public var changes: [SchemaChange]
     /// The removals and additions that look like renames.
     public var hints: [RenameHint]
@@ -31,7 +31,7 @@ public struct DiffReport: Sendable {
         case none
     }
 
-    /// Joins the parts.
+    /// Creates a report with the hints that follow from the changes.
     public init(old: String, new: String, dialect: Dialect, changes: [SchemaChange]) {
         self.old = old
         self.new = new
@@ -74,28 +74,28 @@ public struct DiffReport: Sendable {
 public struct ChangeWeight: Hashable, Sendable {
     /// The number of documents in the collection.
     public var documents: Int
-    /// The number of documents that hold a value at the place, including null.
+    /// The number of documents that hold a value at the path of the change, including null.
     public var holding: Int
-    /// The number of documents with an object that lacks the field, or holds null there.
+    /// The number of documents with an object that lacks the changed field, or holds null there.
     public var lacking: Int
-    /// The numbers of documents that hold each type at the place, with the most frequent type first.
+    /// The number of documents that hold each type at the path of the change, with the most frequent type first.
     public var types: [TypeCount]
 
-    /// The number of documents that hold a type.
+    /// The number of documents that hold values of one type.
     public struct TypeCount: Hashable, Sendable {
         /// The type's BSON name.
         public var type: String
         /// The number of documents.
         public var documents: Int
 
-        /// Joins the two.
+        /// Creates a count from its parts.
         public init(type: String, documents: Int) {
             self.type = type
             self.documents = documents
         }
     }
 
-    /// Joins the parts.
+    /// Creates a weight from its parts.
     public init(documents: Int, holding: Int, lacking: Int, types: [TypeCount]) {
         self.documents = documents
         self.holding = holding

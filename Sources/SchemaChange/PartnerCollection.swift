@@ -9,7 +9,7 @@ public struct PartnerCollection: Hashable, Sendable {
     public var source: Namespace
     /// The partner, which holds the same documents in the new shape.
     public var target: Namespace
-    /// The places of the original that the job's steps carry over, as job files spell them.
+    /// The paths at which the partner's documents may differ from the original's, as job files spell them.
     public var places: Set<String>
     /// The state of the partner.
     public var state: State
@@ -25,7 +25,7 @@ public struct PartnerCollection: Hashable, Sendable {
         case unverified(String)
     }
 
-    /// Joins the parts.
+    /// Creates a partner from its parts.
     public init(name: String, source: Namespace, target: Namespace, places: Set<String>, state: State) {
         (self.name, self.source, self.target) = (name, source, target)
         (self.places, self.state) = (places, state)
@@ -33,13 +33,13 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change of the original is breaking or versioned, and not a removed type.
+    /// Whether a change is a breaking or versioned change of the original, but not the removal of its type.
     func isConcerned(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved
     }
 
-    /// Whether the partner's steps carry out a change, so that its documents differ from the originals by it.
+    /// Whether the partner's steps carry out a change, so that its documents have it and the original's do not.
     func carries(_ change: SchemaChange) -> Bool {
         if change.path.isRoot { return [.typeRenamed, .collectionMoved].contains(change.code) }
         return [change.oldPath, change.path].map(\.jobNames).contains { names in
@@ -88,8 +88,9 @@ extension [SchemaChange] {
         }
     }
 
-    /// Marks the changes of originals that partners carry over as served, because no document needs them as long as the
-    /// original keeps its schema.
+    /// Marks the changes of originals that verified or cut-over partners carry over as served.
+    ///
+    /// No document has to change for them as long as the original keeps its schema.
     /// - Returns: clauses that name the changes that no partner carries over, with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -102,8 +103,8 @@ extension [SchemaChange] {
         return partners.flatMap { notes(on: $0) { _ in nil } }
     }
 
-    /// Returns clauses about the changes of a partner's original that are breaking or versioned.
-    /// - Parameter carried: makes the clause about the places that the partner's steps carry over.
+    /// Returns clauses about the breaking or versioned changes of a partner's original.
+    /// - Parameter carried: makes the clause about the changes that the partner's steps carry over, from their paths.
     private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
         let concerned = filter { partner.isConcerned(by: $0) }
         guard !concerned.isEmpty else { return [] }
@@ -120,8 +121,9 @@ extension [SchemaChange] {
         ].compactMap(\.self)
     }
 
-    /// Returns the partner that lets a collection keep its schema, so that none of its documents has to change; `nil`
-    /// if it has none, or if another change is breaking or may keep documents from syncing.
+    /// Returns the partner that lets a collection keep its schema, so that none of its documents has to change.
+    /// - Returns: `nil` if the collection has no such partner, or if another of its changes is breaking or may keep
+    ///   documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in

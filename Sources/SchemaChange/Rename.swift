@@ -11,13 +11,13 @@ public struct Rename: Hashable, Sendable {
     public let old: String
     /// The name in the newer schema; for a property only its own name, without its type.
     public let new: String
-    /// The place in the file that states the rename; `nil` for the command line.
+    /// The position in the file that states the rename; `nil` for the command line.
     ///
-    /// A rename stays in its file, so it may already be done in both schemas.
+    /// A rename may stay in its file after it is done, so a rename with a location may already be done in both schemas.
     public let location: SourceLocation?
 
     /// Reads `OLD=NEW`.
-    /// - Throws: ``RenameError`` when one of the two is missing.
+    /// - Throws: ``RenameError`` when there are not exactly two names, or one of them is empty.
     public init(_ text: String, at location: SourceLocation? = nil) throws(RenameError) {
         let sides = text.split(separator: "=", omittingEmptySubsequences: false)
         guard sides.count == 2, !sides[0].isEmpty, !sides[1].isEmpty else {
@@ -33,15 +33,15 @@ public struct Rename: Hashable, Sendable {
 }
 
 extension Rename: CustomStringConvertible {
-    /// The rename as it is written.
+    /// The rename as the operator writes it.
     public var description: String { "\(old)=\(new)" }
 }
 
 /// An error for a stated rename that is malformed or does not agree with the two schemas.
 public struct RenameError: Error, Hashable, Sendable {
-    /// The rename as it was written.
+    /// The rename as the operator wrote it.
     public let rename: String
-    /// The place in the file that states the rename; `nil` for the command line.
+    /// The position in the file that states the rename; `nil` for the command line.
     public let location: SourceLocation?
     /// A message that says what is wrong with the rename, and what would be right.
     public let message: String

@@ -7,14 +7,17 @@ public struct RenameHint: Hashable, Sendable {
     public let removed: SchemaChange
     /// The addition.
     public let added: SchemaChange
-    /// The rename that the operator can state.
+    /// The rename that the operator can state, as `OLD=NEW`.
     public let rename: String
-    /// The reason why it looks like a rename.
+    /// A clause that says why the removal and the addition look like a rename.
     public let reason: String
 }
 
 extension SchemaDiff {
-    /// Returns the removals and additions that look like renames: of one type, with no other candidate on either side.
+    /// Returns the removals and additions that look like renames.
+    ///
+    /// Two properties of one object look like one if no other property with their type was removed or added there. Two
+    /// collections do if their titles or all their fields are the same, and no other collection fits.
     public static func hints(in changes: [SchemaChange]) -> [RenameHint] {
         properties(in: changes) + collections(in: changes)
     }

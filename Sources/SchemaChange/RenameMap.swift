@@ -1,20 +1,20 @@
 import BSON
 import ServerSchema
 
-/// The stated renames, resolved against two schemas.
+/// The renames that the operator states, resolved against the older and the newer schema.
 struct RenameMap {
     /// The collections that moved, from the older name to the newer.
     var collections: [Namespace: Namespace] = [:]
-    /// The renamed properties by the older collection and place, with their newer names.
+    /// The newer names of the renamed properties, by collection and path in the older schema.
     var properties: [Namespace: [SchemaPath: String]] = [:]
 
-    /// Returns the newer name of a collection of the older schema.
+    /// Returns the newer name of a collection of the older schema, which is the same if the collection did not move.
     func newName(of namespace: Namespace) -> Namespace { collections[namespace] ?? namespace }
 
     /// Returns the newer name of a field of the older schema; `nil` when it keeps its name.
     func newName(of path: SchemaPath, in namespace: Namespace) -> String? { properties[namespace]?[path] }
 
-    /// Returns the place in the newer schema of a place in the older one.
+    /// Returns the path in the newer schema of the field at a path in the older one.
     func newPath(of path: SchemaPath, in namespace: Namespace) -> SchemaPath {
         var (old, new) = (SchemaPath(), SchemaPath())
         for step in path.steps {

@@ -1,34 +1,36 @@
 import BSON
 import ServerSchema
 
-/// A type whose property a rename may name.
+/// An object type that the left side of a property's rename may begin with.
 struct RenameOwner {
-    /// The name as the operator wrote it.
+    /// The name of the type as the operator wrote it: a title or a collection.
     let name: String
-    /// The type's collection.
+    /// The collection whose documents are of the type, or contain it.
     let namespace: Namespace
-    /// The place where the type is embedded; the root for a collection's own type.
+    /// The path at which the type is embedded; the root for the type of the documents themselves.
     let path: SchemaPath
     /// The schema of the type.
     let node: SchemaNode
-    /// The names that lead from the type to the property.
+    /// The field names that lead from the type to the property.
     let names: [String]
 
-    /// Whether both are the same type, because a type that is embedded in several places is renamed in all of them.
+    /// Whether both are the same type.
+    ///
+    /// A type that is embedded at several paths is renamed at all of them.
     func isSame(as other: Self) -> Bool {
         name == other.name && path.isRoot == other.path.isRoot
     }
 }
 
 extension CollectionSchema {
-    /// A type: the collection's own, or an embedded one.
+    /// An object type: the type of a collection's documents, or a type that is embedded in them.
     struct ObjectType {
         let namespace: Namespace
         let path: SchemaPath
         let node: SchemaNode
     }
 
-    /// The collection's type, and all types that are embedded in it.
+    /// The type of the collection's documents, and all types that are embedded in them.
     var types: [ObjectType] { types(root, at: SchemaPath()) }
 
     private func types(_ node: SchemaNode, at path: SchemaPath) -> [ObjectType] {

@@ -10,7 +10,8 @@ struct RenameResolver {
     private init(old: ServerSchema, new: ServerSchema) { (self.old, self.new) = (old, new) }
 
     /// Resolves renames against two schemas.
-    /// - Throws: ``RenameError`` for a rename that names nothing, several things, or something that was not renamed.
+    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, several, or one that was not
+    ///   renamed.
     static func resolve(
         _ renames: [Rename], from old: ServerSchema, to new: ServerSchema
     ) throws(RenameError) -> RenameMap {
@@ -42,7 +43,7 @@ struct RenameResolver {
 // MARK: Types and collections
 
 extension RenameResolver {
-    /// Applies a rename of a type or a move of a collection; returns `false` when it is neither.
+    /// Applies a rename if it renames a type or moves a collection; returns `false` for a rename of a property.
     private mutating func takeType(_ rename: Rename) throws(RenameError) -> Bool {
         if let from = Namespace(rename.old), old[from] != nil, let target = Namespace(rename.new) {
             guard new[target] != nil else {
@@ -80,7 +81,7 @@ extension RenameResolver {
         map.collections[from] = target
     }
 
-    /// Checks that no two collections have become one.
+    /// Throws an error if two collections of the older schema would become one.
     private func checkCollections(_ renames: [Rename]) throws(RenameError) {
         for (from, target) in map.collections {
             let others = old.collections.map(\.namespace).filter { $0 != from && map.newName(of: $0) == target }
@@ -91,7 +92,7 @@ extension RenameResolver {
         }
     }
 
-    /// Whether a rename that a file states is already done in both schemas.
+    /// Whether a rename is stated in a file and is already done in both schemas.
     private func isPast(_ rename: Rename, _ isDone: Bool) -> Bool { rename.location != nil && isDone }
 }
 

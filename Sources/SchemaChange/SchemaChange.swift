@@ -3,36 +3,36 @@ public import ServerSchema
 
 /// One difference between two versions of a server schema, and its effect on sync.
 ///
-/// The verdicts apply to a collection that syncs; the sync configuration says whether it does.
+/// The verdicts apply to a collection that syncs. If it does not sync, no change of its schema is breaking.
 public struct SchemaChange: Hashable, Sendable {
     /// The kind of change, with its verdicts.
     public var kind: ChangeKind
     /// The collection as the newer schema names it, or the older one if the newer has none; `nil` for a change of the
     /// app as a whole.
     public var namespace: Namespace?
-    /// The place in the documents as the newer schema names it, or the older one if the newer has none; the root for a
+    /// The path in the documents as the newer schema names it, or the older one if the newer has none; the root for a
     /// change of the type itself.
     public var path: SchemaPath
     /// The collection that holds the documents before the deploy; for a moved collection its older name.
     public var oldNamespace: Namespace?
-    /// The place in the documents before the deploy, with the older names of renamed fields.
+    /// The path in the documents before the deploy, with the older names of renamed fields.
     public var oldPath: SchemaPath
-    /// The older schema at that place; `nil` when it has nothing there.
+    /// The older schema at `oldPath`; `nil` when it has nothing there.
     public var old: Side?
-    /// The newer schema at that place; `nil` when it has nothing there.
+    /// The newer schema at `path`; `nil` when it has nothing there.
     public var new: Side?
-    /// The location in the newer schema of the changed part, or of the object that lost it; `nil` when it has neither.
+    /// The position in the newer schema's file of the changed part or of the object that lost it; `nil` for neither.
     public var place: SourceLocation?
     /// The object of the newer schema that lost a field; `nil` for any other change.
     var newHolder: SchemaNode?
-    /// The partner collection that serves the change, or that the change adds while it is not ready; `nil` if none.
+    /// The partner that serves the change, or the unverified partner that the change adds; `nil` if there is none.
     public internal(set) var partner: PartnerCollection?
     /// A clause that names what changes by its fields and types, never by a value: `email becomes required`.
     public var description: String
 
     /// The effect of a change on sync.
     public enum Verdict: String, Hashable, Sendable {
-        /// Sync is terminated, and every client resets.
+        /// Sync must be terminated, and every client resets.
         case breaking
         /// The change is additive.
         case nonBreaking = "non-breaking"
@@ -42,7 +42,7 @@ public struct SchemaChange: Hashable, Sendable {
         case served
     }
 
-    /// Joins the parts.
+    /// Creates a change from its parts.
     public init(
         kind: ChangeKind, namespace: Namespace?, path: SchemaPath, oldNamespace: Namespace?, oldPath: SchemaPath,
         old: Side?, new: Side?, place: SourceLocation? = nil, description: String
@@ -66,9 +66,9 @@ public struct SchemaChange: Hashable, Sendable {
     public var client: Verdict { kind.client }
 }
 
-/// Changes are compared without `newHolder`, which `place` identifies.
+/// Changes are compared without `newHolder`, because `place` identifies it.
 extension SchemaChange {
-    /// Whether both are the same change of the same places.
+    /// Whether both are the same change at the same paths.
     public static func == (left: Self, right: Self) -> Bool {
         left.kind == right.kind && left.namespace == right.namespace && left.path == right.path
             && left.oldNamespace == right.oldNamespace && left.oldPath == right.oldPath && left.old == right.old
@@ -76,7 +76,7 @@ extension SchemaChange {
             && left.partner == right.partner
     }
 
-    /// Hashes the kind and the place.
+    /// Hashes the kind, the collection, the path and the position in the file.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind.code)
         hasher.combine(namespace)
@@ -88,7 +88,7 @@ extension SchemaChange {
 extension SchemaChange: CustomStringConvertible {}
 
 extension SchemaChange.Verdict {
-    /// The verdict as a word for people.
+    /// The verdict as the word that reports show.
     public var word: String {
         switch self {
         case .breaking: "breaking"
@@ -102,11 +102,11 @@ extension SchemaChange.Verdict {
 extension SchemaChange {
     /// The stable name of a kind of change, as reports spell it.
     ///
-    /// Open: later versions may add kinds.
+    /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// The name.
+        /// The name of the kind.
         public let rawValue: String
-        /// Wraps a name.
+        /// Creates a code from the name of a kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// An object type is new.
@@ -163,7 +163,7 @@ extension SchemaChange {
         public static let queryableAdded = Self(rawValue: "queryable-added")
         /// Clients can no longer query by a field.
         public static let queryableRemoved = Self(rawValue: "queryable-removed")
-        /// Another queryable field is indexed, or none.
+        /// Another queryable field is indexed than before, or none is, or there was none.
         public static let indexedQueryableChanged = Self(rawValue: "indexed-queryable-changed")
         /// Clients choose their documents by queries instead of partitions, or the reverse.
         public static let syncModeChanged = Self(rawValue: "sync-mode-changed")
@@ -181,27 +181,27 @@ extension SchemaChange {
 }
 
 extension SchemaChange.Code: CustomStringConvertible {
-    /// The name.
+    /// The name of the kind.
     public var description: String { rawValue }
 }
 
 extension SchemaChange {
-    /// One version of a schema at the place of a change.
+    /// The part of one version of the schema that a change affects.
     public struct Side: Sendable {
         /// The collection, as this version names it; `nil` for a change of the app as a whole.
         public var namespace: Namespace?
-        /// The place, as this version names it.
+        /// The path of the part, as this version names it.
         public var path: SchemaPath
-        /// The schema at the place; `nil` when the change is not one of a schema.
+        /// The schema of the part; `nil` for a change of the sync configuration.
         public var node: SchemaNode?
         /// Whether the surrounding object must have the field.
         public var isRequired: Bool
         /// The link of the field, or of its elements or values; `nil` when there is none.
         public var link: Relationship?
-        /// The location in the file.
+        /// The position of the part in its file.
         public var location: SourceLocation
 
-        /// Joins the parts.
+        /// Creates a side from its parts.
         public init(
             namespace: Namespace?, path: SchemaPath, node: SchemaNode?, isRequired: Bool = false,
             link: Relationship? = nil, location: SourceLocation
@@ -216,15 +216,15 @@ extension SchemaChange {
     }
 }
 
-/// Two sides are equal when they are at the same place, because a node is identified by where it was read.
+/// Two sides are equal when they are at the same position in a file, because that identifies a schema.
 extension SchemaChange.Side: Hashable {
-    /// Whether both are at the same place.
+    /// Whether both are at the same position in the file, and are used in the same way.
     public static func == (left: Self, right: Self) -> Bool {
         left.location == right.location && left.namespace == right.namespace && left.path == right.path
             && left.isRequired == right.isRequired && left.link == right.link
     }
 
-    /// Hashes the place.
+    /// Hashes the position in the file, the collection and the path.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(location)
         hasher.combine(namespace)

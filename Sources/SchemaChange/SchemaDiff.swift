@@ -20,7 +20,8 @@ public enum SchemaDiff {
 
     /// Returns the changes of the app and of all collections, with the renames that the operator states.
     /// - Parameter isVersioned: whether the app has versioned schemas, so that old clients survive some changes.
-    /// - Throws: ``RenameError`` for a rename that names nothing, several things, or something that was not renamed.
+    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, several, or one that was not
+    ///   renamed.
     public static func changes(
         from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false
     ) throws(RenameError) -> [SchemaChange] {

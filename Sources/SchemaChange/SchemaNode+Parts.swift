@@ -27,7 +27,8 @@ extension SchemaNode {
         return true
     }
 
-    /// The schemas of an array's elements: one for all, or one for each position.
+    /// The schemas of an array's elements: one for all, one for each position, or without `items` one that fits any
+    /// value.
     var elements: [SchemaNode] {
         switch items {
         case .each(let node): [node]
@@ -53,10 +54,10 @@ extension SchemaNode {
         return node
     }
 
-    /// Whether the schema admits a value of the type.
+    /// Whether the schema admits a value of the given type.
     func admits(_ type: SchemaType) -> Bool { types.isEmpty || types.contains(type) }
 
-    /// The fields with their types in words.
+    /// The types of the fields in words, by field name.
     var fieldWords: [String: String] {
         Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
     }

@@ -1,6 +1,8 @@
 package import ServerSchema
 
-/// The shape of a schema as a client sees it; schemas of different shapes are different types.
+/// The kind of value that a schema describes to a client.
+///
+/// To a client, schemas of different shapes are different types.
 package enum Shape: Hashable, Sendable {
     /// One value of one of these types, or of any type if there are none.
     case single(Set<SchemaType>)
@@ -48,7 +50,7 @@ package enum Shape: Hashable, Sendable {
         case (.list, .set), (.set, .list): .listSetChanged
         case (.single([.int]), .single([.long])), (.single([.long]), .single([.int])): .integerWidthChanged
         case (.single(let before), .single(let after)) where Self.isWidening(before, after): .numberWidened
-        // Both are objects in the documents, so there is nothing to wrap.
+        // Both are stored as objects, so the number of values does not change.
         case (.embedded, .dictionary), (.dictionary, .embedded): .propertyTypeChanged
         case _ where isCollection != other.isCollection: .cardinalityChanged
         default: .propertyTypeChanged
@@ -58,7 +60,8 @@ package enum Shape: Hashable, Sendable {
     /// Returns the kind of change when the primary key takes another shape; `nil` when both are the same.
     func idChange(to other: Shape) -> ChangeKind? { self == other ? nil : .idTypeChanged }
 
-    /// Returns the kind of change when elements of a list or a set, or values of a dictionary, take another shape.
+    /// Returns the kind of change when elements of a list or a set, or values of a dictionary, take another shape;
+    /// `nil` when both shapes are the same.
     func elementChange(to other: Shape) -> ChangeKind? {
         if case .single(let before) = self, case .single(let after) = other, before != after,
             before.subtracting([.null]) == after.subtracting([.null])

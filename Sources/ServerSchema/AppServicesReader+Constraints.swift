@@ -1,11 +1,13 @@
 internal import BSON
 internal import Patterns
 
-/// The keywords that restrict values in addition to their types. `$jsonSchema` has them too.
+/// Reads the keywords that restrict values in addition to their types, such as `minimum`.
+///
+/// `$jsonSchema` has them too.
 extension AppServicesReader {
-    /// Reads a keyword that restricts values.
-    /// - Returns: `false` when the keyword is another one, or its value restricts nothing.
-    /// - Throws: ``SchemaError`` when its value is of the wrong kind.
+    /// Reads `keyword`, if it is one that restricts values, into `node.constraints`.
+    /// - Returns: `false` if `keyword` is another one, or if its value restricts nothing, such as an empty `enum`.
+    /// - Throws: ``SchemaError`` if the keyword's value is of the wrong kind.
     mutating func readConstraint(
         _ keyword: Keyword, _ member: LocatedJSON.Member, into node: inout SchemaNode
     ) throws(SchemaError) -> Bool {
@@ -67,7 +69,9 @@ extension AppServicesReader {
 // MARK: patterns
 
 extension AppServicesReader {
-    /// Whether an expression compiles; notes one that does not, as App Services does not document the flavour it reads.
+    /// Whether a regular expression compiles; if not, adds a note.
+    ///
+    /// It is no error, because App Services does not document which syntax of regular expressions it reads.
     private mutating func isReadable(_ text: String, mode: Pattern.Mode, at location: SourceLocation) -> Bool {
         do throws(PatternError) {
             _ = try Pattern(text, mode: mode)
@@ -98,7 +102,7 @@ extension AppServicesReader {
         for entry in entries {
             patterns.append(.init(pattern: entry.name, node: try self.node(entry.value, below: .values)))
         }
-        // If one pattern cannot be read, it is unknown which fields are additional.
+        // If one pattern cannot be read, it is unknown which fields are additional, so no pattern is evaluated.
         var areReadable = true
         for entry in entries where !isReadable(entry.name, mode: .bytes, at: entry.nameLocation) { areReadable = false }
         if areReadable {

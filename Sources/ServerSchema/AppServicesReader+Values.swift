@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The values of single keywords.
+/// Reads the values of single keywords, such as a type or a list of names.
 extension AppServicesReader {
     /// Reads `bsonType` or `type`: one name, or a list of them.
     mutating func types(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> [SchemaType] {
@@ -71,7 +71,7 @@ extension AppServicesReader {
         return flag
     }
 
-    /// Refuses members that repeat a name.
+    /// Throws an error at the first member whose name an earlier member has; for lint, notes all such members.
     mutating func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
         var seen: [String: SourceLocation] = [:]
         for member in members {
@@ -96,14 +96,14 @@ extension AppServicesReader {
 }
 
 extension SchemaError {
-    /// Returns the same error with a remedy.
+    /// Returns the same error with this remedy.
     func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
 }
 
 /// Turns the JSON of a `default` into the BSON value that clients see.
 ///
-/// Plain JSON and extended JSON are understood. A plain number takes the declared numeric type, because plain JSON
-/// has only one.
+/// Plain JSON and extended JSON are understood. A plain number takes the declared numeric type, because plain JSON has
+/// only one numeric type.
 struct DefaultValue {
     /// The types that the schema declares next to the default.
     let types: [SchemaType]

@@ -1,17 +1,19 @@
 internal import BSON
 
-/// Reads schemas of the App Services dialect into the model.
+/// Reads schemas of the App Services dialect into trees of ``SchemaNode``.
 ///
 /// Source: `semantics.md` section 3 of the project's reference.
 struct AppServicesReader {
     /// The notes collected so far.
     var notes: [SchemaNote] = []
-    /// Whether a part that cannot be read is noted and left out; otherwise it ends the reading.
+    /// Whether an error in a part of a schema becomes a note, and the part is left out.
+    ///
+    /// If `false`, the error is thrown.
     var notesErrors = false
-    /// The place in the schema that is being read.
+    /// The path, from the schema's root, to the part of the schema that is being read.
     private var path: [SchemaPath.Step] = []
 
-    /// Reads one `schema.json`; returns `nil` for the placeholder `{}`.
+    /// Reads one `schema.json`; returns `nil` for `{}`, the placeholder for a collection without a schema.
     mutating func root(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode? {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "a schema must be an object, not \(json.kind)")
@@ -142,7 +144,9 @@ struct AppServicesReader {
 
 extension AppServicesReader {
     /// Notes an error in a part of the schema.
-    /// - Throws: the error itself, unless `notesErrors` is set.
+    /// - Parameter step: the step to the part with the error, from the part that is being read; `nil` for that part
+    ///   itself.
+    /// - Throws: `error` itself, unless `notesErrors` is set.
     mutating func note(_ error: SchemaError, below step: SchemaPath.Step? = nil) throws(SchemaError) {
         guard notesErrors else { throw error }
         var note = SchemaNote(error)
@@ -164,7 +168,9 @@ extension AppServicesReader {
         note(.misspeltKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" (\(hint))")
     }
 
-    /// Notes a keyword that is not evaluated; its value may be anything, because it is not read.
+    /// Notes that a keyword is not evaluated.
+    ///
+    /// The keyword's value may be anything, because it is not read.
     private mutating func noteUnevaluated(
         _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
     ) {

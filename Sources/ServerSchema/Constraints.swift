@@ -4,33 +4,36 @@ public import BSON
 ///
 /// A keyword restricts only values of its kind: `minimum` restricts numbers, `pattern` restricts strings.
 public struct Constraints: Sendable {
-    /// The least number; numbers of all four types are compared by value.
+    /// The least number that is allowed.
+    ///
+    /// Numbers of all four types are compared by value.
     public var minimum: BSONValue?
-    /// Whether the least number itself is too small.
+    /// Whether a number must be above `minimum` rather than at least `minimum`.
     public var isMinimumExclusive = false
-    /// The largest number.
+    /// The largest number that is allowed.
     public var maximum: BSONValue?
-    /// Whether the largest number itself is too large.
+    /// Whether a number must be below `maximum` rather than at most `maximum`.
     public var isMaximumExclusive = false
-    /// The number that a number must be a multiple of.
+    /// The number of which a number must be a multiple.
     public var multipleOf: BSONValue?
-    /// The least count of code points of a string.
+    /// The least number of code points in a string.
     public var minLength: Int64?
-    /// The largest count of code points of a string.
+    /// The largest number of code points in a string.
     public var maxLength: Int64?
     /// The regular expression that must match somewhere in a string.
     public var pattern: String?
     /// The values that are allowed; `nil` for any.
     public var allowedValues: [BSONValue]?
-    /// The least count of elements of an array.
+    /// The least number of elements in an array.
     public var minItems: Int64?
-    /// The largest count of elements of an array.
+    /// The largest number of elements in an array.
     public var maxItems: Int64?
-    /// The rule for the elements after those of a tuple; `nil` if they may be anything.
+    /// The rule for the elements of an array after those that `items` describes by position; `nil` if they may be
+    /// anything.
     public var additionalItems: SchemaNode.AdditionalProperties?
-    /// The least count of fields of an object.
+    /// The least number of fields in an object.
     public var minProperties: Int64?
-    /// The largest count of fields of an object.
+    /// The largest number of fields in an object.
     public var maxProperties: Int64?
     /// The schemas of fields whose names match a regular expression, in the file's order.
     public var patternProperties: [SchemaNode.PatternProperty] = []
@@ -38,10 +41,10 @@ public struct Constraints: Sendable {
     public var dependencies: [Dependency] = []
     /// The keywords that combine schemas, in the file's order.
     public var combinations: [Combination] = []
-    /// The encrypted values that are allowed; `nil` where the schema does not ask for encryption.
+    /// The demand that the value is encrypted; `nil` if the schema demands no encryption.
     public var encryption: Encryption?
 
-    /// No demands.
+    /// Creates constraints that restrict nothing.
     public init() {}
 
     /// A condition that applies when a field is present.
@@ -53,9 +56,9 @@ public struct Constraints: Sendable {
 
         /// A condition on the object that has the field.
         public enum Demand: Sendable {
-            /// These fields are present too.
+            /// The object must have these fields too.
             case fields([String])
-            /// The object that has the field fits this schema.
+            /// The object must fit this schema.
             case schema(SchemaNode)
         }
     }
@@ -73,7 +76,7 @@ public struct Constraints: Sendable {
         }
     }
 
-    /// Binary data that a client encrypted.
+    /// The demand that a value is binary data that a client encrypted.
     public struct Encryption: Sendable {
         /// The types that the value may have had before encryption; `nil` for any.
         public var types: [SchemaType]?

@@ -2,16 +2,16 @@
 ///
 /// Source: `semantics.md` sections 2.2 and 2.4 of the project's reference.
 public struct DataSource: Hashable, Sendable {
-    /// The folder that holds its collections.
+    /// The name of the folder in the app's export that holds the data source's collections.
     public var folder: String
     /// The name that links and the sync configuration use; the folder's name if the file gives none.
     public var name: String
     /// The kind of data source, such as `mongodb-atlas` or `datalake`; `nil` when the export does not say.
     public var type: String?
-    /// The place of the name; the beginning of `config.json` when the file gives none.
+    /// The position of the name in the data source's `config.json`; the file's beginning if the file gives no name.
     public var location: SourceLocation
 
-    /// Joins the parts.
+    /// Creates a data source from its parts.
     public init(folder: String, name: String, type: String? = nil, location: SourceLocation) {
         self.folder = folder
         self.name = name

@@ -1,20 +1,21 @@
-/// The values that configuration files may refer to instead of giving a text: `%(%%environment.values.KEY)`.
+/// The environment values of an app, which its configuration files refer to by `%(%%environment.values.KEY)`.
 ///
 /// Source: the App Services documentation, "Create Template Configurations with Expansions": only strings are replaced.
 struct EnvironmentValues: Sendable {
-    /// The file that holds them, as errors name it.
+    /// The path, within the app's folder, of the file that holds the values.
     let file: String
-    /// The values; `nil` when there is no such file.
+    /// The values; `nil` if the file does not exist.
     let values: LocatedJSON?
 
     private static let opening = "%(%%environment.values."
 
-    /// Whether a file's bytes can hold an expansion.
+    /// Whether a file's bytes contain the beginning of a reference to an environment value.
     static func mayOccur(in bytes: [UInt8]) -> Bool { bytes.span.contains(Array(opening.utf8)) }
 
-    /// Returns the same JSON with every expansion replaced.
+    /// Returns the same JSON with every reference replaced by its environment value.
     /// - Parameter environment: the app's values; `nil` when the file that is read belongs to no app.
-    /// - Throws: ``SchemaError`` at the string whose expansion has no value, or a value that is not a string.
+    /// - Throws: ``SchemaError`` at a string whose reference is not closed, has no value, or has a value that is not a
+    ///   string.
     static func expand(_ json: LocatedJSON, from environment: EnvironmentValues?) throws(SchemaError) -> LocatedJSON {
         var result = json
         switch json.value {
@@ -80,7 +81,7 @@ struct EnvironmentValues: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether the span contains these bytes in a row.
+    /// Whether the span contains the bytes of `needle`, one after the other.
     fileprivate func contains(_ needle: [UInt8]) -> Bool {
         guard count >= needle.count else { return false }
         return (0...(count - needle.count)).contains { start in

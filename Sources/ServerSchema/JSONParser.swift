@@ -1,6 +1,6 @@
-/// Reads JSON (RFC 8259) strictly, and records the place of each name and value.
+/// Reads JSON (RFC 8259) strictly, and records the position in the file of each name and value.
 ///
-/// Foundation's parser gives no positions, and merges names that a file holds twice.
+/// Foundation's parser gives no positions, and if an object has a name twice, it keeps only one of the two.
 package struct JSONParser {
     /// The deepest nesting of arrays and objects that is accepted.
     package static let maximumDepth = 200
@@ -92,7 +92,7 @@ package struct JSONParser {
 }
 
 extension JSONParser {
-    /// The location of the next byte.
+    /// The position in the file of the next byte.
     var here: SourceLocation { SourceLocation(file: file, line: line, column: offset - lineStart + 1) }
 
     func failure(_ message: String, at location: SourceLocation? = nil) -> SchemaError {
@@ -133,7 +133,9 @@ extension JSONParser {
         return true
     }
 
-    /// Returns whether the closing bracket follows; if a comma follows, moves past it to the next name or value.
+    /// Returns whether the closing bracket follows.
+    ///
+    /// If a comma follows, moves past it to the next name or value.
     private mutating func separatorOrEnd(_ bracket: Unicode.Scalar) throws(SchemaError) -> Bool {
         let end = here
         skipBlanks()
@@ -201,7 +203,7 @@ extension JSONParser {
         return offset - start
     }
 
-    /// Reads a string, which begins at this byte, and resolves its escapes.
+    /// Reads the string that begins at `offset`, and resolves its escapes.
     mutating func string() throws(SchemaError) -> String {
         let start = here
         offset += 1
@@ -241,7 +243,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads the scalar of a `\u` escape, including both halves of a surrogate pair.
+    /// Reads the Unicode scalar of a `\u` escape, including both halves of a surrogate pair.
     private mutating func scalar(from place: SourceLocation) throws(SchemaError) -> Character {
         var code = try fourDigits(from: place)
         if (0xD800..<0xDC00).contains(code), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) {

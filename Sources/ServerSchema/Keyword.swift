@@ -1,8 +1,8 @@
-/// A keyword that an App Services schema may hold.
+/// A keyword of schemas, in the dialect of App Services or of MongoDB.
 ///
 /// Source: `semantics.md` section 3 of the project's reference.
 enum Keyword: String, CaseIterable {
-    // Keywords that the model holds.
+    // Keywords for the title, the description, the type, and the parts of a value.
     case title, description, bsonType, type, required, properties, items, uniqueItems, additionalProperties
     case `default`
     // Keywords that restrict values in addition to their types.
@@ -16,7 +16,9 @@ enum Keyword: String, CaseIterable {
     case ref = "$ref"
     case schema = "$schema"
 
-    /// Keywords of later drafts of JSON Schema, which are not typing errors because other tools write them.
+    /// Keywords of later drafts of JSON Schema.
+    ///
+    /// Other tools write them, so they do not count as misspelt keywords.
     static let ofOtherTools: Set = [
         "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary", "contentEncoding",
         "contentMediaType", "contentSchema", "dependentRequired", "dependentSchemas", "deprecated", "examples",

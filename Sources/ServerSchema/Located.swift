@@ -1,13 +1,17 @@
-/// A tree of values with their places in a file.
+/// A value from a file with its position, and the positions of all names and values inside it.
 ///
-/// Members keep their order and may repeat.
+/// The members of an object keep their order, and a name may occur more than once.
 package struct Located<Scalar: Sendable>: Sendable {
     /// The value.
     package var value: Value
-    /// The place of the value's first byte; for a value from a server, a name that stands for a whole file.
+    /// The position of the value's first byte.
+    ///
+    /// For a value from a server, a name in place of a file's path.
     package var location: SourceLocation
 
-    /// A value; containers keep the places of their contents.
+    /// A value: a scalar, an array or an object.
+    ///
+    /// Names and values inside it carry their positions.
     package enum Value: Sendable {
         case scalar(Scalar)
         case array([Located])
@@ -18,22 +22,22 @@ package struct Located<Scalar: Sendable>: Sendable {
     package struct Member: Sendable {
         /// The name, with its escapes resolved.
         package var name: String
-        /// The place of the name, or of its opening quote.
+        /// The position of the name, or of its opening quotation mark.
         package var nameLocation: SourceLocation
         /// The value.
         package var value: Located
     }
 
-    /// The members of an object.
+    /// The members of an object; `nil` for any other value.
     package var members: [Member]? {
         if case .object(let members) = value { members } else { nil }
     }
 
-    /// The elements of an array.
+    /// The elements of an array; `nil` for any other value.
     package var elements: [Located]? {
         if case .array(let elements) = value { elements } else { nil }
     }
 
-    /// The value of the first member of that name; `nil` when there is none, or this is not an object.
+    /// The value of the first member with this name; `nil` when there is none, or this is not an object.
     package subscript(name: String) -> Located? { members?.first { $0.name == name }?.value }
 }

@@ -1,11 +1,11 @@
 package import BSON
 
-/// A BSON value with its place, for readers that need BSON's types.
+/// A BSON value with its position in a file, for readers that need BSON's types.
 package typealias LocatedBSON = Located<BSONValue>
 
 extension LocatedBSON {
     /// Wraps a value that came from a server.
-    /// - Parameter place: the place that errors and notes name, for example a collection's validator.
+    /// - Parameter place: the location that errors and notes carry, for example the name of a collection's validator.
     /// - Throws: ``BSONError`` when a nested document is damaged.
     package init(_ value: BSONValue, at place: SourceLocation) throws(BSONError) {
         location = place
@@ -24,7 +24,7 @@ extension LocatedBSON {
         }
     }
 
-    /// The value without its places.
+    /// The value without positions.
     package var bson: BSONValue {
         switch value {
         case .scalar(let value): value
@@ -33,7 +33,7 @@ extension LocatedBSON {
         }
     }
 
-    /// The text of a string.
+    /// The text of a string; `nil` for any other value.
     package var text: String? {
         if case .scalar(.string(let text)) = value { text } else { nil }
     }
@@ -55,7 +55,8 @@ extension LocatedBSON {
 extension LocatedBSON {
     /// Reads extended JSON, canonical or relaxed.
     ///
-    /// libbson reads only the wrappers. Reading the rest here keeps places and repeated names, and allows deep nesting.
+    /// libbson reads only wrappers such as `{"$oid": …}`. The rest is read here, which keeps positions and repeated
+    /// names, and allows deep nesting.
     /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or a name with a NUL.
     package init(_ json: LocatedJSON) throws(SchemaError) {
         location = json.location
@@ -97,7 +98,9 @@ extension LocatedBSON {
         return .double(Double(text) ?? .nan)
     }
 
-    /// Whether the members spell a scalar, which a leading `$` alone does not show: schemas have names such as `$id`.
+    /// Whether the members of an object spell a scalar in extended JSON.
+    ///
+    /// A leading `$` alone does not show that, because schemas have names such as `$id`.
     private static func isWrapper(_ members: [LocatedJSON.Member]) -> Bool {
         let names = members.map(\.name)
         return switch names.first {
@@ -122,7 +125,7 @@ extension LocatedBSON {
 }
 
 extension LocatedJSON {
-    /// The same value with no colon in the zone of a date, because libbson reads only the form `+0100`.
+    /// The same value without the colon in the time zone of a date, because libbson reads `+0100` but not `+01:00`.
     fileprivate var withPlainZone: LocatedJSON {
         guard let date = self["$date"]?.text, date.utf8.count > 6 else { return self }
         let zone = Array(date.utf8.suffix(6))

@@ -1,7 +1,7 @@
-/// A JSON value with its place in a file.
+/// A JSON value with its position in a file.
 package typealias LocatedJSON = Located<JSONScalar>
 
-/// A JSON value that holds no others.
+/// A JSON value that is neither an array nor an object.
 package enum JSONScalar: Sendable {
     case null
     case bool(Bool)
@@ -23,7 +23,7 @@ extension LocatedJSON {
         }
     }
 
-    /// The text of a string.
+    /// The text of a string; `nil` for any other value.
     package var text: String? {
         if case .scalar(.string(let text)) = value { text } else { nil }
     }
@@ -60,7 +60,7 @@ extension LocatedJSON {
         return flag
     }
 
-    /// The whole number, plain or in a wrapper of extended JSON; `nil` for any other value.
+    /// The value as a whole number, plain or in a wrapper of extended JSON; `nil` for any other value.
     var integer: Int? {
         if case .scalar(.number(let text)) = value { return Int(text) ?? Double(text).flatMap { Int(exactly: $0) } }
         return (self["$numberInt"] ?? self["$numberLong"])?.text.flatMap { Int($0) }

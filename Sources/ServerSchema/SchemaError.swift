@@ -2,11 +2,11 @@
 public struct SchemaError: Error, Hashable, Sendable {
     /// The kind of defect.
     ///
-    /// Open: later versions may add kinds.
+    /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// A short stable name.
         public let rawValue: String
-        /// Wraps a name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A file or folder does not exist, or cannot be read.
@@ -17,7 +17,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let notUTF8 = Self(rawValue: "not-utf8")
         /// The file's text is not JSON.
         public static let syntax = Self(rawValue: "json-syntax")
-        /// Values are nested deeper than the parser follows.
+        /// Values are nested deeper than the parser accepts.
         public static let tooDeep = Self(rawValue: "too-deep")
         /// A keyword, a field name or a list entry appears twice.
         public static let duplicate = Self(rawValue: "duplicate")
@@ -47,14 +47,14 @@ public struct SchemaError: Error, Hashable, Sendable {
 
     /// The kind of defect.
     public let code: Code
-    /// The place of the defect.
+    /// The position of the defect in the file.
     public let location: SourceLocation
     /// A clause that says what is wrong, and never holds a document's value.
     public let message: String
-    /// A clause that says what to do about it.
+    /// A clause that says what to do about the defect; `nil` if there is no advice.
     public let remedy: String?
 
-    /// Joins the parts.
+    /// Creates an error from its parts.
     public init(_ code: Code, at location: SourceLocation, _ message: String, remedy: String? = nil) {
         self.code = code
         self.location = location

@@ -9,7 +9,7 @@ struct SchemaFiles {
     private let name: FilePath
     /// Whether the path is a folder.
     let isFolder: Bool
-    /// The values that the files may refer to instead of giving a text; `nil` outside of an app.
+    /// The app's environment values, to which its files may refer; `nil` if the files belong to no app.
     var environment: EnvironmentValues?
     /// Every file that was read and that the schemas depend on, in the order of reading.
     private(set) var sources: [SchemaSource] = []
@@ -54,12 +54,12 @@ struct SchemaFiles {
         return names.filter { !$0.hasPrefix(".") }.sorted().map { relative.isEmpty ? $0 : "\(relative)/\($0)" }
     }
 
-    /// Returns the folders in a folder.
+    /// Returns the folders directly inside a folder, as paths relative to the root.
     func folders(in relative: String) throws(SchemaError) -> [String] {
         try entries(of: relative).filter { isFolder($0) }
     }
 
-    /// Reads and parses one file, and replaces expansions by the environment's values.
+    /// Reads and parses one file, and replaces references to environment values by the values.
     /// - Parameter isSource: whether the schemas depend on the file.
     mutating func json(_ relative: String, isSource: Bool = true) throws(SchemaError) -> LocatedJSON {
         let (bytes, json) = try parsed(relative)
@@ -72,7 +72,7 @@ struct SchemaFiles {
         return expanded
     }
 
-    /// Reads and parses one file without replacing expansions.
+    /// Reads and parses one file without replacing references to environment values.
     func parsed(_ relative: String) throws(SchemaError) -> (bytes: [UInt8], json: LocatedJSON) {
         let shown = location(relative).file
         let bytes = try SourceFile.bytes(of: path(relative), named: shown)

@@ -14,7 +14,7 @@ public struct SchemaNode: Sendable {
     }
     /// Whether the schema has a `properties` keyword, even an empty one.
     public var hasProperties = false
-    /// The names of the fields that must be there, in the file's order.
+    /// The names of the fields that an object must have, in the file's order.
     public var required: [String] = [] {
         didSet { requiredIndex = NameIndex(count: required.count) }
     }
@@ -28,16 +28,17 @@ public struct SchemaNode: Sendable {
     public var hasAdditionalProperties = false
     /// The value that clients see when a required field is absent.
     public var defaultValue: BSONValue?
-    /// The demands apart from types and fields.
+    /// The demands on the value apart from its types and its fields.
     ///
-    /// Most schemas have none, and they take more memory than the rest of a node. So a node stores them only once set.
+    /// Most schemas make none of these demands, which take more memory than the rest of a node. So a node allocates
+    /// memory for them only when they are set.
     public var constraints: Constraints {
         get { demands?.constraints ?? Constraints() }
         set { demands = Demands(newValue) }
     }
-    /// Keywords that the reader knows but that no rule evaluates yet, with their places.
+    /// The keywords that the reader knows but that no rule evaluates yet, with their positions in the file.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
-    /// The place where the schema begins.
+    /// The position in the file where the schema begins.
     public var location: SourceLocation
 
     private var demands: Demands?
@@ -77,7 +78,7 @@ public struct SchemaNode: Sendable {
         /// The schema of its value.
         public var node: SchemaNode
 
-        /// Names a field.
+        /// Creates a field with the schema of its value.
         public init(name: String, node: SchemaNode) {
             self.name = name
             self.node = node
@@ -94,7 +95,7 @@ public struct SchemaNode: Sendable {
 
     /// The rule for fields that `properties` does not name.
     public indirect enum AdditionalProperties: Sendable {
-        /// The fields may be anything.
+        /// The fields may have any value.
         case allowed
         /// The fields must be absent.
         case forbidden
@@ -104,7 +105,8 @@ public struct SchemaNode: Sendable {
 }
 
 extension SchemaNode {
-    /// Returns a description of the expected value that names its types.
+    /// Returns a text that names the types that a value must have, such as `list of string`.
+    /// - Parameter asRoot: whether the node is the root of a schema, which always describes an object.
     package func expectation(asRoot: Bool = false) -> String {
         if asRoot { return "object" }
         guard !types.isEmpty else { return "any value" }
@@ -126,12 +128,13 @@ extension SchemaNode {
     }
 }
 
-/// The client concept that a schema describes: `semantics.md` section 3.3 of the project's reference.
+/// The concepts of clients that a schema can describe: `semantics.md` section 3.3 of the project's reference.
 extension SchemaNode {
     /// Whether the value may be an object and nothing else.
     public var isObject: Bool { types == [.object] }
 
-    /// Whether the schema describes a dictionary: an object of any names whose values follow one schema.
+    /// Whether the schema describes a dictionary: an object with arbitrary field names, whose values all fit one
+    /// schema.
     ///
     /// The schema names no property, and has an `additionalProperties` that is not false.
     public var isDictionary: Bool {

@@ -4,14 +4,14 @@ public import BSON
 public struct SchemaNote: Hashable, Sendable {
     /// The kind of note.
     ///
-    /// Open: later versions may add kinds.
+    /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// A short stable name.
         public let rawValue: String
-        /// Wraps a name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A note without a kind of its own.
+        /// A note that no other kind fits.
         public static let general = Self(rawValue: "note")
         /// A keyword that no dialect knows.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
@@ -33,31 +33,32 @@ public struct SchemaNote: Hashable, Sendable {
         public static let otherService = Self(rawValue: "other-service")
         /// A part of a schema that cannot be read; only lint continues without it.
         public static let invalid = Self(rawValue: "schema-invalid")
-        /// A link whose field the schema does not have, or whose entry is incomplete, malformed or contradictory.
+        /// A link that starts from a field that the schema does not have, or whose entry is incomplete, malformed or
+        /// contradictory.
         public static let linkUnresolved = Self(rawValue: "link-unresolved")
     }
 
     /// The kind of note.
     public var code: Code
-    /// The place in the file.
+    /// The position in the file that the note is about.
     public var location: SourceLocation
     /// The remark, as one clause.
     public var message: String
-    /// The remedy, as one clause.
+    /// A clause that says what to do about the remark; `nil` if there is no advice.
     public var remedy: String?
     /// The collection whose schema the note concerns; `nil` when it is not known.
     public var namespace: Namespace?
-    /// The place in that schema.
+    /// The path, within the collection's schema, of the part that the note is about.
     public var path = SchemaPath()
 
-    /// Joins the parts.
+    /// Creates a note without a remedy.
     public init(_ code: Code = .general, location: SourceLocation, message: String) {
         self.code = code
         self.location = location
         self.message = message
     }
 
-    /// Notes a part of a schema that cannot be read.
+    /// Creates a note about a part of a schema that cannot be read, from the error of reading it.
     init(_ error: SchemaError) {
         self.init(.invalid, location: error.location, message: error.message)
         remedy = error.remedy

@@ -1,7 +1,9 @@
-/// A place in a schema and in the documents it describes, with array indexes and dictionary keys folded:
-/// `orders[].lines[].price`, `settings{}`.
+/// A path to a part of a schema, and to the values that it describes: `orders[].lines[].price`, `settings{}`.
+///
+/// Array indexes and dictionary keys are left out: one path leads to all elements of an array, or all values of a
+/// dictionary.
 public struct SchemaPath: Hashable, Sendable {
-    /// One step down.
+    /// One step from a value to a value inside it.
     public enum Step: Hashable, Sendable {
         /// Into a field.
         case field(String)
@@ -14,10 +16,10 @@ public struct SchemaPath: Hashable, Sendable {
     /// The steps from the root.
     public let steps: [Step]
 
-    /// Joins the steps.
+    /// Creates a path from its steps.
     public init(_ steps: [Step] = []) { self.steps = steps }
 
-    /// Whether the path is empty, so that it is the place of the documents themselves.
+    /// Whether the path has no steps, so that it means the documents themselves.
     public var isRoot: Bool { steps.isEmpty }
 
     /// The fields that the path leads through, up to the first array or dictionary.
@@ -34,7 +36,9 @@ public struct SchemaPath: Hashable, Sendable {
 }
 
 extension SchemaPath: CustomStringConvertible {
-    /// The text that reports show; a name that would read as several steps is quoted, and the root is `(root)`.
+    /// The text that reports show.
+    ///
+    /// A field name that would read as several steps is quoted, and the root is `(root)`.
     public var description: String {
         guard !isRoot else { return "(root)" }
         var text = ""
@@ -84,7 +88,7 @@ extension SchemaPath {
         self.init(steps)
     }
 
-    /// Returns the quotation mark that ends a quoted name: the first one before another step or the end.
+    /// Returns the index of the quotation mark that ends a quoted name: the first one before another step or the end.
     private static func endOfName(in text: Substring) -> Substring.Index? {
         text.indices.dropFirst().first { index in
             let next = text[text.index(after: index)...]

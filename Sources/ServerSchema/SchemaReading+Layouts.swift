@@ -1,7 +1,7 @@
 internal import BSON
 internal import SystemPackage
 
-/// The layouts of each generation of exports.
+/// Reads the folder layouts of each generation of App Services exports.
 extension SchemaReading {
     /// Reads an app, or a folder of schemas; files that have nothing to do with schemas are ignored.
     mutating func readFolder() throws(SchemaError) {
@@ -57,7 +57,8 @@ extension SchemaReading {
             let source = try dataSource(in: service)
             services.append((service, source?.name ?? files.name(of: service)))
         }
-        // Read the data source that syncs first, so that its schema is used when a collection has two.
+        // The data source that syncs comes first, so that its schema is used when another one has a schema of the same
+        // collection.
         if let first = services.firstIndex(where: { $0.name == schema.sync?.service }) { services.swapAt(0, first) }
         for service in services {
             try readDatabases(in: service.folder, service: service.name)
@@ -80,7 +81,8 @@ extension SchemaReading {
         return source
     }
 
-    /// Reads the sync configuration from the data source's `config.json`, its place before `sync/config.json` existed.
+    /// Reads the sync configuration from the data source's `config.json`, where it was before `sync/config.json`
+    /// existed.
     private mutating func readServiceSync(_ config: LocatedJSON, service: String) throws(SchemaError) {
         guard schema.sync == nil, let config = config["config"] else { return }
         if let flexible = config.present("flexible_sync") {
@@ -135,7 +137,7 @@ extension SchemaReading {
 
     private mutating func readLegacyRules(_ file: String, service: String) throws(SchemaError) {
         let json = try files.json(file, isSource: false)
-        // The rules of other services, such as those of a web service, name no collection.
+        // The rules files of other services, such as web services, name no collection.
         guard let rules = try RulesFile(json) else { return }
         if isForLint { schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json)) }
         guard rules.schema != nil, try claim(rules.namespace, for: file, service: service) else { return }

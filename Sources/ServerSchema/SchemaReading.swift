@@ -2,21 +2,25 @@ internal import BSON
 internal import FoundationEssentials
 internal import SystemPackage
 
-/// Reads a file or folder once: finds the schemas, and the collection that each belongs to.
+/// Reads a file or a folder once: finds the schemas, and the collection that each schema belongs to.
 ///
 /// Source of the layouts: `semantics.md` section 2 of the project's reference.
 struct SchemaReading {
     var files: SchemaFiles
     /// The only collection that the caller asked for; `nil` for all.
     let wanted: Namespace?
-    /// Whether the caller is lint, which needs the access rules, and all collections because links may lead to them.
+    /// Whether the caller is lint.
+    ///
+    /// Lint needs the access rules, and all collections because links may lead to them.
     let isForLint: Bool
 
     var reader = AppServicesReader()
     var schema = ServerSchema(dialect: .appServices, collections: [])
     var seen: [Namespace: SourceLocation] = [:]
     private var services: [Namespace: String] = [:]
-    /// The errors of schemas that lint could not read at all; an empty schema takes the place of each.
+    /// The errors of schemas that lint could not read at all.
+    ///
+    /// An empty schema replaces each of them in the result.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
@@ -26,7 +30,8 @@ struct SchemaReading {
         reader.notesErrors = isForLint
     }
 
-    /// Reads everything.
+    /// Reads the file or folder, and returns its schemas.
+    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable, or if there is no schema.
     mutating func run() throws(SchemaError) -> ServerSchema {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
         if let first = unread.first, unread.count == schema.collections.count { throw first.error }
@@ -40,7 +45,8 @@ struct SchemaReading {
         schema.dataSources.sort { $0.name < $1.name }
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
-        // Lint lists all misspelt keywords. Every other command refuses one, because the rule that it meant is missing.
+        // Lint lists all misspelt keywords. Every other command refuses one, because the rule that it should state is
+        // missing.
         if !isForLint, let slip = reader.notes.first(where: { $0.code == .misspeltKeyword }) {
             throw SchemaError(.unknownKeyword, at: slip.location, slip.message)
         }
@@ -51,7 +57,7 @@ struct SchemaReading {
     /// Whether this is an app whose collections have no schemas, which App Services accepts.
     private var isEmptyApp: Bool { schema.collections.isEmpty && files.isFolder && isApp }
 
-    /// Returns the dialect of all schemas.
+    /// Returns the dialect that all schemas share.
     /// - Throws: ``SchemaError`` when there are two dialects, because an app has only one.
     private func onlyDialect() throws(SchemaError) -> Dialect {
         let read = schema.collections.filter { collection in
@@ -88,7 +94,7 @@ struct SchemaReading {
         return Namespace(database: parts[2], collection: parts[3])
     }
 
-    /// Reads one schema, or one rules file with a schema and links inside.
+    /// Reads the content of one file: a validator, a schema, or a rules file that contains a schema and links.
     /// - Returns: whether the file holds a schema; `{}` does not count as one.
     @discardableResult
     mutating func read(
@@ -115,7 +121,10 @@ struct SchemaReading {
         return true
     }
 
-    /// Reads the schema in a file of a folder; for lint, a file that cannot be read is noted.
+    /// Reads the schema in a file of a folder.
+    ///
+    /// For lint, adds a note if the file cannot be read.
+    /// - Returns: whether the file holds a schema.
     mutating func readFile(
         _ file: String, of namespace: Namespace, service: String?
     ) throws(SchemaError) -> Bool {
@@ -133,7 +142,9 @@ struct SchemaReading {
         }
     }
 
-    /// Reads a part of a folder; if it fails, lint notes the error and continues without the part.
+    /// Calls `read` for a part of a folder.
+    ///
+    /// If that fails, lint notes the error and continues without the part.
     mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read(&self) } catch {
             guard files.isFolder else { throw error }
@@ -141,7 +152,9 @@ struct SchemaReading {
         }
     }
 
-    /// Refuses a name that no server accepts, because it would be written into jobs, commands and reports.
+    /// Throws an error for a name that no server accepts.
+    ///
+    /// Otherwise the name would be written into jobs, commands and reports.
     ///
     /// A space is not refused here; `lint` reports it.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {
@@ -159,7 +172,10 @@ struct SchemaReading {
                 + "neither name a NUL")
     }
 
-    /// Records that a file holds a collection's schema; returns `false` when this schema is not needed.
+    /// Records that a file holds a collection's schema.
+    /// - Returns: `false` if the schema is not needed: another data source has one, or the caller wants another
+    ///   collection.
+    /// - Throws: ``SchemaError`` if the collection has two schemas, or a name that no server accepts.
     mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
         let location = files.location(file)
         try checkName(namespace, at: location)
@@ -203,7 +219,7 @@ struct SchemaReading {
 }
 
 extension SchemaReading {
-    /// Whether a file of an app was found.
+    /// Whether the app's name was read, or any file that the schemas depend on.
     private var isApp: Bool { schema.appName != nil || !files.sources.isEmpty }
 
     /// Returns the error that says why no schema was found.

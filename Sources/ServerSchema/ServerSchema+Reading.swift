@@ -10,7 +10,8 @@ extension ServerSchema {
     /// Files that have nothing to do with schemas are ignored.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
-    ///   - namespace: the collection that a single file covers; of a folder, only that collection is read.
+    ///   - namespace: the collection that a single file covers. Of a folder, only this collection is returned as read;
+    ///     the others are neighbours.
     ///   - name: the path that errors and locations carry, if it differs from `path`.
     /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func read(
@@ -29,7 +30,7 @@ extension ServerSchema {
         return schema
     }
 
-    /// Reads everything that lint examines: also the access rules, and every collection of an app.
+    /// Reads everything that lint examines: also the access rules, and always every collection of an app.
     /// - Parameters:
     ///   - name: the path that errors and locations carry, if it differs from `path`.
     ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.
@@ -71,6 +72,6 @@ extension ServerSchema {
         return schema
     }
 
-    /// The schema of one collection; `nil` when none covers it.
+    /// The schema of one collection; `nil` when the collection has none.
     public subscript(namespace: Namespace) -> CollectionSchema? { collections.first { $0.namespace == namespace } }
 }

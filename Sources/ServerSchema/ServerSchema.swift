@@ -10,21 +10,21 @@ public enum Dialect: String, Hashable, Sendable {
 
 /// The schema of one collection.
 public struct CollectionSchema: Sendable {
-    /// The collection that it covers.
+    /// The collection that the schema covers.
     public var namespace: Namespace
     /// The schema that each document must fit.
     public var root: SchemaNode
     /// The dialect by which the schema was read.
     public var dialect = Dialect.appServices
-    /// The data source that holds the collection; `nil` when the schema's place does not show it.
+    /// The data source that holds the collection; `nil` when neither the schema's path nor its file names it.
     public var service: String?
-    /// The links of its documents to those of other collections.
+    /// The links from the collection's documents to other documents.
     public var relationships: [Relationship] = [] {
         didSet { links = relationships.isEmpty ? nil : LinkIndex(relationships) }
     }
     private(set) var links: LinkIndex?
 
-    /// Joins the two.
+    /// Creates the schema of a collection.
     public init(namespace: Namespace, root: SchemaNode) {
         self.namespace = namespace
         self.root = root
@@ -35,11 +35,11 @@ public struct CollectionSchema: Sendable {
 public struct ServerSchema: Sendable {
     /// The dialect of all schemas.
     public var dialect: Dialect
-    /// One entry per collection that has a schema, sorted by namespace.
+    /// The schemas, one for each collection that has one, sorted by namespace.
     public var collections: [CollectionSchema]
     /// The app's internal id, 24 hexadecimal digits, which the ledger of unsynced documents carries.
     ///
-    /// Exports rarely name it.
+    /// Exports rarely contain this id.
     public var appID: String?
     /// The app's name; `nil` when the export does not give it.
     public var appName: String?
@@ -53,30 +53,36 @@ public struct ServerSchema: Sendable {
     package var rules: [AccessRules] = []
     /// Whether a single file was read, so that nothing is known about other collections.
     package var isOneFile = false
-    /// Other collections of the app, which the caller did not ask for but which links may lead to.
+    /// The other collections of the app.
+    ///
+    /// The caller did not ask for them, but links may lead to them.
     public var neighbours: [CollectionSchema] = []
-    /// Whether `collections` and `neighbours` are all the app has, so that a DBRef to any other has no synced target.
+    /// Whether `collections` and `neighbours` are all collections of the app.
+    ///
+    /// Then a DBRef to any other collection has no synced target.
     public var isWhole = false
     /// The reader's notes on what it ignored: unknown or not yet evaluated keywords, skipped files.
     public var notes: [SchemaNote] = []
-    /// Every file that the schemas depend on, with its text, to which a job is bound.
+    /// Every file that the schemas depend on, with its text.
+    ///
+    /// A job is bound to these texts.
     public var sources: [SchemaSource] = []
 
-    /// Joins the parts.
+    /// Creates the schemas of an app or a database.
     public init(dialect: Dialect, collections: [CollectionSchema]) {
         self.dialect = dialect
         self.collections = collections
     }
 }
 
-/// A schema file that was read.
+/// A file that the schemas depend on, as it was read.
 public struct SchemaSource: Hashable, Sendable {
     /// The path below the folder that the user named; the name of a single file; the namespace of a live validator.
     public var path: String
     /// The file's text.
     public var text: String
 
-    /// Joins the two.
+    /// Creates a source from its path and its text.
     public init(path: String, text: String) {
         self.path = path
         self.text = text
@@ -84,7 +90,9 @@ public struct SchemaSource: Hashable, Sendable {
 }
 
 extension ServerSchema {
-    /// Returns the same schemas with their collections and links moved from one database to another.
+    /// Returns the same schemas with their collections and links moved from the database `own` to another one.
+    ///
+    /// Collections and links of other databases stay as they are.
     package func moved(from own: String, to database: String) -> ServerSchema {
         var schema = self
         for index in schema.collections.indices { schema.collections[index].move(from: own, to: database) }
@@ -105,7 +113,8 @@ extension CollectionSchema {
 }
 
 extension Namespace {
-    /// Returns the collection of the same name in another database; a collection that is not in `own` stays as it is.
+    /// Returns the collection of the same name in the database `other`; a collection that is not in `own` stays as it
+    /// is.
     package func moved(from own: String, to other: String) -> Namespace {
         database == own ? Namespace(database: other, collection: collection) : self
     }

@@ -16,7 +16,9 @@ package enum SourceFile {
         return text
     }
 
+    /// Returns the file's bytes.
     /// - Parameter name: the path that errors carry, if it differs from `path`.
+    /// - Throws: ``SchemaError`` when the file cannot be read, or has more than `limit` bytes.
     static func bytes(
         of path: String, named name: String? = nil, limit: Int = largestSize
     ) throws(SchemaError) -> [UInt8] {
@@ -34,7 +36,7 @@ package enum SourceFile {
         } catch {
             throw unreadable(name ?? path, error as? Errno)
         }
-        // Checked after reading, because a device has no size to ask for and a file may grow while it is read.
+        // The size is checked after reading, because a device reports no size, and a file may grow while it is read.
         guard bytes.count <= limit else {
             throw SchemaError(
                 .tooLarge, at: SourceLocation(whole: name ?? path),

@@ -1,20 +1,20 @@
-/// A place in a file, counted from 1.
+/// A position in a file, with lines and columns counted from 1.
 public struct SourceLocation: Hashable, Sendable {
     /// The file's path: the path that the user named, followed by the path from there.
     public var file: String
-    /// The line; 0 when the place is the whole file, or a folder.
+    /// The line; 0 when the location is the whole file, or a folder.
     public var line: Int
-    /// The column, in bytes; 0 when the place is the whole file, or a folder.
+    /// The column, in bytes; 0 when the location is the whole file, or a folder.
     public var column: Int
 
-    /// Names a place.
+    /// Creates the location of one position in a file.
     public init(file: String, line: Int, column: Int) {
         self.file = file
         self.line = line
         self.column = column
     }
 
-    /// Names a file as a whole, or a folder.
+    /// Creates the location of a file as a whole, or of a folder.
     public init(whole file: String) { self.init(file: file, line: 0, column: 0) }
 }
 

@@ -1,6 +1,6 @@
-/// Finds the word that was probably meant.
+/// Finds the known word that a misspelt word probably means.
 package enum Spelling {
-    /// Returns the candidate nearest to `word`, if it is near enough for a typing error.
+    /// Returns the candidate nearest to `word`; `nil` if none is near enough for a typing error.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let lowered = Array(word.lowercased().utf8)
         let limit = max(1, lowered.count / 3)
@@ -31,7 +31,7 @@ package enum Spelling {
         return last[right.count]
     }
 
-    /// Returns `did you mean "…"?` if a candidate is near.
+    /// Returns `did you mean "…"?` with the nearest candidate; `nil` if none is near enough for a typing error.
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }

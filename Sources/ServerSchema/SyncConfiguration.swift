@@ -17,7 +17,7 @@ public struct SyncConfiguration: Sendable {
     public enum State: String, Hashable, Sendable {
         /// Clients see every write at once.
         case enabled
-        /// No write is passed on until sync is resumed.
+        /// Sync passes on no write until it is resumed.
         case paused
         /// Sync was removed with all its metadata, and starts from scratch when it is enabled.
         case terminated
@@ -29,10 +29,10 @@ public struct SyncConfiguration: Sendable {
         public var field: String
         /// The type of its values.
         public var type: SchemaType
-        /// Whether a document must have the field; `nil` when only the schemas say so.
+        /// Whether a document must have the field; `nil` if the configuration leaves that to the schemas.
         public var isRequired: Bool?
 
-        /// Joins the parts.
+        /// Creates a partition key from its parts.
         public init(field: String, type: SchemaType, isRequired: Bool? = nil) {
             self.field = field
             self.type = type
@@ -54,19 +54,21 @@ public struct SyncConfiguration: Sendable {
     public var queryableFields: [String] = []
     /// The queryable fields that are indexed; one at most is allowed.
     public var indexedQueryableFields: [String] = []
-    /// Further queryable fields, by the name of a collection or of an object type.
+    /// Further queryable fields for single collections, by the name of the collection or of its object type.
     public var collectionQueryableFields: [String: [String]] = [:]
-    /// Collections that clients only write to, by the name of a collection or of an object type.
+    /// The collections that clients only write to, each given by its name or by the name of its object type.
     public var asymmetricTables: [String] = []
     /// Whether a client that was reset must not upload changes that it had not yet sent.
     public var isRecoveryDisabled = false
     /// The days after which a client that was offline is reset; `nil` for the service's default of 30.
     public var clientMaximumOfflineDays: Int?
-    /// Whether the configuration holds roles of its own; the first exports of flexible mode had no other roles.
+    /// Whether the configuration itself contains roles.
+    ///
+    /// The first exports of flexible mode had no other roles.
     public var hasRoles = false
-    /// The place where the configuration begins.
+    /// The position in the file where the configuration begins.
     public var location: SourceLocation
-    /// The places of its keys, by `key` and, for an entry of a list, `key.entry`.
+    /// The positions of the configuration's keys in the file, by `key` and, for an entry of a list, by `key.entry`.
     package var places: [String: SourceLocation] = [:]
 
     /// Creates a configuration with nothing switched on.
@@ -75,7 +77,7 @@ public struct SyncConfiguration: Sendable {
         self.location = location
     }
 
-    /// Returns the place of a key; the beginning of the configuration when the file has no such key.
+    /// Returns the position of a key; the beginning of the configuration when the file has no such key.
     package func place(of key: String) -> SourceLocation { places[key] ?? location }
 
     /// Whether a collection is one that clients only write to.
@@ -83,7 +85,7 @@ public struct SyncConfiguration: Sendable {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }
 
-    /// Whether the collection's data source is the one that syncs; `true` when either is not known.
+    /// Whether the collection's data source is the one that syncs; `true` when either data source is not known.
     public func covers(_ collection: CollectionSchema) -> Bool {
         guard let service, let own = collection.service else { return true }
         return service == own

@@ -1,12 +1,13 @@
 /// Reads the sync configuration of an app.
 ///
-/// Source: `semantics.md` sections 2.3 and 2.4 of the project's reference. Keys that nothing reads may hold anything.
+/// Source: `semantics.md` sections 2.3 and 2.4 of the project's reference. Keys that no command needs may hold
+/// anything.
 struct SyncReader {
     private let json: LocatedJSON
     private var places: [String: SourceLocation] = [:]
 
-    /// Reads `sync/config.json`, or the part of a service's configuration that takes its place.
-    /// - Parameter type: the mode, if another place than the key `type` gives it.
+    /// Reads `sync/config.json`, or the part of a data source's `config.json` that older exports have instead.
+    /// - Parameter type: the mode of sync; `nil` to read it from the key `type`.
     /// - Returns: `nil` when sync was never configured.
     static func configuration(_ json: LocatedJSON, type: String? = nil) throws(SchemaError) -> SyncConfiguration? {
         guard json.members != nil else {
@@ -74,7 +75,10 @@ struct SyncReader {
         return .partition(SyncConfiguration.PartitionKey(field: field, type: type, isRequired: isRequired))
     }
 
-    /// Reads the state: a Boolean in the documentation of legacy exports, a word in real ones, empty when terminated.
+    /// Reads the state of sync; `nil` when the file does not give it.
+    ///
+    /// It is a Boolean in the documentation of legacy exports and a word in real exports. An empty word means
+    /// terminated.
     private func state() throws(SchemaError) -> SyncConfiguration.State? {
         guard let state = json.present("state") else { return nil }
         if case .scalar(.bool(let isOn)) = state.value { return isOn ? .enabled : .paused }

@@ -17,12 +17,12 @@ public enum SchemaType: String, Hashable, Sendable, CaseIterable {
 
 /// A type as a schema file spells it.
 struct TypeAlias {
-    /// The type that is meant.
+    /// The type that the spelling means.
     var type: SchemaType
     /// A remark about the spelling; `nil` if there is none.
     var note: String?
 
-    /// Reads a value of `bsonType`; `nil` if it is not accepted.
+    /// Reads a value of `bsonType`; `nil` if it is not the name of a type.
     init?(bsonType text: String) {
         switch text {
         case "float": self.init(type: .double, note: "bsonType \"float\" is read as \"double\"")
@@ -37,7 +37,7 @@ struct TypeAlias {
         }
     }
 
-    /// Reads a value of `type`, the name of a JSON type; `nil` if it is not accepted.
+    /// Reads a value of `type`, the name of a JSON type; `nil` if it is not the name of such a type.
     init?(jsonType text: String) {
         switch text {
         case "object": self.init(type: .object)
@@ -55,7 +55,7 @@ struct TypeAlias {
         self.note = note
     }
 
-    /// Returns advice on what to write instead of an unknown `bsonType`.
+    /// Returns advice on what to write instead of an unknown `bsonType`; `nil` if there is none.
     static func remedy(bsonType text: String) -> String? {
         switch text.lowercased() {
         case "integer", "int32": "did you mean \"int\"?"
@@ -69,14 +69,14 @@ struct TypeAlias {
         }
     }
 
-    /// Returns advice on what to write instead of an unknown `type`.
+    /// Returns advice on what to write instead of an unknown `type`; `nil` if there is none.
     static func remedy(jsonType text: String) -> String? {
         if text == "integer" { return "write bsonType \"int\" or \"long\"" }
         if TypeAlias(bsonType: text) != nil { return "write bsonType \"\(text)\"" }
         return Spelling.hint(for: text, among: ["object", "array", "number", "boolean", "string", "null"])
     }
 
-    /// Returns advice on what to write instead of one of MongoDB's numeric type codes.
+    /// Returns advice on what to write instead of one of MongoDB's numeric type codes; `nil` if no type has the code.
     static func remedy(code text: String) -> String? {
         guard let code = Int(text), let byte = UInt8(exactly: code & 0xFF), code >= -1, code <= 0x7F else { return nil }
         let name = BSONType(rawValue: byte).description

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Mongo
 internal import Reporting
 
-/// The program: its commands, and nothing else.
+/// The program, with all its commands and the first page of its help.
 struct Shipshape: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shipshape",

@@ -5,14 +5,17 @@ package import Mongo
 package import Scanning
 import Synchronization
 
-/// The parts of a collection, for parallel connections that each process one part after the other.
+/// The parts into which a collection is divided, so that several connections can read it at the same time.
+///
+/// Each connection reads one part after the other until none is left.
 package struct CollectionParts {
     /// The filters of the parts; a document matches exactly one of them.
     package let filters: [BSONDocument]
     private let concurrency: Int
 
-    /// Cuts a collection into parts for `concurrency` connections; for one connection it stays whole.
-    /// - Throws: ``MongoError`` where the deployment cannot be reached.
+    /// Divides a collection into parts for `concurrency` connections; for one connection the whole collection is one
+    /// part.
+    /// - Throws: ``MongoError`` if the deployment cannot be reached.
     package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
         guard concurrency > 1 else {
@@ -22,15 +25,16 @@ package struct CollectionParts {
         do throws(MongoError) {
             filters = IDRange.filters(try IDRange.splitting(collection, into: concurrency * 4))
         } catch {
-            // A server that cannot draw a sample, for instance with a wrong count after a crash, can still read
-            // everything.
+            // A server that cannot draw a random sample, for instance because its document count is wrong after a
+            // crash, can still read the whole collection.
             guard !error.isTransient else { throw error }
             filters = [[:]]
         }
     }
 
-    /// Returns the combined results of `count` for all parts.
-    /// - Parameter collection: used by the calling thread; the other threads have clients of their own.
+    /// Returns the results of `count` for all parts, combined into one.
+    /// - Parameter collection: the collection on the calling thread's connection; each other thread uses a connection
+    ///   of its own.
     package func reduce<R: Sendable>(
         _ start: R, on pool: ClientPool, and collection: MongoCollection,
         _ count: @Sendable @escaping (BSONDocument, MongoCollection) throws -> R,
@@ -58,12 +62,12 @@ package struct CollectionParts {
 }
 
 extension IDRange {
-    /// Returns a filter for each of the ranges that a collection was split into; a document matches exactly one of
-    /// them.
+    /// Returns a filter for each of the ranges of `_id`s that a collection was split into; a document matches exactly
+    /// one of the filters.
     ///
-    /// If all bounds have one type, the filters use the match language, whose index bounds need no further check of the
-    /// document. It compares only values of one type, so the first filter takes everything that the others do not
-    /// match.
+    /// If all bounds have one type, the filters use the match language, because the server then need not check the
+    /// documents that it finds by the index. The match language compares only values of one type, so the first filter
+    /// also matches every `_id` of another type.
     package static func filters(_ ranges: [IDRange]) -> [BSONDocument] {
         guard ranges.count > 1 else { return ranges.map { _ in [:] } }
         let types = Set(ranges.compactMap(\.lower).map(\.comparedType))
@@ -76,12 +80,12 @@ extension IDRange {
         }
     }
 
-    /// The bounds that are set, as a document.
+    /// The bounds of the range as a document with `lower` and `upper`, without a bound that is `nil`.
     package var document: BSONDocument {
         BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
     }
 
-    /// The condition that a document's `_id` is in the range, whatever its type.
+    /// The condition that a document's `_id` is in the range, whatever the type of the `_id` is.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
@@ -93,7 +97,8 @@ extension BSONValue {
     /// The groups of types that the match language compares with each other and with no other type.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
-    /// The group of the value's type; `nil` for types, and values such as NaN, with less simple rules.
+    /// The group of the value's type; `nil` for types, and for values such as NaN, that the match language compares by
+    /// other rules.
     fileprivate var comparedType: ComparedType? {
         switch self {
         case .objectID: .objectID

@@ -8,35 +8,37 @@ package import SchemaChange
 package import ServerSchema
 import SystemPackage
 
-/// A job with its steps in the form that the server runs and its schemas in the form that the checker reads.
+/// A job that is ready to run: its steps are compiled for the server, and its schemas for the checker.
 package struct CompiledJob: Sendable {
     /// The job as its file states it.
     package private(set) var job: Job
-    /// The schema that is live; `nil` when the job names none.
+    /// The active schema; `nil` when the job names none.
     package private(set) var active: CompiledSchema?
     /// Whether documents that stop fitting the active schema are counted.
     ///
-    /// Sync keeps a ledger of them. A validator has neither ledger nor limit, because the server refuses what does not
-    /// fit.
+    /// That is so for the schema of a sync engine, which keeps a ledger of these documents. If the active schema is a
+    /// validator, there is neither a ledger nor a limit, because the server refuses documents that do not fit.
     package private(set) var countsHarm: Bool
-    /// The schema that the documents are made to fit; `nil` when the job names none.
+    /// The schema that the job makes the documents fit; `nil` when the job names none.
     package let next: CompiledSchema?
     /// The changes to the job's collection from the active schema to the next one; empty unless the job names both.
     package let changes: [SchemaChange]
-    /// The documents that the job covers: all of the collection, or those of a part.
+    /// The documents that the job covers: the whole collection, or the part between two `_id`s.
     package private(set) var scope = ReadScope.collection
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
-    /// The app's internal ids, which the ledger's entries carry; empty if the schemas do not name the app.
+    /// The app's internal ids, which the entries of the ledger contain; empty if the schemas do not name the app.
     package let appIDs: [String]
-    /// For each collection whose documents the job embeds, every place of the live app that links to it.
+    /// For each collection whose documents the job embeds, every field in the active schema's app that links to it;
+    /// without an active schema, in the next one.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
     /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
-    /// The phase that writes new source values over targets that the job wrote; `nil` if no step is refreshed.
+    /// The phase of a refresh, which replaces values that the job wrote with the new values of their sources; `nil` if
+    /// no step is refreshed.
     package private(set) var refreshing: Phase?
-    /// The phases, the refresh and ``countsHarm`` for the time after the deploy of the next schema; `nil` if the job
-    /// names none.
+    /// The values of ``phases``, ``refreshing`` and ``countsHarm`` after the deploy of the next schema; `nil` if the
+    /// job names no next schema.
     private var deployed: (phases: [Phase], refreshing: Phase?, countsHarm: Bool)?
 
     /// Fits the job's steps to its schemas and compiles both.
@@ -108,14 +110,14 @@ package struct CompiledJob: Sendable {
         return prepared
     }
 
-    /// Returns the job under another name, for some of its documents.
+    /// Returns the job under another name and limited to the documents of `scope`.
     package func named(_ name: String, over scope: ReadScope) -> CompiledJob {
         var named = self
         (named.job.name, named.scope) = (name, scope)
         return named
     }
 
-    /// Returns the job with a time in place of `$now`, in milliseconds since 1970.
+    /// Returns the job with `now`, in milliseconds since 1970, in place of every `$now` in its steps.
     package func settled(at now: Int64) -> CompiledJob {
         guard steps.contains(where: { $0.step.settled(at: now) != $0.step }) else { return self }
         var settled = self
@@ -146,7 +148,10 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the steps that a refresh runs again.
+    /// Returns the compiled steps of a refresh, which a later run repeats.
+    ///
+    /// `others` are the other steps of the job. They count too in the condition under which the server would alter a
+    /// document beyond the steps' changes.
     private static func refreshing(_ steps: [Job.LocatedStep], beside others: [CompiledStep]) -> [CompiledStep] {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
@@ -159,7 +164,9 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the job for a server of this version; a newer one detects more documents that it would alter: see
+    /// Returns the job for a server of this wire version.
+    ///
+    /// From MongoDB 5.0 on, the server can detect more of the documents that it would alter; see
     /// ``CompiledStep/altered(by:seeingKeys:)``.
     package func compiled(for wireVersion: Int) -> CompiledJob {
         guard wireVersion >= ServerHello.wireVersionOf50 else { return self }
@@ -184,16 +191,17 @@ package struct CompiledJob: Sendable {
     /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
-    /// Matches the documents that need the job and are locked by the sync translator.
+    /// A filter for the documents that need the job but are locked by the sync translator.
     package var isLocked: BSONDocument { scope.filter(where: whole.lockedNeeds) }
 
     /// All phases of the job joined into one.
     package var whole: Phase { Phase(joining: phases) }
 
-    /// Whether the server runs all steps.
+    /// Whether the server runs all steps, and the client computes none.
     package var isServerSide: Bool { phases.allSatisfy(\.isServerSide) }
 
-    /// The job after the deploy of the next schema: the same steps, judged by that schema.
+    /// The job as it runs after the deploy of the next schema: the same steps, judged by the next schema instead of the
+    /// active one.
     package var afterDeploy: CompiledJob {
         guard let deployed else { return self }
         var job = self
@@ -202,7 +210,7 @@ package struct CompiledJob: Sendable {
         return job
     }
 
-    /// Returns ``afterDeploy`` if operators recorded the deploy, otherwise the job itself.
+    /// Returns ``afterDeploy`` if an operator recorded the deploy of the next schema, otherwise the job itself.
     package func judged(by control: Control) -> CompiledJob { control.deployed == nil ? self : afterDeploy }
 
     /// The schema files that the job is bound to, as the state database records them.
@@ -230,7 +238,7 @@ extension ServerSchema {
 }
 
 extension CompiledJob {
-    /// Reads the schemas that a job names, by paths relative to its file, and compiles it.
+    /// Reads the schemas that a job names, by paths relative to the job file, and compiles the job.
     /// - Throws: ``JobError``, or what reading a schema throws.
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         try self.init(
@@ -240,7 +248,7 @@ extension CompiledJob {
 }
 
 extension Job {
-    /// Reads a schema that the job names, by a path relative to its file.
+    /// Reads a schema that the job names, by a path relative to the job file; returns `nil` if the path is `nil`.
     /// - Throws: what reading a schema throws.
     package func schema(at path: String?) throws -> ServerSchema? {
         guard let path else { return nil }
@@ -254,14 +262,18 @@ extension Job {
 }
 
 extension CompiledJob {
-    /// Whether the job's form proves that no document can be an obstacle to a run: the job ends, makes no document
-    /// unsyncable, and skips what it cannot change.
+    /// Whether the kinds of the job's steps alone prove that no document can be an obstacle to a run.
+    ///
+    /// This holds if the job certainly ends, makes no document unsyncable, and skips every document that it cannot
+    /// change.
     package var isSafeByForm: Bool {
         endsByConstruction && isHarmless && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
     }
 
-    /// Whether the form of the steps proves that no document needs the job after it, so that no document has to be
-    /// checked: no step is free-form, and none reads or writes what another one writes.
+    /// Whether the kinds of the steps alone prove that no document needs the job again after it.
+    ///
+    /// Then no document has to be checked for that. It holds if the server runs all steps, no step is free-form, and no
+    /// step reads or writes a field that another step writes.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)

@@ -5,14 +5,14 @@ package import Jobs
 import ServerSchema
 
 extension Job {
-    /// Every collection that the job names, with the place.
+    /// Every collection that the job names, with its location in the job file.
     private var namespaces: [(namespace: Namespace, location: SourceLocation)] {
         [(namespace, collectionLocation)]
             + steps.flatMap { step in step.step.kind.namespaces.map { ($0, step.location) } }
     }
 
-    /// Refuses a job that reads or writes the state of jobs or the ledger of unsynced documents.
-    /// - Throws: ``RunError`` with the place in the file.
+    /// Refuses a job that reads or writes the state database or the ledger of unsynced documents.
+    /// - Throws: ``RunError`` with the location in the job file.
     package func checkNamespaces(stateDatabase: String, ledger: Namespace?) throws(RunError) {
         for (namespace, location) in namespaces {
             do throws(RunError) { try namespace.check(stateDatabase: stateDatabase, ledger: ledger) } catch {
@@ -23,9 +23,9 @@ extension Job {
 }
 
 extension Namespace {
-    /// Refuses a collection that belongs to the server, to the sync service or to the state of jobs, and the ledger.
+    /// Refuses a collection of the server, of the sync service or of the state database, and the ledger.
     ///
-    /// This is the rule of every command that writes documents, whether a file, a flag or the state database names the
+    /// Every command that writes documents applies this rule, whether a file, a flag or the state database names the
     /// collection.
     /// - Throws: ``RunError`` of kind `unsupportedCollection`.
     package func check(stateDatabase: String, ledger: Namespace? = nil) throws(RunError) {
@@ -35,11 +35,12 @@ extension Namespace {
     }
 }
 
-/// A job for many databases with the same collections: read once, and compiled for each database as a job of its own.
+/// A job for many databases with the same collections; the schemas are read once, and the job is compiled for each
+/// database as a separate job.
 package struct JobInDatabases: Sendable {
-    /// The job as its file states it, for one database.
+    /// The job as its file states it, for the database that the file names.
     package let job: Job
-    /// The job for the database that the file names.
+    /// The compiled job for the database that the file names.
     package let own: CompiledJob
     private let active, next: ServerSchema?
     private let assumptions: CheckOptions
@@ -49,11 +50,12 @@ package struct JobInDatabases: Sendable {
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         (self.job, self.assumptions) = (job, assumptions)
         (active, next) = (try job.schema(at: job.activeSchema), try job.schema(at: job.nextSchema))
-        // Errors name the collections as the file does.
+        // Compiling this job first makes errors name the collections as the file does.
         own = try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 
-    /// Returns the job for one of the databases, with all collections that it names in that database.
+    /// Returns the job for one of the databases, under `name`, with all collections that it names moved to that
+    /// database.
     /// - Throws: ``JobError`` when a step and a schema do not fit together.
     package func compiled(_ name: String, for database: String) throws(JobError) -> CompiledJob {
         let own = job.namespace.database

@@ -6,7 +6,7 @@ import SchemaChange
 import ServerSchema
 
 extension CompiledJob {
-    /// Returns the notes to show before the start; the first ones state the schema changes that the job serves.
+    /// Returns the notes to show before a run; the first ones list the schema changes that the job serves.
     /// - Parameter keepsJournal: whether the job can be undone.
     package func notes(keepsJournal: Bool) -> [String] {
         var notes = changes.map { change in
@@ -38,8 +38,10 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// Refuses a job with an operator that the server does not know, with documents that undo could not remove from it,
-    /// or with more steps than one command can hold.
+    /// Refuses a job that this server cannot run or undo.
+    ///
+    /// That is a job with an operator that the server does not know, a job that creates documents that undo could not
+    /// remove from the server, or a job with more steps than fit one command.
     /// - Throws: ``RunError``, which names the step.
     package func checkServer(wireVersion: Int) throws(RunError) {
         for step in job.steps {
@@ -51,7 +53,8 @@ extension CompiledJob {
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
-            // Without the server's clock in a delete, undo could delete after the fence has ended.
+            // A delete on an older server cannot compare the fence with the server's clock, so undo could delete
+            // documents after the fence has ended.
             if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
@@ -63,7 +66,8 @@ extension CompiledJob {
         try checkSize()
     }
 
-    /// Returns notes for the operator on what an older server cannot detect in a document before it is written.
+    /// Returns notes for the operator on what an older server cannot detect in a document before the write; none for a
+    /// newer server.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [
@@ -72,9 +76,10 @@ extension CompiledJob {
         ]
     }
 
-    /// The most bytes that a job's steps may take in the survey, the longest of its commands.
+    /// The most bytes that a job's steps may have in the survey, which is the longest command of a job.
     ///
-    /// The server accepts no command of more than 16 MiB, and a router rewrites it for the shards in a longer form.
+    /// The server accepts no command of more than 16 MiB, and a router sends the command to the shards in a longer
+    /// form.
     private static let largestSurvey = 12 << 20
 
     /// Refuses steps that build on each other if the server would not accept them in one command.
@@ -94,8 +99,9 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// Returns the obstacles to the job in the documents, as lines for the operator; a step that no document needs has
-    /// none.
+    /// Returns a line for the operator for each obstacle to the job that a step found in the documents.
+    ///
+    /// A step that no document needs has no obstacles.
     package func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
             count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }

@@ -3,19 +3,20 @@ package import Jobs
 package import Mongo
 import ServerSchema
 
-/// The findings of a job's steps in the documents as they are: the counts of a dry run, without the run's state.
+/// The counts of what a job's steps find in the documents before the job runs, as a dry run shows them.
 ///
-/// It only reads the collection.
+/// Counting only reads the collection, and needs no state database.
 package struct JobSurvey: Sendable {
     /// The number of documents in the collection.
     package let documents: Int
     /// The number of documents that need any of the steps.
     package let needing: Int
-    /// The number of documents that a step applies to and cannot change, each counted once.
+    /// The number of documents that some step applies to but cannot change, each counted once; a lower bound if a
+    /// client-side step skips documents.
     package let stuck: Int
     /// The counts of each step of the job.
     package let steps: [StepCount]
-    /// For each step, the documents whose value a conversion skips, by the kind of value; empty for other steps.
+    /// For each step of the job, the documents that a conversion skips, by the kind of value; empty for other steps.
     package let unconverted: [[Unconverted]]
 
     /// The documents that a conversion skips for one kind of value.
@@ -24,7 +25,8 @@ package struct JobSurvey: Sendable {
         package let kind: ConversionLoss
         /// The number of documents with such a value.
         package let count: Int
-        /// The `_id`s of a few, with their value unless it is in elements.
+        /// The `_id`s of a few of these documents; `value` is the value, or `nil` if the step converts values inside of
+        /// arrays or dictionaries.
         package let samples: [(id: BSONValue, value: BSONValue?)]
     }
 
@@ -62,7 +64,7 @@ package struct JobSurvey: Sendable {
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }
 
-    /// Returns the number of documents that a server-side step skips for a reason that the operator has to see to.
+    /// Returns the number of documents that a server-side step skips for a reason that requires the operator's action.
     private static func stuck(_ job: CompiledJob, in collection: borrowing MongoCollection) throws(MongoError) -> Int {
         let mark = "__shipshape_stuck"
         let altered = "__shipshape_altered"

@@ -5,36 +5,40 @@ package import Jobs
 import Mongo
 import ServerSchema
 
-/// A part of a job that is written at once: steps that one update runs together, or one step that the client computes.
+/// A part of a job that is written at once: either steps that one update runs together, or one step that the client
+/// computes.
 ///
 /// A document completes a phase before it enters the next one.
 package struct Phase: Sendable {
-    /// The steps in their order; a later one sees what an earlier one wrote.
+    /// The steps in their order; a step sees what the steps before it wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps that might make a syncing document unsyncable under the active schema: all that the schema alone does
-    /// not prove harmless.
+    /// The steps that might make a syncing document unsyncable under the active schema: the schema alone does not prove
+    /// that they cannot.
     package private(set) var riskySteps: [CompiledStep]
-    /// The other steps, which leave every syncing document syncable.
+    /// The other steps: they leave every syncing document syncable.
     package private(set) var harmlessSteps: [CompiledStep]
 
-    /// The steps of each part, by their indexes: one part, unless several phases are joined.
+    /// The steps that one update runs together, as ranges of indexes in ``steps``; there is one range, unless several
+    /// phases are joined.
     package let parts: [Range<Int>]
 
-    /// The document's top-level fields that the steps may write or remove, in the order of their names' bytes.
+    /// The names of the top-level fields that the steps may write or remove, sorted by their bytes.
     package let touched: [String]
-    /// Further steps whose fields count as touched.
+    /// Further steps whose fields are included in ``touched``.
     private let beside: [CompiledStep]
     /// Whether a top-level field may be removed or moved.
     package let removesFields: Bool
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// Matches documents that need no earlier client-side step, as long as they stay as they were evaluated; `nil`
-    /// until they are evaluated.
+    /// Matches documents that the client found not to need an earlier client-side step, unless they changed after that;
+    /// `nil` until the client has evaluated documents.
     private(set) var cleared: Expression?
 
-    /// - Parameter others: further steps whose fields count as touched.
     /// Creates a phase of steps.
+    /// - Parameters:
+    ///   - others: further steps whose fields are included in ``touched``.
+    ///   - isRisky: whether a step might make a syncing document unsyncable.
     package init(_ steps: [CompiledStep], touching others: [CompiledStep] = [], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
@@ -62,8 +66,9 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase whose client-side step checks the documents that it creates in another collection against
-    /// those of the schemas that cover it.
+    /// Returns the phase with a check of the documents that its client-side step creates in another collection.
+    ///
+    /// The step checks them against those of the given schemas that cover the other collection.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
         guard var step = steps.first, let client = step.transform, let namespace = client.creates else { return self }
         let covering = schemas.compactMap { schema in
@@ -76,7 +81,8 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase with a time in place of `$now`, in milliseconds since 1970; a client-side step has none.
+    /// Returns the phase with `now`, in milliseconds since 1970, in place of every `$now`; a client-side step has no
+    /// `$now`.
     package func settled(at now: Int64) -> Phase {
         let risky = Set(riskySteps.map { $0.step.settled(at: now) })
         let settled = steps.map { step in
@@ -88,7 +94,8 @@ package struct Phase: Sendable {
         return Phase(settled, touching: beside) { risky.contains($0.step) }
     }
 
-    /// Returns the phase with another condition for whether the server would alter the document.
+    /// Returns the phase with another condition that detects whether the server would alter a document beyond the
+    /// steps' changes.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -98,7 +105,7 @@ package struct Phase: Sendable {
         return phase
     }
 
-    /// Joins several phases into one, to see what a whole job does.
+    /// Joins several phases into one, which shows what a whole job does.
     package init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
@@ -112,32 +119,36 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// Whether the values that the phase writes show which values they replaced; see ``StepKind/tellsWhatWas``.
+    /// Whether each value that the phase writes determines the value that it replaced; see ``StepKind/tellsWhatWas``.
     package var tellsWhatWas: Bool { steps.allSatisfy(\.step.kind.tellsWhatWas) }
 
-    /// Whether no step can make a document unsyncable; otherwise each chunk is judged before it is written.
+    /// Whether no step can make a document unsyncable; otherwise each chunk is judged before the write.
     package var isHarmless: Bool { riskySteps.isEmpty }
 
-    /// The condition that a document needs any of the steps, is not locked, and has completed the earlier phases.
+    /// The condition that a document needs any of the steps, is not locked by the sync translator, and has completed
+    /// the earlier phases.
     package var needs: Expression { .all([steps.need, SyncLock.isFree] + conditions) }
-    /// The condition that a document needs any of the steps and is locked.
+    /// The condition that a document needs any of the steps and is locked by the sync translator.
     var lockedNeeds: Expression { steps.need && !SyncLock.isFree }
 
     /// The update that runs all server-side steps.
     package var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }
 
-    /// The same update for documents that are known to meet ``needs``: it does not check all of that again, which would
-    /// cost as much as the update.
+    /// The same update for documents that are known to meet ``needs``.
+    ///
+    /// It does not check the whole condition again, because that would cost as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.
     package var isServerSide: Bool { steps.allSatisfy { $0.client == nil } }
 }
 
-/// Documents that an earlier phase skipped stay unchanged; otherwise a step could remove what an earlier one still has
-/// to read.
+/// The conditions that exclude documents which have not completed the earlier phases.
 ///
-/// Such a document was locked, could not be written, or came or changed after the reader had passed it.
+/// If a phase changed such a document, it could remove fields that an earlier step still has to read.
+///
+/// The earlier phase skipped it because it was locked or could not be written, or it was added or changed after the
+/// runner had read that part of the collection.
 extension Phase {
     /// A cheap condition that every document needing the phase meets; `nil` if there is none.
     package var quickNeed: BSONDocument? { steps.quickNeed }
@@ -151,10 +162,11 @@ extension Phase {
         }
     }
 
-    /// The earlier client-side steps; the server alone cannot tell whether a document needs them.
+    /// The client-side steps of the earlier phases; the server alone cannot determine whether a document needs them.
     package var earlierOfClient: [CompiledStep] { earlier.filter { $0.client != nil } }
 
-    /// Returns the phase for documents that the client has evaluated.
+    /// Returns the phase for documents that the client has evaluated, each given as a condition that it matches while
+    /// it is unchanged.
     package func clearing(_ cleared: [Expression]) -> Phase {
         var phase = self
         phase.cleared = .any([.constant(false)] + cleared)
@@ -164,7 +176,7 @@ extension Phase {
     /// The condition that a document has completed the earlier phases; `nil` if there are none.
     package var isThrough: Expression? { conditions.isEmpty ? nil : .all(conditions) }
 
-    /// The parts of ``isThrough``.
+    /// The conditions that ``isThrough`` combines; empty if there are no earlier phases.
     package var conditions: [Expression] {
         let ofClient = earlierOfClient
         return serverConditions
@@ -184,7 +196,7 @@ extension [CompiledStep] {
     /// The update for documents that are known to need one of the steps.
     package var updateOfNeeding: [BSONDocument] { count == 1 ? [self[0].soleStage] : map(\.writeStage) }
 
-    /// The names of the top-level fields that the steps touch, in the order of their bytes, each once.
+    /// The names of the top-level fields that the steps touch, sorted by their bytes, each once.
     fileprivate var touchedTopLevel: [String] {
         Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)

@@ -5,7 +5,7 @@ package import Mongo
 
 /// Evaluates a server-side phase on whole documents in the client, as the server's update would.
 package struct PhaseEvaluator: Sendable {
-    /// The steps that one update runs together.
+    /// The steps that one update runs together, compiled.
     private struct Part: Sendable {
         let needs: CompiledExpression
         let update: CompiledUpdate
@@ -14,7 +14,7 @@ package struct PhaseEvaluator: Sendable {
     private let needs: CompiledExpression
     private let parts: [Part]
 
-    /// Compiles a phase; `nil` if a step is client-side, or if an update has another form than the steps' own.
+    /// Compiles a phase; `nil` if a step is client-side, or if the client cannot evaluate the stages of an update.
     package init?(_ phase: Phase) {
         guard phase.isServerSide else { return nil }
         var parts: [Part] = []
@@ -33,8 +33,8 @@ package struct PhaseEvaluator: Sendable {
         try needs.holds(for: document)
     }
 
-    /// Returns a document as the phase would leave it, and the number of parts that change it; `nil` if it does not
-    /// need the phase.
+    /// Returns a document as the phase would leave it, and the number of ``Phase/parts`` that change it; `nil` if the
+    /// document does not need the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func change(of document: borrowing BSONView) throws(NotEvaluated) -> (after: BSONDocument, parts: Int)? {
         guard try isNeeded(by: document), let first = parts.first else { return nil }
@@ -48,8 +48,10 @@ package struct PhaseEvaluator: Sendable {
         return (after, count)
     }
 
-    /// Whether most of a few documents can be evaluated here; asking the server about each by its `_id` costs more than
-    /// having it find them.
+    /// Whether the client can evaluate at least four in five of these sample documents.
+    ///
+    /// The server has to be asked about each of the others by its `_id`, which costs more than letting the server find
+    /// the documents.
     /// - Throws: ``MongoError``.
     package func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)
@@ -62,7 +64,7 @@ package struct PhaseEvaluator: Sendable {
         return unknown * 4 <= known
     }
 
-    /// Returns a document as it is and as it would be.
+    /// Returns a document before the phase and as the phase would leave it.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     func outcome(of document: borrowing BSONView) throws(NotEvaluated) -> Preview.Outcome {
         guard let (after, parts) = try change(of: document) else {

@@ -3,20 +3,20 @@ import Evaluating
 import Jobs
 package import Mongo
 
-/// Evaluates a phase without writing: returns each document as it is and as it would be.
+/// Evaluates a phase without writing: returns each document before the phase and as the phase would leave it.
 ///
 /// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents
-/// that the client cannot, and all of them if it is far away or the collection has a collation.
+/// that the client cannot evaluate, and all documents if the server answers slowly or the collection has a collation.
 package struct Preview: ~Copyable {
-    /// One document.
+    /// A document before and after the phase.
     package struct Outcome {
-        /// The document as it is; `nil` when it does not need the phase.
+        /// The document before the phase; `nil` when the document does not need the phase.
         package var before: BSONDocument?
-        /// The document as it would be.
+        /// The document as the phase would leave it.
         package var after: BSONDocument
-        /// Whether the document would still need the phase after it.
+        /// Whether the document would need the phase again after it.
         package var isOpen: Bool
-        /// The number of parts that change the document.
+        /// The number of ``Phase/parts`` that change the document.
         package var changes: Int
     }
 
@@ -29,16 +29,18 @@ package struct Preview: ~Copyable {
     /// The `_id`s of documents that the server has to evaluate.
     private var unknown: [BSONValue] = []
     private var asked: ServerPreview?
-    /// Replaces all of these if a step is client-side.
+    /// The evaluation of a phase with a client-side step; `nil` if the server runs all steps.
+    ///
+    /// With it, the other sources of documents are not used.
     private var evaluation: Evaluation?
 
-    /// The number of `_id`s that the server is asked about at once.
+    /// The most `_id`s that the server is asked about at once.
     private static let mostUnknown = 1_000
 
-    /// The number of documents that are tried before the client evaluates all.
+    /// The number of documents on which it is tried whether the client can evaluate the phase.
     private static let sample = 20
 
-    /// Starts to read the documents of a scope.
+    /// Starts to read the documents of a scope through a phase.
     /// - Parameter onlyNeeding: whether to leave out documents that do not need the phase.
     /// - Throws: ``MongoError``.
     package init(
@@ -81,7 +83,7 @@ package struct Preview: ~Copyable {
         }
     }
 
-    /// Returns the next outcome that the client finds; `nil` at the end, and when the server has to be asked.
+    /// Returns the next outcome that the client computes; `nil` at the end, and when the server has to be asked.
     private mutating func nextRead() throws -> Outcome? {
         while let view = try documents?.next() {
             guard let evaluator else { return nil }
@@ -111,7 +113,7 @@ package struct Preview: ~Copyable {
 extension BSONDocument {
     /// Returns a copy of the value at a path; `nil` when there is none.
     ///
-    /// For a path into elements, returns the whole list or dictionary.
+    /// For a path into the elements of an array or dictionary, returns that whole array or dictionary.
     package func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
         guard case .found(let element, let place) = try path.untilElements.lookup(in: view) else { return nil }
         return try place.value(element)

@@ -5,19 +5,20 @@ package import Scanning
 
 /// The documents of a collection that a read covers.
 package enum ReadScope: Sendable {
-    /// All documents, in the order of the records, which costs half as much as a scan of the `_id`s.
+    /// All documents, in the order in which the server stores them; reading them so costs half as much as by the index
+    /// on `_id`.
     case collection
-    /// The documents of a part of a job, by the index on `_id`.
+    /// The documents of a part of a job, read by the index on `_id`.
     case part(IDRange)
-    /// A range of `_id`s, in their order.
+    /// The documents whose `_id`s are in a range, in the order of their `_id`s.
     case span(IDSpan)
-    /// Only these `_id`s, as many as fit into a command.
+    /// Only the documents with these `_id`s, which have to fit into one command.
     case ids([BSONValue])
 
-    /// The most documents in a reply.
+    /// The most documents in one reply of the server.
     package static let batch = 2_000
 
-    /// Returns the stages that select these documents.
+    /// Returns the aggregation stages that select the documents of the scope.
     /// - Parameters: the same as for ``filter(where:quick:)``.
     package func stages(where condition: Expression? = nil, quick: BSONDocument? = nil) -> [BSONDocument] {
         let filter = filter(where: condition, quick: quick)
@@ -26,10 +27,11 @@ package enum ReadScope: Sendable {
         return match
     }
 
-    /// Returns a filter for these documents.
+    /// Returns a filter for the documents of the scope.
     /// - Parameters:
-    ///   - condition: a condition that they have to meet.
-    ///   - quick: a match-language condition that every wanted document meets.
+    ///   - condition: a condition that the documents have to meet as well.
+    ///   - quick: a condition in the match language that every wanted document meets, so that the server can use an
+    ///     index.
     package func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
         var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
         var conditions = condition.map { [$0] } ?? []
@@ -43,7 +45,7 @@ package enum ReadScope: Sendable {
         return BSONDocument(filter)
     }
 
-    /// Whether it covers all documents of a job, and not only some of them.
+    /// Whether the scope covers all documents of a job, and not only a range or a list of them.
     package var isWhole: Bool {
         switch self {
         case .collection, .part: true
@@ -51,29 +53,31 @@ package enum ReadScope: Sendable {
         }
     }
 
-    /// Whether it lists the `_id`s of its documents.
+    /// Whether the scope lists the `_id`s of its documents.
     var isList: Bool { if case .ids = self { true } else { false } }
 
-    /// Returns the number of documents by the cheapest count: of a whole collection, the metadata's.
+    /// Returns the number of documents in the scope by the cheapest count; for a whole collection, it is the count of
+    /// the metadata.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {
         if case .collection = self { return try collection.estimatedCount() }
         return try collection.countDocuments(filter())
     }
 
-    /// Returns the options of a read with majority, with a comment that names its purpose in the server's log.
+    /// Returns the options of a read with the read concern "majority", with a comment that names the read's purpose in
+    /// the server's log.
     package func options(_ comment: String, _ more: KeyValuePairs<String, BSONValue> = [:]) -> BSONDocument {
         var builder = BSONBuilder()
         if case .collection = self {} else { builder.append("hint", ["_id": 1]) }
         builder.append("comment", .string("shipshape \(comment)"))
         builder.append("readConcern", ["level": "majority"])
-        // The server looks for the next documents while these are processed.
+        // With a batch size, the server finds the next documents while the client processes the current ones.
         builder.append("batchSize", .integer(Self.batch))
         for (name, value) in more { builder.append(name, value) }
         return builder.finish()
     }
 }
 
-/// A half-open range of `_id`s, over all BSON types in their order: after `after`, up to and including `through`.
+/// A range of `_id`s, in the order of all BSON types: all that follow `after`, up to and including `through`.
 package struct IDSpan: Hashable, Sendable {
     /// The last `_id` before the range; `nil` for a range from the first `_id` on.
     package let after: BSONValue?
@@ -85,8 +89,8 @@ package struct IDSpan: Hashable, Sendable {
 
     /// The condition that a document's `_id` is in the range.
     ///
-    /// It uses `$expr`, because match-language comparisons see only values of the bound's own type. The server derives
-    /// exact index bounds from it.
+    /// The condition is used in `$expr`, because comparisons in the match language only match values of the bound's own
+    /// type. The server derives exact index bounds from it.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let end = Expression.call("$lte", id, .constant(through))

@@ -2,20 +2,22 @@ import BSON
 import Jobs
 import Mongo
 
-/// Has the server evaluate a server-side phase without writing, in one aggregation.
+/// Lets the server evaluate a server-side phase without writing, in one aggregation, and returns the outcome for each
+/// document.
 struct ServerPreview: ~Copyable {
     private static let beforeMark = "__shipshape_before"
     private static let changesMark = "__shipshape_changes"
     private static let openMark = "__shipshape_open"
     private static let alteredMark = "__shipshape_altered"
 
-    /// The size from which on a document is not sent together with its outcome, because both must fit into 16 MiB.
+    /// The size in bytes above which a document is not sent together with its outcome, because the reply with both must
+    /// fit into 16 MiB.
     private static let large = 8_000_000
 
     private let collection: MongoCollection
     private var cursor: Cursor
 
-    /// Starts to read the documents of a scope.
+    /// Starts to read the documents of a scope through a phase.
     /// - Parameter onlyNeeding: whether to leave out documents that do not need the phase.
     init(_ scope: ReadScope, through phase: Phase, in collection: MongoCollection, onlyNeeding: Bool) {
         self.collection = collection
@@ -23,7 +25,7 @@ struct ServerPreview: ~Copyable {
             where: onlyNeeding ? phase.needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
-        // This is a stage of its own, because a check of the whole document has to come before the first access to a
+        // This check of the whole document is a separate stage, because it has to come before the first access to a
         // field.
         pipeline.append(["$set": [Self.alteredMark: phase.steps.alteredAlthoughNeeded.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
@@ -33,7 +35,8 @@ struct ServerPreview: ~Copyable {
         cursor = collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
     }
 
-    /// Returns the update of each part, and before it a stage that counts whether the part changes the document.
+    /// Returns the stages of the updates; if several phases are joined, a stage before each update counts whether that
+    /// update changes the document.
     private static func stages(of phase: Phase) -> [BSONDocument] {
         guard phase.parts.count > 1 else { return phase.pipeline }
         return phase.parts.flatMap { part in
@@ -52,7 +55,7 @@ struct ServerPreview: ~Copyable {
         return outcome
     }
 
-    /// Reads a single document as it is.
+    /// Reads the stored document with this `_id`; `nil` if it no longer exists.
     private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
         var cursor = collection.find(["_id": ["$eq": id]], options: ["limit": 1])
         return try cursor.nextDocument()

@@ -4,7 +4,7 @@ package import Concurrency
 package import Mongo
 import ServerSchema
 
-/// The counts of one step.
+/// The counts of the documents that one step of a job changes or skips.
 package struct StepCount: Sendable {
     /// The step in one line of text.
     package var step: String
@@ -15,31 +15,33 @@ package struct StepCount: Sendable {
 
     /// The documents that a step skips for one reason.
     package struct LeftAlone: Sendable {
-        /// The reason.
+        /// The reason, as a stable name.
         package var reason: String
-        /// Whether the operator has to see to them.
+        /// Whether the reason requires the operator's action.
         package var isTrouble: Bool
         /// The number of documents.
         package var count: Int
-        /// The `_id`s of a few.
+        /// The `_id`s of a few of these documents.
         package var samples: [BSONValue]
     }
 }
 
-/// Counts the documents that do not sync under a schema, of a collection or of a part of a job, whose runner is
-/// responsible for no others.
+/// Counts the documents that do not sync under a schema.
+///
+/// It counts in the whole collection, or in the part of a job, because the runner of a part is not responsible for
+/// other documents.
 package struct FailingCount: Sendable {
     private let schema: CompiledSchema
     private let namespace: Namespace
     private let scope: ReadScope
     private let stop: StopSignal
 
-    /// Creates a count of a schema's failing documents in a scope.
+    /// Creates a count of the documents in a scope that do not sync under a schema.
     package init(_ schema: CompiledSchema, _ namespace: Namespace, _ scope: ReadScope, stop: StopSignal) {
         (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
     }
 
-    /// Counts on several connections at once, each of which reads one part of the collection at a time.
+    /// Counts on several connections at the same time, each of which reads one part of the collection after the other.
     package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
         let collection = client.collection(namespace)
         guard case .collection = scope else {

@@ -2,21 +2,26 @@ import BSON
 import Evaluating
 import Jobs
 
-/// The findings of steps in a document as it is, evaluated by the client; no step depends on what another one writes.
+/// Finds, in the client, which steps a document needs and which steps skip it.
+///
+/// All steps are evaluated on the document before the job, so no step may depend on what another one writes.
 struct StepFinder: Sendable {
-    /// A step, and the conditions that a document is checked for.
+    /// The compiled conditions of one step.
     private struct Question: Sendable {
         let isNeeded: CompiledExpression
         let reasons: [CompiledExpression]
-        /// Whether several reasons can hold at once, and together with the need.
+        /// Whether several reasons for skipping can hold at once, and together with the need: different elements of an
+        /// array or dictionary may differ.
         let isAboutElements: Bool
     }
 
     private let questions: [Question]
-    /// Whether any step finds anything: cheaper to evaluate, and false for most documents.
+    /// Whether any step may need or skip a document; this condition is cheaper to evaluate, and false for most
+    /// documents.
     private let isAnything: CompiledExpression
 
-    /// - Parameter steps: the steps of a job, each of which can be evaluated on the document as it is.
+    /// Compiles the conditions of steps.
+    /// - Parameter steps: the steps of a job, each of which can be evaluated on the document before the job.
     init(_ steps: [CompiledStep]) {
         questions = steps.map { step in
             Question(
@@ -27,26 +32,27 @@ struct StepFinder: Sendable {
         isAnything = CompiledExpression(Self.isAnything(steps))
     }
 
-    /// Returns the condition that a step may find anything in a document.
+    /// Returns the condition that any of the steps may need or skip a document.
     static func isAnything(_ steps: [CompiledStep]) -> Expression {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).leftAlone.map(\.when) })
     }
 
-    /// The number of documents with each finding, by step: at 0 those that need the step, from 1 on those of each
-    /// reason.
+    /// The number of documents by finding.
     struct Found {
+        /// For each step, the number of documents that need it, followed by the number for each reason why it skips a
+        /// document.
         var findings: [[Int]]
-        /// The number of documents that need a step.
+        /// The number of documents that need any of the steps.
         var needing = 0
         /// The number of documents that were evaluated.
         var documents = 0
     }
 
-    /// The findings before the first document.
+    /// The counts before the first document: all 0.
     var nothing: Found { Found(findings: questions.map { Array(repeating: 0, count: $0.reasons.count + 1) }) }
 
-    /// Adds the steps' findings in a document.
-    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document; then nothing of it is counted.
+    /// Adds the steps' findings in a document to the counts.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document; then `found` is unchanged.
     func add(_ document: borrowing BSONView, to found: inout Found) throws(NotEvaluated) {
         var codes: [(step: Int, code: Int)] = []
         if try isAnything.holds(for: document) {

@@ -3,10 +3,12 @@ import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts, in one pass over the collection, what each step finds now and would find after the job.
+/// Counts, in one read of the collection, the documents that each step would change or skip, before the job and after
+/// it.
 ///
-/// If every step can be evaluated on the document as it is, the client counts with ``StepFinder``; otherwise the server
-/// counts. With client-side steps, the server counts the documents that need no step, and ``Evaluation`` the others.
+/// If every step can be evaluated on the document before the job, whatever other steps write, the client counts with
+/// ``StepFinder``; otherwise the server counts. If there are client-side steps, the server counts the documents that
+/// need no step, and ``Evaluation`` the others.
 package struct Survey {
     /// The counts of all steps.
     package struct Result {
@@ -21,6 +23,8 @@ package struct Survey {
     }
 
     /// The number of documents by finding: `r0s1c2` counts those with finding 2 of step 1 in pass 0 over the steps.
+    ///
+    /// Passes, steps and findings count from 0; ``CompiledStep/finding`` lists the findings.
     private typealias Counts = [String: Int]
 
     let job: CompiledJob
@@ -29,7 +33,8 @@ package struct Survey {
     private var scope: ReadScope
     /// A filter for the part of the collection that one aggregation counts; `nil` for the whole collection.
     private var part: BSONDocument?
-    /// Whether to evaluate also what the job would leave; otherwise ``Result/after`` equals ``Result/before``.
+    /// Whether to count also what the steps would find after the job; if not, ``Result/after`` equals
+    /// ``Result/before``, unless a step is client-side.
     private let looksAhead: Bool
 
     /// Creates a survey of a job's documents.
@@ -38,7 +43,7 @@ package struct Survey {
         scope = job.scope
     }
 
-    /// The most `_id`s that are shown for each finding.
+    /// The most `_id`s that are collected for each reason to skip documents.
     package static let samples = 5
 
     /// Counts the documents of the survey's scope.
@@ -49,7 +54,7 @@ package struct Survey {
         return try counted(result)
     }
 
-    /// Counts only these documents.
+    /// Counts only the documents with these `_id`s, one slice at a time.
     package func run(over slices: [[BSONValue]]) throws -> Result {
         try .sum(
             slices.map { ids in
@@ -59,11 +64,11 @@ package struct Survey {
             })
     }
 
-    /// Counts on several connections at once, each of which reads parts of the collection.
+    /// Counts on several connections at the same time, each of which reads one part of the collection after the other.
     ///
-    /// If ``quick`` leaves few documents, the survey uses one connection, because ranges of the index cost twice as
-    /// much as a scan.
-    /// - Parameter isDense: whether ``quick`` leaves most of the documents.
+    /// If ``quick`` matches few documents, the survey uses one connection, because reading parts of the collection by
+    /// the index costs twice as much as reading the whole collection.
+    /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
         guard case .collection = scope, looksAtOnce, quick == nil || isDense, concurrency > 1 else { return try run() }
@@ -81,7 +86,7 @@ package struct Survey {
                 }))
     }
 
-    /// Returns the result with the number of all documents, if not every document was read.
+    /// Returns the result with the number of all documents in the scope, if the survey did not read every document.
     private func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, looksAtOnce || quick != nil else { return result }
         var result = result
@@ -89,8 +94,10 @@ package struct Survey {
         return result
     }
 
-    /// Returns the counts if a cheap query shows that no step needs or skips any document; `nil` if a step may, or if
-    /// there is no such query.
+    /// Returns the counts, in which no document needs the job, if a cheap query shows that no step needs or skips any
+    /// document.
+    ///
+    /// Returns `nil` if a step may need or skip a document, or if there is no such query.
     package func nothing() throws -> Result? {
         guard let quick, job.isServerSide else { return nil }
         let first: [BSONDocument] = [["$match": .object(quick)], ["$limit": 1], ["$project": ["_id": 1]]]
@@ -99,7 +106,8 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents need the job, or how many of `ids`, if given.
+    /// Returns how many documents of the scope need the job, or if `ids` are given, how many of the documents with
+    /// these `_id`s.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
@@ -114,9 +122,9 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that every document meets that a step needs or skips; `nil` if there is none.
+    /// A cheap condition that every document meets that any step needs to change or skips; `nil` if there is none.
     ///
-    /// It holds for the whole job, because a document that no step applies to as it is stays unchanged.
+    /// One check before the job is enough, because a document that no step applies to then is changed by no step.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickConcern
@@ -127,13 +135,16 @@ package struct Survey {
 
     private var rounds: Range<Int> { 0..<(looksAhead || !job.isServerSide ? 2 : 1) }
 
-    /// The stages before the findings; without a client-side step the server counts every document.
+    /// The stages that select the documents before the steps are evaluated.
+    ///
+    /// Without a client-side step, the server counts all of these documents. With one, it counts only those that need
+    /// no step.
     private var stages: [BSONDocument] {
         let matches = [part, quick].compactMap(\.self).map { ["$match": .object($0)] as BSONDocument }
         return matches + scope.stages(where: job.isServerSide ? nil : !job.whole.needs)
     }
 
-    /// Returns the counts in the form of a report, with a few `_id`s for each finding.
+    /// Returns the counts by step, with a few `_id`s for each reason why documents are skipped.
     private func result(_ counts: Counts) throws(MongoError) -> Result {
         func count(_ name: String) -> Int { counts[name] ?? 0 }
         var before: [StepCount] = []
@@ -164,14 +175,17 @@ package struct Survey {
             before: before, after: after, needing: count(hasOneStep ? "r0s0c1" : "any"), documents: count("documents"))
     }
 
-    /// Whether every step finds in a document as it is what it would find after the steps before it; evaluating all
-    /// steps on the document as it is is several times cheaper than carrying it from step to step.
+    /// Whether every step finds the same in a document before the job as after the steps before it in the job.
+    ///
+    /// Then all steps are evaluated on the document before the job, which is several times cheaper than passing the
+    /// document from step to step.
     private var looksAtOnce: Bool {
-        // The parts of one step build on each other.
+        // If a step of the job consists of several compiled steps, these build on each other.
         rounds.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
-    /// Groups the documents by the findings of all steps, which is cheaper than a sum for each finding.
+    /// Counts the documents by grouping them by the findings of all steps, which is cheaper than a sum for each
+    /// finding.
     private func countsAtOnce() throws(MongoError) -> Counts {
         let steps = job.steps.map { $0.knowing(AlteredDocument(knownAt: "$altered")) }
         var findings: [Expression] = steps.map(\.finding)
@@ -179,7 +193,8 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // In most documents no step finds anything, and finding that out costs a third.
+        // In most documents no step finds anything, and this filter, which excludes them, costs a third of the group
+        // stage.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
@@ -187,7 +202,7 @@ package struct Survey {
         while let document = try cursor.nextDocument() {
             guard let number = document["n"]?.integer, let found = document["_id"]?.document?.values else { continue }
             counts["documents", default: 0] += number
-            // A document needs the job if it needs a step, because no step waits for what another one writes.
+            // A document needs the job if it needs any step, because no step depends on what another one writes.
             if found.prefix(job.steps.count).contains(where: { $0.integer == 1 }) {
                 counts["any", default: 0] += number
             }
@@ -204,13 +219,14 @@ package struct Survey {
         return counts
     }
 
-    /// The most documents that the server is asked about because the client could not evaluate them.
+    /// The most documents that the server is asked about because the client cannot evaluate them.
     private static let mostUntold = 10_000
 
     /// Returns the counts that the client finds while it reads the documents, at the speed of a check.
     ///
-    /// `nil` if the server has to count: only some documents are surveyed, a collation compares texts, the server is
-    /// far away, or too many documents hold what the client does not evaluate.
+    /// Returns `nil` if the server has to count: if only a list or a part of the documents is surveyed, if a step
+    /// depends on another one, if the collection has a collation or the server answers slowly, or if there are too many
+    /// documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, looksAtOnce, try collection.isNear, try !collection.hasCollation else {
             return nil
@@ -239,15 +255,16 @@ package struct Survey {
         return Dictionary(uniqueKeysWithValues: sums.map { ($0.name, $0.value.integer ?? 0) })
     }
 
-    /// The stage that evaluates once whether the server would alter a document.
+    /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
+    /// changes.
     private var askingOnce: BSONDocument {
         ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
     }
 
-    /// The field that holds whether the server would alter the document.
+    /// The field in which ``askingOnce`` stores whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps, which read ``alteredMark`` instead of evaluating it.
+    /// The steps of the job, which read ``alteredMark`` instead of evaluating the condition each time.
     private var known: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
     /// The stages that store what each step finds after the steps before it, in addition to the document's fields.
@@ -261,7 +278,7 @@ package struct Survey {
                 if step.isAboutElements {
                     pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
                 }
-                // No step looks at what the last one writes.
+                // No later step reads what the last one writes.
                 let isLast = round == rounds.last && index == job.steps.count - 1
                 if step.client == nil, !isLast { pipeline.append(step.stage) }
             }
@@ -296,7 +313,7 @@ package struct Survey {
         return try collection.aggregate(pipeline, options: options).documents().compactMap { $0["_id"] }
     }
 
-    /// A field that no document has, for the findings of each step in one pass over the steps.
+    /// The name of a field that no document has; it holds the findings of all steps in one pass over the steps.
     private func mark(_ round: Int) -> String { "__shipshape_\(round)" }
 
     private var options: BSONDocument { scope.options("survey") }
@@ -306,7 +323,7 @@ package struct Survey {
 }
 
 extension IDList {
-    /// The list in slices that fit into one command each.
+    /// The `_id`s in slices that each fit into one command.
     package var slices: [[BSONValue]] { ids.commandSlices(count: 1_000) }
 }
 
@@ -343,15 +360,16 @@ extension StepCount {
 }
 
 extension CompiledStep {
-    /// The reasons why a document is skipped, including that it is locked.
+    /// The reasons why the step skips a document, each with its condition; the last one is that the document is locked.
     package var reasons: [(reason: Reason, when: Expression)] {
         leftAlone + [(.locked, needs && !SyncLock.isFree)]
     }
 
-    /// Whether some elements of a document can need the step while others are skipped, each for its own reason.
+    /// Whether the step applies to elements of an array or dictionary; then a document can need the step for some
+    /// elements, while others are skipped, each for its own reason.
     fileprivate var isAboutElements: Bool { step.target.leadsIntoElements }
 
-    /// The numbers of all reasons that hold, from 2 on.
+    /// An array with the numbers of all of ``reasons`` that hold, counted from 2, and 0 for each other reason.
     fileprivate var reasonCodes: Expression {
         let codes = reasons.enumerated().map { index, reason in
             Expression.choose(if: reason.when, then: .constant(.integer(index + 2)), else: .constant(0)).bson
@@ -359,16 +377,17 @@ extension CompiledStep {
         return Expression(.array(of: codes))
     }
 
-    /// The reasons why a document is skipped, in the order of ``reasons``.
+    /// The reasons why the step skips a document, in the order of ``reasons``.
     var reasonNames: [Reason] { leftAloneReasons + [.locked] }
 
-    /// The bytes that the step takes in a survey of both passes: before the job, and after it.
+    /// The size in bytes of the step's stages in a survey, which evaluates the step before the job and again after it.
     var surveyByteCount: Int {
         let asked = [finding] + (isAboutElements ? [reasonCodes] : [])
         return 2 * asked.reduce(stage.bytes.count) { $0 + $1.bson.byteCount }
     }
 
-    /// The step's finding in a document as a number: 0 for nothing, 1 if it is needed, from 2 on why it is skipped.
+    /// The expression for the step's finding in a document, as a number: 0 for nothing, 1 if the document needs the
+    /// step, and from 2 on the first of ``reasons`` that holds.
     var finding: Expression {
         var branches: [BSONValue] = [["case": (needs && SyncLock.isFree).bson, "then": 1]]
         for (index, reason) in reasons.enumerated() {
@@ -379,7 +398,7 @@ extension CompiledStep {
 }
 
 extension Survey {
-    /// Adds the documents that need a step, as the server and the client evaluate them together.
+    /// Adds the counts of the documents that need a step, which the server and the client evaluate together.
     func addEvaluated(to result: inout Result) throws {
         var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
         while let outcome = try evaluation.next() {

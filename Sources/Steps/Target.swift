@@ -3,19 +3,20 @@ import JobState
 package import Mongo
 import ServerSchema
 
-/// The collection that a job writes, as the server knows it.
+/// The properties of the collection that a job writes, as the server reports them.
 package struct Target {
-    /// The collection's UUID, which changes when it is dropped and created again; `nil` if the server reports none.
+    /// The collection's UUID, which changes when the collection is dropped and created again; `nil` if the server
+    /// reports none.
     package let uuid: BSONValue?
-    /// Whether the server compares the UUID with every write.
+    /// Whether the server can compare the UUID with every write.
     package let checksUUID: Bool
     /// The size of an average document in bytes; `nil` if it is unknown.
     package let averageSize: Int?
     /// The validator that refuses writes; `nil` if no write is refused.
     package let validator: RefusingValidator?
 
-    /// Finds the collection.
-    /// - Throws: ``RunError`` when there is none of that name, or it cannot be written by a job.
+    /// Finds the collection that a job names.
+    /// - Throws: ``RunError`` when there is no collection of that name, or a job cannot write it; ``MongoError``.
     package static func find(_ namespace: Namespace, on client: borrowing Client) throws -> Target {
         let infos = try client.listCollections(of: namespace.database)
         guard let info = infos.first(where: { $0.name == namespace.collection }) else {
@@ -32,7 +33,7 @@ package struct Target {
             throw RunError(
                 .unsupportedCollection, "\(namespace) is a \(info.kind): it cannot be backfilled")
         }
-        // `collectionUUID` is known to commands since 6.0, wire version 17.
+        // Commands accept the field `collectionUUID` since MongoDB 6.0, which has wire version 17.
         let checksUUID = try client.hello().maxWireVersion >= 17
         return Target(
             uuid: info.uuid, checksUUID: checksUUID, averageSize: averageSize(namespace, on: client),
@@ -60,19 +61,20 @@ package struct Target {
     private static func averageSize(_ namespace: Namespace, on client: borrowing Client) -> Int? {
         var cursor = client.collection(namespace).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.avgObjSize"]]])
-        // Without the privilege for it, the chunk size depends on the number of documents alone.
+        // Without the privilege for `$collStats`, the size is unknown; the chunk size then depends on the number of
+        // documents alone.
         return (try? cursor.nextDocument())?["size"]?.integer
     }
 }
 
-/// A validator that refuses writes.
+/// The validator of a collection that refuses writes of documents that do not fit.
 package struct RefusingValidator {
-    /// The query that accepted documents match.
+    /// The query that a document has to match so that the server accepts its write.
     package let condition: BSONDocument
-    /// Whether a document that already does not fit may be changed.
+    /// Whether the server still accepts updates of a document that did not fit before (`validationLevel: moderate`).
     package let isModerate: Bool
 
-    /// - Returns: `nil` if the collection refuses no writes.
+    /// Reads the validator of a collection; `nil` if the collection refuses no writes.
     init?(of info: CollectionInfo) {
         let validation = info.validation
         guard validation.refuses else { return nil }

@@ -9,19 +9,21 @@ package import ServerSchema
 /// Follows the changes of every collection that a schema covers, judges each changed document, and keeps a ledger of
 /// the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas that documents are judged by, without those that no verdict counts.
+    /// The schemas by which documents are judged: those of the collections that sync, so that their failing documents
+    /// count.
     let schemas: [CompiledSchema]
-    /// The app's id in the ledger's entries; `nil` if the schema names no app.
+    /// The app's id, which each entry of the ledger contains; `nil` if the schema names no app.
     let appID: String?
-    /// The digest of the schema and the options; if it changes, the ledger is built again.
+    /// The digest of the schema and the options; if it differs from the digest of an earlier run, the ledger is built
+    /// again.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal
     let events: @Sendable (WatchEvent) -> Void
 
     /// Creates a watch; `events` is called on any of the watch's threads.
-    /// - Throws: ``WatchError`` when the ledger, or the state, is in a database of the sync engine, or the ledger is a
-    ///   collection of the schema.
+    /// - Throws: ``WatchError`` when the ledger or the state database is a database of the sync engine, or when the
+    ///   ledger is a collection of the schema.
     package init(
         _ schema: ServerSchema, options: WatchOptions, stop: StopSignal,
         events: @Sendable @escaping (WatchEvent) -> Void
@@ -42,27 +44,27 @@ package struct Watch: Sendable {
 
 /// The options of a watch.
 package struct WatchOptions: Sendable {
-    /// The options for the lease, the state database and retries.
+    /// The options for the lease, the state database and the retry policy.
     package var run = RunOptions()
-    /// The ledger, which is the only collection that the watch writes, apart from its state.
+    /// The collection of the ledger; apart from its record in the state database, the watch writes no other collection.
     package var ledger = Namespace(database: "shipshape", collection: "unsynced_documents")
     /// The assumptions about the app.
     package var assumptions = CheckOptions()
-    /// Whether documents that might not sync are recorded too.
+    /// Whether the ledger also records documents that might not sync, and not only those that certainly do not.
     package var isStrict = false
     /// The count of unsynced documents at which sync stops.
     package var limit = 100_000
-    /// The percentage of the limit from which on the watch warns.
+    /// The percentage of ``limit`` from which on the watch warns.
     package var warnsAt = 80
-    /// Whether the watch ends once it has judged everything that had happened when it began.
+    /// Whether the watch ends once it has judged all changes up to the time at which it began.
     package var endsWhenCaughtUp = false
-    /// The number of threads that read a whole collection.
+    /// The number of threads that read a collection when the whole collection is read.
     package var threads = 2
 
     /// Creates the default options.
     package init() {}
 
-    /// The count from which on the watch warns.
+    /// The count of unsynced documents from which on the watch warns.
     package var warningCount: Int { (limit * warnsAt + 99) / 100 }
 }
 
@@ -78,17 +80,17 @@ package struct WatchError: Error, CustomStringConvertible {
 package enum WatchEvent: Sendable {
     /// An event that any runner may report.
     case run(RunEvent)
-    /// A whole collection is being read, for this reason.
+    /// The watch starts to read a whole collection, for this reason.
     case reading(Namespace, reason: String)
     /// A whole collection was read: the number of documents, and how many of them do not sync.
     case wasRead(Namespace, documents: Int, failing: Int)
-    /// A collection is followed from where an earlier run stopped.
+    /// The watch follows a collection from the position at which an earlier run stopped.
     case resumed(Namespace)
-    /// Everything that had happened when the watch began is judged.
+    /// The watch has judged all changes up to the time at which it began.
     case caughtUp
     /// The ledger was counted again.
     case counted(WatchCounts)
-    /// The count has reached the percentage of the limit at which the operator wants a warning.
+    /// The count of unsynced documents has reached the percentage of the limit at which the operator wants a warning.
     case warning(WatchCounts)
 }
 
@@ -102,13 +104,13 @@ package struct WatchCounts: Sendable, Hashable {
     package var limit: Int
     /// The number of changes that the watch has judged since it began.
     package var changes: Int
-    /// The number of seconds that the ledger lags behind the deployment.
+    /// The lag of the ledger: it shows the deployment as it was this many seconds before.
     package var lag: Int
 
-    /// The number of all entries.
+    /// The number of all entries in the ledger.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
-    /// Whether both have the same values.
+    /// Whether two counts have the same values.
     package static func == (left: WatchCounts, right: WatchCounts) -> Bool {
         left.ledger == right.ledger && left.changes == right.changes && left.lag == right.lag
             && left.limit == right.limit && left.collections.elementsEqual(right.collections, by: ==)
@@ -121,10 +123,10 @@ package struct WatchCounts: Sendable, Hashable {
     }
 }
 
-/// The outcome of a watch.
+/// The outcome of a watch that has ended.
 package struct WatchOutcome: Sendable {
     /// The last counts of the ledger.
     package var counts: WatchCounts
-    /// Whether everything that had happened when the watch began was judged.
+    /// Whether the watch judged all changes up to the time at which it began.
     package var isCaughtUp: Bool
 }

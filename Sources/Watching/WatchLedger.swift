@@ -7,22 +7,23 @@ import Mongo
 import Running
 import Scanning
 
-/// The ledger that a watch keeps, in the sync engine's own form, with the path, the rule and the time in addition.
+/// The ledger that a watch keeps; its entries have the fields of the sync engine's ledger and, in addition, the path,
+/// the rule and the time.
 ///
-/// An entry's `_id` identifies its document, so that no document has two entries. Only the runner that holds the
-/// watch's lease writes.
+/// The `_id` of an entry contains the namespace and the `_id` of its document, so no document has two entries. Only the
+/// runner that holds the watch's lease writes to the ledger.
 struct WatchLedger {
     let namespace: Namespace
     let appID: String?
 
-    /// Refuses a database that only the sync engine may write.
+    /// Refuses a collection in a database that only the sync engine may write.
     static func check(_ namespace: Namespace) throws(WatchError) {
         guard namespace.database.hasPrefix(LedgerFinder.database) else { return }
         throw WatchError(
             "\(namespace) is in a database of the sync engine, where nothing else must write: name another database")
     }
 
-    /// Creates the collection and its index, unless they exist.
+    /// Creates the ledger's collection and its index, unless they exist.
     func create(under kernel: borrowing Kernel) throws {
         try kernel.retrying {
             do throws(MongoError) {
@@ -36,8 +37,9 @@ struct WatchLedger {
         }
     }
 
-    /// Returns the entry of a document that does not sync.
-    /// - Parameter pass: the read of the whole collection that found the document; `nil` for a change.
+    /// Returns the ledger's entry for a document that does not sync.
+    /// - Parameter pass: identifies the read of the whole collection that found the document; `nil` if a change was
+    ///   judged.
     func entry(_ id: BSONValue, of collection: Namespace, _ violation: Violation?, pass: ObjectID?) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", key(id, of: collection))
@@ -67,11 +69,11 @@ struct WatchLedger {
 extension WatchLedger {
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Records entries; an existing entry keeps its time.
+    /// Records entries in the ledger; an entry that exists keeps its time.
     ///
-    /// An aggregation over the watch's own record, with the fence in its filter, produces the entries, so that the
-    /// server accepts none once the lease has ended. An upsert with the fence in its filter would insert an entry
-    /// exactly then.
+    /// An aggregation over the watch's record in the state database produces the entries, and its filter contains the
+    /// fence. So the server writes no entries once the lease has ended. An upsert with the fence in its filter would
+    /// then match no entry, and insert one.
     /// - Returns: how many of the entries are new.
     @discardableResult
     func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws -> Int {
@@ -105,8 +107,8 @@ extension WatchLedger {
         return entries.count - known
     }
 
-    /// Removes the entries of documents that sync or are gone.
-    /// - Returns: how many entries there were.
+    /// Removes the entries of documents that sync or no longer exist.
+    /// - Returns: how many of the documents had an entry.
     func remove(_ ids: [BSONValue], of collection: Namespace, under kernel: inout Kernel) throws -> Int {
         let keys = ids.map { key($0, of: collection) }
         let known = try count(of: keys, under: kernel)
@@ -117,7 +119,7 @@ extension WatchLedger {
         return known
     }
 
-    /// Returns how many of these keys have an entry.
+    /// Returns how many of these `_id`s of entries exist in the ledger.
     private func count(of keys: [BSONValue], under kernel: borrowing Kernel) throws -> Int {
         try keys.commandSlices(count: 1_000).reduce(0) { sum, slice in
             sum + (try count(["_id": ["$in": .array(of: slice)]], under: kernel))
@@ -134,8 +136,9 @@ extension WatchLedger {
         return found.first?["n"]?.integer ?? 0
     }
 
-    /// Removes the entries of a collection that a read of the whole collection did not find.
-    /// - Returns: how many entries there were.
+    /// Removes the entries of a collection's documents, except those that the given read of the whole collection
+    /// recorded; all entries if `pass` is `nil`.
+    /// - Returns: how many entries were removed.
     @discardableResult
     func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {
         var filter: BSONDocument = ["ns": Self.place(collection)]
@@ -159,7 +162,7 @@ extension WatchLedger {
         }
     }
 
-    /// Returns the number of entries by collection.
+    /// Returns the number of entries in the ledger for each collection that has any.
     func counts(under kernel: borrowing Kernel) throws -> [(namespace: Namespace, count: Int)] {
         let groups = try kernel.retrying {
             try kernel.client.collection(namespace).aggregate(

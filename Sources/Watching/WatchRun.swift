@@ -8,7 +8,10 @@ import Running
 import Scanning
 
 extension Watch {
-    /// Keeps the ledger until a stop is requested, or until it has caught up if the watch ends then; blocks.
+    /// Keeps the ledger until a stop is requested or, with ``WatchOptions/endsWhenCaughtUp``, until the ledger has
+    /// caught up.
+    ///
+    /// The call blocks its thread.
     /// - Throws: ``RunError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` when a stop is
     ///   requested before the ledger is complete.
     package func run(on pool: ClientPool) throws -> WatchOutcome {
@@ -19,7 +22,7 @@ extension Watch {
     }
 }
 
-/// A running watch.
+/// The run of a watch under its lease.
 struct WatchRun: ~Copyable, FollowingRun {
     let watch: Watch
     let ledger: WatchLedger
@@ -33,7 +36,7 @@ struct WatchRun: ~Copyable, FollowingRun {
     private var isUncounted = true
     private var hasWarned = false
 
-    /// The time between two records of the places, and the least time between two counts of the ledger.
+    /// The least time between two records of the positions in the change streams, and between two counts of the ledger.
     private static let savePeriod = Duration.seconds(1)
     private static let countPeriod = Duration.seconds(5)
 
@@ -70,8 +73,9 @@ struct WatchRun: ~Copyable, FollowingRun {
         return WatchOutcome(counts: try count(held), isCaughtUp: isCaughtUp)
     }
 
-    /// Refuses a server before 5.0, which has no `$$NOW` in a delete, so that entries cannot be removed under the
-    /// lease.
+    /// Refuses a server before MongoDB 5.0.
+    ///
+    /// It has no `$$NOW` in the filter of a delete, so that no fence could protect the removal of entries.
     private func checkServer() throws {
         guard try kernel.retrying({ try kernel.client.hello().maxWireVersion }) < ServerHello.wireVersionOf50 else {
             return
@@ -85,8 +89,9 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     func close() { for collection in collections { collection.feed?.close() } }
 
-    /// Resumes where the last run stopped, and reads whole collections that it does not know or whose entries were
-    /// changed.
+    /// Resumes each collection at the position at which the last run stopped.
+    ///
+    /// A whole collection is read if no run has read it under this schema, or if another client changed its entries.
     private mutating func start() throws {
         let record = try kernel.retrying { try kernel.store.ranges.document() }
         let state = WatchState(record, digest: watch.digest)
@@ -117,7 +122,7 @@ struct WatchRun: ~Copyable, FollowingRun {
             patience: watch.options.run.retryLimit)
     }
 
-    /// Returns how many entries the ledger holds, by collection.
+    /// Returns how many entries the ledger holds for each collection.
     private func heldEntries() throws -> [Namespace: Int] {
         Self.byNamespace(try ledger.counts(under: kernel))
     }
@@ -126,8 +131,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads whole collections if another client has added or removed their entries.
-    /// - Returns: the entries that the ledger then holds, by collection.
+    /// Reads each whole collection whose entries in the ledger another client has added or removed.
+    /// - Returns: how many entries the ledger then holds for each collection.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
         let held = Self.byNamespace(counts)
@@ -140,14 +145,14 @@ struct WatchRun: ~Copyable, FollowingRun {
         return hasRead ? try ledger.counts(under: kernel) : counts
     }
 
-    /// Records the places of all collections.
+    /// Records, for all collections, the positions in the change streams from which the next run resumes.
     private mutating func save() throws {
         try kernel.renew(setting: WatchState.changes(collections, digest: watch.digest))
         (isUnsaved, savedAt) = (false, .now)
     }
 
-    /// Reports the state of the watch.
-    /// - Parameter held: the entries that the ledger holds, by collection.
+    /// Reports the counts of the ledger, and a warning once they reach the percentage of the limit.
+    /// - Parameter held: how many entries the ledger holds for each collection.
     private mutating func count(_ held: [(namespace: Namespace, count: Int)]) throws -> WatchCounts {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         let behind = collections.map { max(0, Int(now >> 32) - $0.time.seconds) }.max() ?? 0
@@ -165,7 +170,7 @@ struct WatchRun: ~Copyable, FollowingRun {
 // MARK: Changes
 
 extension WatchRun {
-    /// Judges the documents that changed in a collection.
+    /// Judges the documents of a collection that changed since the last call.
     private mutating func take(_ index: Int) throws {
         guard let feed = collections[index].feed else { return }
         let batch: ChangeFeed.Batch?
@@ -199,7 +204,7 @@ extension WatchRun {
         isUnsaved = true
     }
 
-    /// Returns the changed documents that do not sync, as they are now.
+    /// Returns the documents of the batch that do not sync, judged as they are stored now.
     private static func judge(
         _ batch: ChangeFeed.Batch, _ schema: CompiledSchema, isStrict: Bool, on client: borrowing Client
     ) throws -> [FailingID] {
@@ -225,7 +230,7 @@ extension WatchRun {
 // MARK: Reading a whole collection
 
 extension WatchRun {
-    /// Reads a whole collection, while a feed keeps its changes for afterwards.
+    /// Reads a whole collection and judges its documents, while a change feed collects the changes to judge after that.
     private mutating func read(_ index: Int, because reason: String) throws {
         let namespace = collections[index].namespace
         watch.events(.reading(namespace, reason: reason))
@@ -246,7 +251,8 @@ extension WatchRun {
             return try save()
         }
         let pass = ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
-        // This counts the watch's own writes, because another client may change the ledger at any moment.
+        // The entries that this watch adds and removes are counted here; a count of the ledger would include the
+        // changes of another client.
         var own = try heldEntries()[namespace] ?? 0
         let found = FailingQueue(isStopped: { [stop = kernel.stop] in stop.isRaised })
         let scan = CollectionScan(collections[index].schema, on: kernel.pool, options: options(tellingOf: found))
@@ -284,9 +290,9 @@ extension WatchRun {
 }
 
 extension WatchedCollection {
-    /// Returns why the ledger is unreliable for the collection, as a clause; `nil` if it holds what the watch left
-    /// there.
-    /// - Parameter held: how many entries the ledger holds, by collection.
+    /// Returns why the ledger's entries for the collection are unreliable, as a clause; `nil` if their number is the
+    /// one that the watch left.
+    /// - Parameter held: how many entries the ledger holds for each collection.
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0
         guard let entries, entries != held else { return nil }

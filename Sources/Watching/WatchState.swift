@@ -4,14 +4,16 @@ import Jobs
 import Mongo
 import ServerSchema
 
-/// The state that a watch's earlier runs left in its record in the state database.
+/// The state that earlier runs of a watch stored in the watch's record in the state database.
 struct WatchState {
-    /// The place to resume from, by collection.
+    /// The position in the change stream from which to resume, for each collection.
     private(set) var places: [Namespace: FeedPlace] = [:]
-    /// The number of entries that the watch left in the ledger, by collection; an earlier version did not record it.
+    /// The number of entries that the watch left in the ledger, for each collection; missing if an earlier version of
+    /// the program wrote the record.
     private(set) var entries: [Namespace: Int] = [:]
 
-    /// Reads a record; one that was written under another schema is ignored.
+    /// Reads the watch's record; the state is empty if the record is missing or was written under another schema or
+    /// other options.
     init(_ record: BSONDocument?, digest: String) {
         guard let record, record["schema"]?.text == digest else { return }
         for entry in record["places"]?.document?.values.compactMap(\.document) ?? [] {
@@ -23,7 +25,8 @@ struct WatchState {
         }
     }
 
-    /// Returns the changes that record the places of the collections, and how many entries each has in the ledger.
+    /// Returns the changes of the watch's record that store, for each collection, the position in its change stream and
+    /// the number of its entries in the ledger.
     static func changes(_ collections: [WatchedCollection], digest: String) -> BSONDocument {
         let entries = collections.compactMap { collection -> BSONValue? in
             guard let place = collection.place else { return nil }
@@ -33,7 +36,7 @@ struct WatchState {
         return ["schema": .string(digest), "places": ["$literal": .array(of: entries)]]
     }
 
-    /// Returns a digest of the schema and of the options by which it is read.
+    /// Returns a digest of the schema and of the options that decide which documents count as unsynced.
     static func digest(of schema: ServerSchema, _ options: WatchOptions) -> String {
         let parts = schema.sources.flatMap { [$0.path, $0.text] } + schema.collections.map(\.namespace.description)
         let assumed = "\(options.isStrict) \(options.assumptions)"

@@ -4,15 +4,16 @@ import Concurrency
 import Following
 import Synchronization
 
-/// A watched collection, and how far the watch has come in it.
+/// A collection that a watch follows, and how far the watch has come in its changes.
 struct WatchedCollection {
     let schema: CompiledSchema
     var feed: ChangeFeed?
-    /// The place where a later run resumes; `nil` until the watch follows the collection.
+    /// The position in the change stream from which a later run resumes; `nil` until the watch follows the collection.
     var place: FeedPlace?
-    /// The time up to which all changes are judged.
+    /// The time up to which the watch has judged all changes.
     var time = ClusterTime(rawValue: 0)
-    /// The number of entries that the watch has left in the ledger; `nil` until the collection is read or resumed.
+    /// The number of the collection's entries that the watch has left in the ledger; `nil` until the collection is read
+    /// or resumed.
     var entries: Int?
 
     init(schema: CompiledSchema) { self.schema = schema }
@@ -23,7 +24,7 @@ struct WatchedCollection {
 /// A document that does not sync.
 struct FailingID: Sendable {
     let id: BSONValue
-    /// The document's worst violation.
+    /// The document's worst violation; `nil` if no violation is known.
     let violation: Violation?
 
     init(id: BSONValue, _ violations: [Violation]) {
@@ -32,7 +33,7 @@ struct FailingID: Sendable {
     }
 }
 
-/// The failing documents that the threads of a scan find, queued for the thread that records them.
+/// A queue of the failing documents that the threads of a scan find, for the thread that records them in the ledger.
 final class FailingQueue: Sendable {
     private let state = Mutex<(waiting: [FailingID], count: Int)>(([], 0))
     private let isStopped: @Sendable () -> Bool
@@ -42,7 +43,7 @@ final class FailingQueue: Sendable {
 
     init(isStopped: @Sendable @escaping () -> Bool) { self.isStopped = isStopped }
 
-    /// The number of failing documents found; a document counts each time it is found.
+    /// The number of failing documents that were added to the queue; a document counts each time it is found.
     var count: Int { state.withLock { $0.count } }
 
     func add(_ found: FailingID) {

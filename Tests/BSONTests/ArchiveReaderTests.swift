@@ -36,7 +36,9 @@ import Testing
         #expect(try Reading(Self.archive(), wanted: []) == Reading([]))
     }
 
-    /// Only what is kept per collection grows with an archive, and a few gzipped bytes can hold a name of any length.
+    /// The reader keeps the names of an archive's collections in memory, so it refuses names that no server allows.
+    ///
+    /// A few gzipped bytes could otherwise contain a name of any length.
     @Test func aNameThatNoServerHasIsRefused() throws {
         let long = Namespace(database: "app", collection: String(repeating: "x", count: 2_000))
         let error = try #require(try Reading(ArchiveWriter([long]).bytes, wanted: [Self.person]).error)
@@ -46,7 +48,7 @@ import Testing
 
     @Test func theChecksumIsThatOfTheDefinition() throws {
         #expect(ArchiveWriter.checksum(Array("123456789".utf8)) == 0x995D_C9BB_DF19_39FA)
-        // Lengths around multiples of the words that the reader takes at once.
+        // The lengths are around multiples of the machine words that the reader's checksum takes at once.
         for count in 0..<40 {
             let document: BSONDocument = ["b": .binary(subtype: 0, bytes: (0..<UInt8(count)).map { $0 &* 37 })]
             var writer = ArchiveWriter([Self.person])

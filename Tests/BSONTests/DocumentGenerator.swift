@@ -8,7 +8,7 @@ struct DocumentGenerator {
 
     init(seed: UInt64) { state = seed }
 
-    /// A document of 50 to 300 bytes.
+    /// Returns a document of 50 to 300 bytes.
     mutating func smallDocument() -> BSONDocument {
         while true {
             let document = document(levels: 4)
@@ -16,7 +16,7 @@ struct DocumentGenerator {
         }
     }
 
-    /// Returns a document with at most one element more than `levels`.
+    /// Returns a document with at most `levels` + 1 elements, whose values are nested at most `levels` deep.
     mutating func document(levels: Int) -> BSONDocument {
         var builder = BSONBuilder()
         for _ in 0...below(levels + 1) { builder.append(pick(["", "a", "b", "ab", "é"]), value(levels: levels)) }

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// As bytes, the lengths of these documents are the characters that JSON begins with.
+    /// Each of these documents begins with a length whose bytes are also characters with which JSON can begin.
     @Test(arguments: [0x20, 0x5B, 0x7B, 0x0A0A, 0xBF_BBEF]) func aDocumentOfAnyLengthIsBSON(_ length: Int) throws {
         let document: BSONDocument = ["b": .binary(subtype: 0, bytes: Array(repeating: 1, count: length - 13))]
         #expect(try kind(of: document.bytes) == .bson)

@@ -27,7 +27,9 @@ import Testing
 }
 
 @Suite struct SizeTests {
-    /// A document takes four bytes for its length and one for its end; an element takes two in addition to its name.
+    /// A document takes four bytes for its length and one for its end.
+    ///
+    /// An element takes two in addition to its name and value.
     @Test(arguments: Samples.everyType) func aValueTakesWhatItTakesInADocument(_ value: BSONValue) {
         #expect(BSONDocument([("name", value)]).bytes.count == 4 + 2 + "name".utf8.count + value.byteCount + 1)
     }

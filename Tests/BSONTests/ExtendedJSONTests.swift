@@ -90,7 +90,8 @@ import Testing
             #expect(try BSONValue(extendedJSON: value.extendedJSON()) == value)
             let list: BSONDocument = ["list": [1, value]]
             let text = try list.extendedJSON()
-            // The name is left over in libbson's memory, and may happen to be the right one.
+            // libbson takes the name from memory in which an earlier name is left over, which may happen to be the
+            // right one.
             let again = try? BSONDocument(extendedJSON: text)
             #expect(again == nil || again == list)
         }
@@ -108,6 +109,6 @@ import Testing
 }
 
 extension Decimal128 {
-    /// Whether the number's own text gives the same bits again, as it does not for a coefficient that is too large.
+    /// Whether the number's text gives the same bits again; it does not if the coefficient is too large.
     fileprivate var exponentIsPlain: Bool { Decimal128(description) == self }
 }

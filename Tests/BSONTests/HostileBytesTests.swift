@@ -1,11 +1,11 @@
 import BSON
 import Testing
 
-/// Whatever the bytes are, a walk ends with an error or with every value read; it never traps, and never reads a byte
-/// outside the document.
+/// Reading arbitrary bytes as a document ends with an error or with every value read.
 ///
-/// `scripts/test-sanitized address` runs this under AddressSanitizer. Each of a thousand documents is cut at every byte
-/// in two ways, and every byte is changed in four ways. Eight slices let the cores share the work.
+/// It never traps, and never reads a byte outside the document. `scripts/test-sanitized address` runs this under
+/// AddressSanitizer. Each of a thousand documents is cut at every byte in two ways, and every byte is changed in four
+/// ways. Eight slices of the documents let the processor cores share the work.
 @Suite struct HostileBytesTests {
     static let documents = 1000
     static let slices = 8
@@ -65,11 +65,11 @@ private struct Outcome {
     var accepted = 0
     var refused = 0
 
-    /// Reads everything that the bytes hold.
+    /// Reads everything that the bytes contain as a document.
     mutating func read(_ buffer: ExactBuffer) {
         do {
             let view = try BSONView(buffer.span)
-            // Reading must not rely on validation, so both run on their own.
+            // The values are read even if the validation fails, because reading must not rely on it.
             let isValid = (try? view.validate()) != nil
             _ = view.compare(to: view)
             if isValid { _ = try? view.extendedJSON(.relaxed) }

@@ -19,7 +19,7 @@ import Testing
         try Reading(bytes, wanted: [Self.person], bufferSize: 64)
     }
 
-    /// Reads every prefix, and returns the lengths of those that raised no error.
+    /// Reads every prefix of the bytes, and returns the lengths of the prefixes that cause no error.
     private func silentCuts(_ bytes: [UInt8]) throws -> [Int] {
         #expect(try reading(bytes) == Reading(bytes, wanted: [Self.person]))
         #expect(try reading(bytes).documents == Self.documents)

@@ -1,7 +1,9 @@
 import BSON
 import Testing
 
-/// The expected results of the odd cases come from mongod 6.0.5: from `$cmp` and from the order of an index.
+/// The order of values.
+///
+/// In unusual cases, the expected result comes from mongod 6.0.5: from `$cmp`, and from an index.
 @Suite struct OrderTests {
     /// One value of each type, in mongod's order.
     static let byType: [BSONValue] = [

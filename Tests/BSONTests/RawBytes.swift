@@ -10,18 +10,18 @@ func element(_ type: UInt8, _ name: String = "x", _ value: [UInt8] = []) -> [UIn
     [type] + Array(name.utf8) + [0] + value
 }
 
-/// Four bytes, least significant first.
+/// Returns the number as four bytes, least significant first.
 func int32(_ value: Int) -> [UInt8] {
     let bits = UInt32(truncatingIfNeeded: value)
     return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
 }
 
-/// Returns the error of a walk over one level, if any.
+/// Returns the error of reading the elements at the top level of a document, or `nil`.
 func walkError(_ bytes: [UInt8]) -> BSONError? {
     errorOf { _ = try BSONDocument(bytes: bytes).elements() }
 }
 
-/// Returns the error of a validation, if any.
+/// Returns the error of validating a document, or `nil`.
 func validationError(_ bytes: [UInt8]) -> BSONError? {
     errorOf {
         let document = try BSONDocument(bytes: bytes)

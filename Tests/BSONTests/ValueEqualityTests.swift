@@ -10,7 +10,7 @@ import Testing
         { .javascriptWithScope($0, [:]) }, { .object([$0: 1]) },
     ]
 
-    /// Swift's `String` takes the two spellings of é for one.
+    /// Swift's `String` considers the two spellings of é equal, but the server does not.
     @Test(arguments: texts.indices) func twoSpellingsOfALetterAreTwoValues(_ index: Int) {
         let (composed, decomposed) = (Self.texts[index]("\u{e9}"), Self.texts[index]("e\u{301}"))
         #expect(composed != decomposed)

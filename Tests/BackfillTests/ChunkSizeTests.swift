@@ -23,7 +23,7 @@ import Testing
         #expect(size.documents == 625)
     }
 
-    /// The size changes by the target time over the measured time, but grows by no more than half at once.
+    /// The chunk size is multiplied by the target time over the measured time, but by no more than 1.5 at once.
     @Test(arguments: [(250, 750), (400, 625), (500, 500), (625, 400), (1_000, 250), (2_000, 125), (1, 750)])
     func timeSteers(_ milliseconds: Int, _ expected: Int) {
         var size = size(500, cap: 10_000)
@@ -52,7 +52,7 @@ import Testing
         for _ in 0..<10 { size.learn(from: 500, time: .milliseconds(1)) }
         size.learn(from: 500, time: .milliseconds(2_501))
         #expect(size.documents == 50)
-        // Earlier measurements are dropped.
+        // The measurements that were made before the size changed are dropped.
         for _ in 0..<10 { size.learn(from: 50, time: .milliseconds(50)) }
         #expect(size.documents == 50)
         size.learn(from: 50, time: .milliseconds(50))
@@ -107,7 +107,7 @@ import Testing
         return ChunkSize(limits, averageSize: average)
     }
 
-    /// A size that starts at `documents` and may grow to `cap`.
+    /// Returns a chunk size that starts at `documents` and may grow to `cap`.
     private func size(_ documents: Int, cap: Int, bytes: Int = 1 << 30) -> ChunkSize {
         var limits = Job.Limits()
         limits.chunkDocuments = documents

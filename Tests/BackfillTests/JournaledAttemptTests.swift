@@ -5,7 +5,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// An attempt whose replies were lost or incomplete reports only what is certain.
+/// An attempt at a write whose replies were lost or incomplete reports only what is certain.
 @Suite struct JournaledAttemptTests {
     private func attempt(_ ids: ClosedRange<Int>) -> JournaledAttempt {
         JournaledAttempt(1, ids.map { DueDocument(id: .integer($0), change: nil, judgement: nil) })
@@ -15,7 +15,7 @@ import Testing
         MongoError(.server, code, message: "x", modified: modified, modifiedAtLeast: atLeast)
     }
 
-    /// The error of a reply that never arrived.
+    /// The error of an attempt whose reply never arrived.
     private let lost = MongoError(.stream, .hostUnreachable, message: "gone", labels: ["RetryableWriteError"])
 
     @Test func allThatIsAcknowledgedIsWhole() {
@@ -33,7 +33,10 @@ import Testing
         #expect(told && attempt.isWhole)
     }
 
-    /// An update of many documents may have changed some before the refused one.
+    /// The server reports only a lower bound for the number of changed documents.
+    ///
+    /// That is exact if each document has its own update. An update of many may have changed some before the refused
+    /// one.
     @Test func aSumThatIsALowerBoundIsExactOnlyDocumentByDocument() {
         for isPerDocument in [true, false] {
             var attempt = attempt(1...3)
@@ -60,7 +63,9 @@ import Testing
         #expect(written.unsure == [1] && written.missed.isEmpty)
     }
 
-    /// The count matches the documents that look changed, and the write cannot have changed any other.
+    /// A count that matches the documents that look changed shows which document was missed.
+    ///
+    /// This holds only if the write cannot have changed any other document.
     @Test func aCountNamesTheMissedOnesWhereNothingElseIsPossible() {
         var attempt = attempt(1...3)
         attempt.wrote(2)

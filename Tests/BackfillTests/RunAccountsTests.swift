@@ -60,7 +60,7 @@ import Testing
         #expect(account.harmed == 3)
     }
 
-    /// A user repaired the document in the meantime, and the job makes it unsyncable again.
+    /// After the checkpoint, a user repaired the document, and the job makes it unsyncable again.
     @Test func afterItsCheckpointADocumentCountsAgain() {
         var account = UnsyncAccount()
         account.begin(harming: [1])
@@ -74,7 +74,7 @@ import Testing
         account.begin(harming: [1, 2])
         account.skip(1)
         #expect(account.harmed == 1 && account.settle() == [1])
-        // A document for which no write was begun was not counted.
+        // No write of this document was begun, so it was not counted, and to skip it changes no count.
         account.skip(9)
         #expect(account.harmed == 1)
     }
@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// The steps back to the full size after a chunk that took too long.
+/// The chunk size grows back step by step after a chunk took too long.
 @Suite struct ChunkPacingTests {
     private func limits(_ documents: Int, bytes: Int = 1 << 30) -> Job.Limits {
         var limits = Job.Limits()

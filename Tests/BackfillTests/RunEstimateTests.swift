@@ -4,7 +4,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The figures that a dry run predicts from what it measured.
+/// The numbers that a dry run predicts for a run, from what the dry run has measured.
 @Suite struct RunEstimateTests {
     private func estimate(_ change: (inout RunEstimate.Measured) -> Void = { _ in }) -> RunEstimate {
         var measured = RunEstimate.Measured(

@@ -5,7 +5,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// An undo's memory knows which documents are still open, which ones the job wrote, and which fields the undo restored.
+/// An undo remembers which documents are still open, which ones the job wrote, and which fields the undo restored.
 @Suite struct UndoMemoryTests {
     private static func written(missed: [BSONValue] = [], unsure: [BSONValue] = []) -> JournalStore.Written {
         var written = JournalStore.Written()
@@ -64,7 +64,8 @@ import Testing
         #expect(try memory.isRestored(["a": "between"], of: 1, in: older))
         #expect(try !memory.isRestored(["a": "between"], of: 2, in: older))
         #expect(try !memory.isRestored(["b": "between"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
-        // A field that has the value from before the older entry need not have been restored.
+        // A field that has the value from before the older entry counts as restored, even if the undo did not restore
+        // it.
         #expect(try memory.isRestored(["b": "x"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The documents that a dry run of undo would have restored, as it remembers them.
+/// A dry run of undo remembers the documents that it would have restored, and shows them to older passes as restored.
 @Suite struct UndoOverlayTests {
     private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
         let part = try JournalPart([
@@ -29,7 +29,7 @@ import Testing
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
         overlay.restore(try .changed(1, "a", was: "first"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
-        // The oldest pass's own documents are not kept after their chunk.
+        // What is remembered of the oldest pass is dropped at the end of each chunk, because no older pass can need it.
         overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
     }

@@ -4,8 +4,9 @@ import Testing
 @testable import Backfill
 @testable import JobState
 
-/// If one primary acknowledged all writes of a chunk in one term, a single wait for a majority, at the checkpoint,
-/// confirms them.
+/// If one primary acknowledged all writes of a chunk in one term, the checkpoint confirms them all.
+///
+/// A single wait for a majority, at the checkpoint, is then enough.
 @Suite struct WriteDurabilityTests {
     private func reply(term: Int) -> BSONDocument { ["ok": 1, "opTime": ["ts": 1, "t": .integer(term)]] }
 
@@ -31,7 +32,7 @@ import Testing
         writes.add(journal(1), [reply(term: 3)])
         var isConfirmed = writes.isConfirmed(by: reply(term: 4))
         #expect(!isConfirmed && !writes.waitsEachTime)
-        // The whole chunk is repeated in the new term; the old journal is still unconfirmed.
+        // The whole chunk is written again in the new term. The journal of the first attempt stays unconfirmed.
         writes.begin()
         writes.add(journal(2), [reply(term: 4)])
         isConfirmed = writes.isConfirmed(by: reply(term: 4))
@@ -44,7 +45,7 @@ import Testing
         writes.add(["ok": 1])
         var isConfirmed = writes.isConfirmed(by: reply(term: 3))
         #expect(!isConfirmed && writes.waitsEachTime)
-        // From then on, each write waits for a majority before the next one is sent.
+        // The server reports no term, so from now on each write waits for a majority before the next one is sent.
         writes.begin()
         writes.add(journal(1), [["ok": 1]])
         isConfirmed = writes.isConfirmed(by: ["ok": 1])

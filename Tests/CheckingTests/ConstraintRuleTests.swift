@@ -3,9 +3,12 @@ import Checking
 import ServerSchema
 import Testing
 
-/// The keywords other than types and fields; in the App Services dialect they give possible failures.
+/// The keywords that constrain values; keywords for types and fields have suites of their own.
+///
+/// In the App Services dialect, a value that breaks a constraint is a possible failure.
 @Suite struct ConstraintRuleTests {
-    /// Returns the schema of one field `f`.
+    /// Returns the schema of a collection with one field `f`.
+    /// - Parameter root: further keywords of the root, as JSON that begins with a comma.
     private func schema(_ field: String, root: String = "") throws -> CompiledSchema {
         let text = """
             { "bsonType": "object", "properties": { "_id": { "bsonType": "int" }, "f": \(field) } \(root) }
@@ -14,7 +17,7 @@ import Testing
         return CompiledSchema(try ServerSchema.read(text: text, namespace: namespace).collections[0])
     }
 
-    /// A keyword, a value that fits, one that does not, and the finding.
+    /// Keywords, a value that fits them, one that does not, and the finding for the latter.
     struct Case: Sendable, CustomTestStringConvertible {
         let keywords: String
         let fitting: BSONValue

@@ -13,14 +13,14 @@ import Testing
             .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
     }
 
-    /// Returns the code constants of these files, with their names in Swift and in reports.
+    /// Returns the constants of codes in these files, with their names in Swift and in reports.
     private static func codes(in folder: String, files prefix: String) -> [(symbol: String, code: String)] {
         let pattern = /public static let (?<symbol>\w+)(: Self)? = (Self\(rawValue: )?"(?<code>[a-z-]+)"/
         return texts(in: folder) { $0.hasPrefix(prefix) }
             .flatMap { $0.matches(of: pattern).map { (String($0.symbol), String($0.code)) } }
     }
 
-    /// The rules for documents, also with both names.
+    /// The rules for documents, with their names in Swift and in reports.
     private static let rules = texts(in: "Sources/Checking") { $0 == "Rule.swift" }.joined()
         .matches(of: /case (?<symbol>\w+) = "(?<code>[a-z-]+)"/)
         .map { (symbol: String($0.symbol), code: String($0.code)) }
@@ -30,7 +30,7 @@ import Testing
         #expect(codes.count > 55)
         let tests = (Self.texts(in: "Tests/CheckingTests") + Self.texts(in: "Tests/Integration")).joined()
         for (symbol, code) in codes {
-            // The code appears as a finding's first word, or as the constant.
+            // A test names a code as a finding's first word, as a text of its own, or by the Swift constant.
             let isNamed = tests.contains("\"\(code) ") || tests.contains(".\(symbol)") || tests.contains("\"\(code)\"")
             #expect(isNamed, "no test produces \(code)")
         }
@@ -41,7 +41,7 @@ import Testing
         #expect(codes.count > 55)
         let tests = Self.texts(in: "Tests/ServerSchemaTests/Lint").joined()
         for (symbol, code) in codes {
-            // The code appears as a finding's first word, followed by its level.
+            // A test names a code as a finding's first word, followed by its level, or by the Swift constant.
             let isNamed = ["error", "warning", "info"].contains { tests.contains("\(code) \($0)") }
             #expect(isNamed || tests.contains(".\(symbol)"), "no test produces \(code)")
         }
@@ -68,7 +68,7 @@ import Testing
         try expect(remarks, in: "Remarks")
     }
 
-    /// The sections that source files cite as `semantics.md`.
+    /// Every section of `semantics.md` that a source file cites exists.
     @Test func everySectionThatASourceFileCitesExists() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/reference/semantics.md"), encoding: .utf8)
         let headings = Set(page.matches(of: /(?m)^##+ (\d+(?:\.\d+)?)/).map { String($0.1) })

@@ -4,7 +4,9 @@ import Testing
 
 @testable import Checking
 
-/// The form of the filters; other tests prove against a server that they find the right documents.
+/// The text of the filters that find the documents of a group of violations.
+///
+/// Other tests prove against a server that the filters find the right documents.
 @Suite struct FilterTests {
     private func filter(
         _ properties: KeyValuePairs<String, SchemaNode>, required: [String] = [], _ document: BSONDocument

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Checking
 
-/// The memory that a check needs for a collection of any size; `Benchmarks/growth.md` has the figures.
+/// The memory that a check needs for a collection of any size; `Benchmarks/growth.md` has the numbers.
 @Suite struct GrowthTests {
-    /// In this schema, every field but `_id` is a finding of its own.
+    /// A schema that allows no field but `_id`, so that each other field is a finding of its own.
     private let closed = CompiledSchema([:]) { $0.additionalProperties = .forbidden }
 
     /// Returns a document with 100 of the 100,000 possible fields.
@@ -25,7 +25,7 @@ import Testing
         #expect(tally.counts.possible == 10_000)
         #expect(tally.groups.count == options.maximumGroupCount)
         #expect(tally.groups.allSatisfy { $0.samples.count <= options.sampleCount })
-        // Every finding is counted, whether a group has it or not.
+        // Every finding is counted, in a group or in the overflow.
         #expect(tally.groups.reduce(0) { $0 + $1.count } + tally.overflowCount == 1_000_000)
     }
 
@@ -66,7 +66,8 @@ import Testing
 
     @Test func theWaysInWhichDocumentsFailTogetherAreBounded() {
         var table = ContributionTable()
-        // Each contribution has so many groups that the bound on groups is reached before the bound on contributions.
+        // Each contribution has a hundred groups, so that the bound on groups is reached before the bound on
+        // contributions.
         for number in 0..<Int32(ContributionTable.maximumCount) {
             var contribution = Contribution(verdict: .certain)
             contribution.groups = Array(number..<number + 100)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// Each document is judged by the active schema and by the new one.
+/// A check judges each document by the active schema and by the new one, and counts how the verdicts change.
 @Suite struct VerdictChangesTests {
     private let old = CompiledSchema(["name": .of(.string), "n": .of(.double)])
     private let new = CompiledSchema(["name": .of(.string), "n": .of(.int)], required: ["name"])
@@ -78,7 +78,7 @@ import Testing
         #expect(merged.violationGroups == alone.violationGroups)
     }
 
-    /// A resync records documents again that already fail, so the projection is not just the newly failing ones.
+    /// A resync also records documents that fail already, so the projection includes more than the newly failing ones.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func aNameWithANULIsNoShorterNameWithItsValue() throws {
-        // From the name on, the document's bytes equal the schema's name, including its NUL.
+        // The bytes of the document from the name on equal the schema's name, which contains a NUL.
         let schema = CompiledSchema(["_id": .of(.int), "a\0\u{2}": .of(.int), "abcdefg\0\u{2}": .of(.int)])
         for name in ["a", "abcdefg"] {
             let fields: [(String, BSONValue)] = [("_id", 1), (name, "x")]
@@ -54,7 +54,7 @@ import Testing
         for (index, name) in names.enumerated() {
             #expect(try findings([name]) == [])
             for other in [name + "x", "x" + name.dropFirst(), name.dropLast() + "x"] where !names.contains(other) {
-                // After the names before it in the schema, this name is the one that the checker expects next.
+                // The fields before are in the schema's order, so the checker expects `name` as the next one.
                 #expect(try findings(names.prefix(index) + [other]).map { $0.prefix(11) } == ["extra-field"])
             }
         }

@@ -6,10 +6,11 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The classes generated for an app that has one of everything.
+/// The classes that `models` generates for an app with every kind of property.
 ///
-/// `Fixtures` holds the expected files. After an intended change, write them again and read the difference: `shipshape
-/// models Tests/ClientModelsTests/Fixtures/app --language swift --out Tests/ClientModelsTests/Fixtures/swift --force`.
+/// `Fixtures` contains the expected files. After an intended change, write them again and read the difference:
+/// `shipshape models Tests/ClientModelsTests/Fixtures/app --language swift --out Tests/ClientModelsTests/Fixtures/swift
+/// --force`.
 @Suite struct ModelLanguageTests {
     private static let fixtures = FilePath(#filePath).removingLastComponent().appending("Fixtures")
 
@@ -88,7 +89,7 @@ import Testing
         #expect(ModelLanguage.swift.files(of: all)[1].text.contains(#"_realmObjectName() -> String? { "item" }"#))
     }
 
-    /// A field's name is data, so it must not end a text or a comment.
+    /// The name of a field is data, so it must not end a string or a comment of the generated file.
     @Test(arguments: ModelLanguage.allCases)
     func aHostileNameStaysInsideItsText(_ language: ModelLanguage) throws {
         let text = #"""
@@ -105,8 +106,9 @@ import Testing
         if [.kotlin, .dart].contains(language) { #expect(file.text.contains("\\${x}")) }
     }
 
-    /// Node reads the schema of a generated class as written, so a property keeps its name even if that name means
-    /// something in JavaScript.
+    /// A property keeps its name even if that name means something in JavaScript.
+    ///
+    /// Node reads the schema of the generated class as it is written.
     @Test(arguments: ["__proto__", "constructor", "toString", "hasOwnProperty"])
     func aPropertyMayHaveTheNameOfAnInheritedMember(_ name: String) async throws {
         let text =

@@ -1,8 +1,9 @@
 package import BSON
 
 extension CaseGroup {
-    /// The schema as text in App Services' dialect: some of MongoDB's types that no client has become types that only
-    /// App Services has.
+    /// The schema as text in App Services' dialect, or `nil` if extended JSON cannot express it.
+    ///
+    /// Some types of MongoDB that no client has are replaced by types that only App Services has.
     package var appServicesText: String? {
         guard var text = try? schema.extendedJSON() else { return nil }
         for (type, other) in [("timestamp", "uuid"), ("regex", "mixed"), ("minKey", "mixed"), ("symbol", "uuid")] {
@@ -12,7 +13,9 @@ extension CaseGroup {
         return text
     }
 
-    /// The documents without repeated names: the checker judges each of such fields, but a query sees only the first.
+    /// The documents in which no name is repeated.
+    ///
+    /// The checker judges each field of a repeated name, but a query of the server sees only the first one.
     package var plainDocuments: [BSONDocument] { documents.filter(\.hasDistinctNames) }
 }
 

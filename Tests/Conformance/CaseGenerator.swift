@@ -1,6 +1,6 @@
 package import BSON
 
-/// A schema and the documents to judge by it.
+/// A schema, and documents to judge by it.
 package struct CaseGroup: Sendable {
     /// The value of `$jsonSchema`.
     package let schema: BSONDocument
@@ -20,7 +20,7 @@ package struct CaseGenerator: Sendable {
     private var lastID: Int32 = 0
     private let documentCount: Int
 
-    /// - Parameter documentCount: how many documents each schema judges.
+    /// - Parameter documentCount: the number of documents for each schema.
     package init(seed: UInt64, documentCount: Int = 20) {
         random = Randomness(seed: seed)
         self.documentCount = documentCount

@@ -2,9 +2,9 @@ import BSON
 import ServerSchema
 import SystemPackage
 
-/// A source of cases.
+/// A source of cases for a comparison of the checker with mongod.
 package protocol CaseSource: Sendable {
-    /// Returns some more cases, each with the expected answer for every document; `nil` at the end.
+    /// Returns further cases, each with the expected answer for every document; `nil` after the last case.
     mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
 }
 

@@ -69,7 +69,7 @@ package struct JudgingSchema: Sendable {
         guard let compiled else { return .refused(refusal) }
         do throws(BSONError) {
             let fits = try compiled.check(document.view) == .fits
-            // The slower pass must agree with the quick one.
+            // The check that lists the violations must agree with the quick check.
             let violations = try compiled.violations(in: document.view, includingInfo: false)
             guard fits == violations.isEmpty else { return .none("the two passes differ: \(violations)") }
             return .judged(fits)

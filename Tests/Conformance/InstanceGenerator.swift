@@ -80,7 +80,7 @@ struct InstanceGenerator {
         }
     }
 
-    /// Returns a type that the keywords of a schema suggest, if it names none.
+    /// Returns a type for a schema that names none, as its keywords suggest.
     private mutating func guess(_ schema: BSONDocument) -> String {
         let hints: [(String, String)] = [
             ("properties", "object"), ("required", "object"), ("patternProperties", "object"),

@@ -97,10 +97,11 @@ enum SampleValues {
         ("ab\\Z", "ab\n"), ("(?m)^b", "a\nb"), ("(?s)a.b", "a\nb"), ("(?x) a b ", "ab"), ("[[:alpha:]]1", "a1"),
         ("\\bfoo\\b", "foo"), ("^\\X$", "\u{301}"), ("a\\Rb", "a\nb"),
         ("^[\\k\\z]$", "k"), ("(*UTF8)(*UCP)^\\w+$", "é1"), ("^(?:a|b)*$", longText),
-        // mongod refuses these, because they leave the group that it puts around a pattern without an end.
+        // mongod puts a group around each pattern. It refuses these two, because they make the end of that group
+        // ineffective.
         ("\\Qa", "a"), ("(?x)a #b", "a"),
     ]
 
-    /// The second-longest text of this kind for which mongod does not give up on `(?:a|b)*`.
+    /// A text of repeated `ab`, with one `ab` fewer than the longest for which mongod does not give up on `(?:a|b)*`.
     private static let longText = String(repeating: "ab", count: 999)
 }

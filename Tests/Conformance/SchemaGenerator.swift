@@ -11,7 +11,7 @@ struct SchemaGenerator {
 
     mutating func name() -> String { random.percent(12) ? random.pick(Self.oddNames) : random.pick(Self.names) }
 
-    /// - Parameter depth: how many further levels are allowed.
+    /// - Parameter depth: how many levels of schemas inside this one are allowed.
     mutating func schema(depth: Int, isRoot: Bool = false) -> BSONDocument {
         var keywords: [(String, BSONValue)] = []
         if isRoot ? random.percent(30) : random.percent(60) { keywords.append(type(isRoot: isRoot)) }
@@ -133,7 +133,7 @@ struct SchemaGenerator {
         var members: [(String, BSONValue)] = []
         for _ in 0..<count {
             let key = ofNames ? name() : random.pick(["^a", "b", "[c-e]", "\\d", "", "^é$", "^..$", "^_"])
-            // A repeated name is legal, and each of its schemas counts.
+            // A repeated name is legal, and the schemas of all its occurrences apply.
             if members.contains(where: { $0.0 == key }), random.percent(80) { continue }
             members.append((key, .object(schema(depth: depth - 1))))
         }

@@ -80,8 +80,8 @@ package struct Oracle: ~Copyable {
             }
             answers.append(verdicts)
         }
-        // Empties the collection, because mongod scans all of it for a schema that nothing fits, even with bounds on
-        // `_id`.
+        // The collection is emptied now, because a schema that no document fits makes mongod scan all of it, even with
+        // bounds on `_id`.
         try clear()
         return answers
     }
@@ -137,7 +137,7 @@ package struct Oracle: ~Copyable {
 }
 
 extension BSONDocument {
-    /// The `_id` as a number, of whichever type; NaN if it is no number.
+    /// The `_id` as a number of any type; NaN if it is not a number.
     fileprivate var number: Double {
         switch self["_id"] {
         case .int(let value)?: Double(value)

@@ -1,7 +1,7 @@
 import BSON
 import Conformance
 
-/// A case as one line of a case file.
+/// A case, with its expected answer, as one line of a case file.
 struct CaseLine {
     let text: String
 

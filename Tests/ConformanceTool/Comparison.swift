@@ -3,7 +3,7 @@ import Conformance
 import ConformanceOracle
 import Mongo
 
-/// Counts agreements, and prints disagreements in full.
+/// Counts how often the checker agrees with the expected answers, and prints each disagreement in full.
 struct Comparison: Sendable {
     private(set) var agreedCount = 0
     private(set) var disagreedCount = 0
@@ -12,7 +12,9 @@ struct Comparison: Sendable {
     private(set) var fittingCount = 0
     private(set) var refusedCount = 0
 
-    /// Compares all cases; blocks.
+    /// Compares the checker's answers with those of the cases, or with mongod's if there is a connection string.
+    ///
+    /// It blocks the thread.
     mutating func run(_ source: any CaseSource, oracle uri: String?) throws {
         var source = source
         guard let uri else {
@@ -22,7 +24,7 @@ struct Comparison: Sendable {
             return
         }
         let pool = try ClientPool.open(ConnectionOptions(uri: uri))
-        // A run empties its collection, so it needs one of its own.
+        // A run empties its collection of documents, so it needs a collection of its own.
         let name = "cases_\(UInt64.random(in: 0 ... .max))"
         let oracle = Oracle(
             try pool.client(), namespace: Namespace(database: "shipshape_conformance", collection: name))

@@ -56,7 +56,7 @@ struct ConformanceCommand: AsyncParsableCommand {
         if comparison.disagreedCount > 0 { throw ExitCode(1) }
     }
 
-    /// Prints the cases themselves, with the dialect's own verdicts.
+    /// Prints the generated cases, with the dialect's own verdicts, instead of comparing them.
     private func write(_ cases: GeneratedCases) throws {
         var cases = cases
         while let batch = cases.next() {

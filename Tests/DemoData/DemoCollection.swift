@@ -1,6 +1,8 @@
 public import BSON
 
-/// A collection of the demo app; each document depends on its index alone.
+/// A collection of the demo app.
+///
+/// Each document is computed from its index alone.
 public struct DemoCollection: Sendable {
     enum Kind {
         case person, dog(people: Int), task, note
@@ -8,7 +10,7 @@ public struct DemoCollection: Sendable {
 
     /// The database and name of the collection.
     public let namespace: Namespace
-    /// The number of its documents.
+    /// The number of documents in the collection.
     public let count: Int
     let kind: Kind
 

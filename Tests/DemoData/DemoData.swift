@@ -8,7 +8,7 @@ public enum DemoData {
     /// The app's internal id, as its ledger entries carry it.
     public static let appID = "64f1c0de5ea51de5ca1ab1e0"
 
-    /// The collection that the sync service keeps its ledger in.
+    /// The collection in which the sync service keeps its ledger.
     public static let ledgerNamespace = Namespace(database: "__realm_sync", collection: "unsynced_documents")
 
     /// The four collections at their full size.
@@ -27,7 +27,7 @@ public enum DemoData {
 
     /// Returns the ledger of unsynced documents: most of the documents that fail under v1, and a few stale entries.
     ///
-    /// An entry is stale if its document fits by now, or is gone.
+    /// An entry is stale if its document fits now, or does not exist any more.
     public static func ledger(documents: Int = documentCount) -> [BSONDocument] {
         let fitting = max(1, documents / 20_000)
         var entries: [(Namespace, BSONValue)] = []

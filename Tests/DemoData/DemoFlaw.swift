@@ -16,9 +16,9 @@ public struct DemoFlaw: Hashable, Sendable {
         case possible
     }
 
-    /// The rule's code.
+    /// The code of the broken rule.
     public let rule: String
-    /// The path; an array index is written as `[]`, a dictionary key as `{}`.
+    /// The path of the field; an array index is written as `[]`, a dictionary key as `{}`.
     public let path: String
     /// The certainty of the finding.
     public let level: Level
@@ -32,7 +32,7 @@ public struct DemoFlaw: Hashable, Sendable {
 }
 
 extension Presence {
-    /// Returns the finding for a required field in this state; `nil` if it is present.
+    /// Returns the finding for a required field in this state; `nil` if the field is present.
     ///
     /// - Parameter embedded: whether the field is in an embedded object.
     func flaw(_ path: String, embedded: Bool = false) -> DemoFlaw? {

@@ -1,12 +1,12 @@
 import BSON
 
-/// All decisions about one document: its content and its flaws come from the same random numbers.
+/// The random decisions about one document, from which both its content and its flaws follow.
 protocol DemoRecipe {
     /// The document's `_id`.
     var id: BSONValue { get }
     /// The document.
     var document: BSONDocument { get }
-    /// Returns the findings of a check under a schema.
+    /// Returns the findings of a check of the document under a schema.
     func flaws(against version: DemoVersion) -> [DemoFlaw]
 }
 

@@ -1,8 +1,9 @@
 import BSON
 
-/// A way in which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json`, checked with `--strict`.
+/// A flaw with which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json`, checked with `--strict`.
 ///
-/// The first thirteen are certain for Sync; for the others, which break constraints, this is not documented.
+/// Documents with one of the first thirteen flaws certainly do not sync. The others break constraints, for which it is
+/// not documented whether the documents sync.
 public enum FlatFlaw: Int, CaseIterable, Sendable {
     case customerMissing, statusNull, addressMissing, cityMissing, cityNull
     case totalText, quantityText, placedText, paidNumber, serialText, addressText, tagsText, tagNumber
@@ -11,7 +12,7 @@ public enum FlatFlaw: Int, CaseIterable, Sendable {
     /// Returns the flaw of the document at an index, `nil` for nine out of ten; all flaws are equally frequent.
     public static func ofDocument(at index: Int) -> FlatFlaw? {
         let (tens, rest) = index.quotientAndRemainder(dividingBy: 10)
-        // Spread over the positions, so that reading in batches does not meet a period of ten.
+        // The flawed document is at another index in each ten, so that batches do not all have it at the same index.
         return rest == (tens &* 7) % 10 ? allCases[tens % allCases.count] : nil
     }
 

@@ -1,7 +1,8 @@
 public import BSON
 
-/// Documents of about 2 KiB for measuring, with links, dictionaries, and lists of objects that contain lists; all of
-/// them fit `Benchmarks/nested`.
+/// Documents of about 2 KiB for measuring; all of them fit `Benchmarks/nested`.
+///
+/// They have links, dictionaries, and lists of objects that contain lists.
 public enum NestedVoyage {
     /// Returns the document at an index, always the same.
     public static func document(at index: Int) -> BSONDocument {

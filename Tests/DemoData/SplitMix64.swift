@@ -1,10 +1,11 @@
-/// A small generator that gives the same numbers on every machine; the standard library's cannot be seeded.
+/// A random number generator with a seed, which the standard library's generator does not take.
 ///
-/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+/// It gives the same numbers on every machine. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", 2014.
 struct SplitMix64 {
     private var state: UInt64
 
-    /// Makes the generator for one document; those of neighbouring documents are independent.
+    /// Makes the generator for one document; the generators of neighbouring documents are independent.
     init(collection: UInt64, index: Int) {
         state = collection &* 0xD1B5_4A32_D192_ED03 &+ UInt64(index) &* 0x8CB9_2BA7_2F3D_8DD7
         state = next()

@@ -3,7 +3,7 @@ import BSON
 import DemoData
 import Foundation
 
-/// `demo-data dump`.
+/// The command `demo-data dump`, which writes files.
 struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes the collections of the demo app as mongodump would, without a deployment.")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DemoData
 
-/// `demo-data flat`.
+/// The command `demo-data flat`, which makes flat documents.
 struct Flat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Loads flat documents of about 300 bytes into the database bench, or a .bson file, for measuring.")

@@ -14,7 +14,7 @@ struct Generated: ParsableArguments {
     @Option(help: "How many documents.")
     var count = 1_000_000
 
-    /// Documents per insert.
+    /// The number of documents in each insert command.
     private static let batchSize = 10_000
 
     func write(to name: String, _ document: @Sendable @escaping (Int) -> BSONDocument) async throws {

@@ -2,7 +2,7 @@ import ArgumentParser
 import BSON
 import Mongo
 
-/// `demo-data initiate`.
+/// The command `demo-data initiate`, which prepares a mongod.
 struct Initiate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes a fresh mongod the only member of a replica set, and waits until it takes writes.")

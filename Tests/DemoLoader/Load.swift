@@ -3,7 +3,7 @@ import BSON
 import DemoData
 import Mongo
 
-/// `demo-data load`.
+/// The command `demo-data load`, which fills a deployment.
 struct Load: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Loads the collections of the demo app, and its ledger of unsynced documents.")
@@ -17,7 +17,7 @@ struct Load: AsyncParsableCommand {
     @Flag(help: "Drop the collections first, when they hold documents.")
     var replace = false
 
-    /// Documents per insert.
+    /// The number of documents in each insert command.
     private static let batchSize = 5_000
 
     func validate() throws {
@@ -36,7 +36,9 @@ struct Load: AsyncParsableCommand {
         try await load(ledger.count, into: DemoData.ledgerNamespace, of: pool) { ledger[$0] }
     }
 
-    /// Makes sure that the collections are empty, because documents in them may belong to a user.
+    /// Drops the collections with `--replace`; without it, throws an error if one of them has documents.
+    ///
+    /// The documents may belong to a user.
     private func prepare(_ namespaces: [Namespace], in pool: ClientPool) async throws {
         let replaces = replace
         let filled = try await pool.withClient { client throws(MongoError) in
@@ -54,7 +56,7 @@ struct Load: AsyncParsableCommand {
         }
     }
 
-    /// Inserts the documents on a thread of its own, and prints their number.
+    /// Inserts the documents on a separate thread, and prints their number.
     private func load(
         _ count: Int, into namespace: Namespace, of pool: ClientPool,
         _ document: @Sendable @escaping (Int) -> BSONDocument

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DemoData
 
-/// `demo-data nested`.
+/// The command `demo-data nested`, which makes nested documents.
 struct Nested: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Loads nested documents of about 2 KiB into bench.Voyage, or a .bson file, for measuring.")

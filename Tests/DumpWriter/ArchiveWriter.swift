@@ -2,7 +2,7 @@ public import BSON
 
 /// Writes archives as `mongodump --archive` does (mongo-tools, `common/archive/spec.md`), block by block.
 public struct ArchiveWriter {
-    /// The archive so far.
+    /// The bytes of the archive so far.
     public private(set) var bytes: [UInt8]
 
     private var written: [Namespace: [UInt8]] = [:]

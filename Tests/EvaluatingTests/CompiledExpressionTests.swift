@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func conditionsAreAskedInTheirOrderUpToTheFirstThatDecides() throws {
-        // The second condition would cause an error.
+        // The second condition would cause an error, so it is not evaluated if the first one is false.
         let guarded: BSONValue = [
             "$and": [["$eq": [["$type": "$a"], "string"]], ["$gt": [["$strLenBytes": "$a"], 2]]]
         ]

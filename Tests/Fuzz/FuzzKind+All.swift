@@ -23,7 +23,7 @@ extension FuzzKind {
         true}}}
         """
 
-    /// Returns every kind of file that the program reads, and every flag value that has a form of its own.
+    /// Returns every kind of file that the program reads, and every kind of flag value with a syntax of its own.
     static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
         let base = try ServerSchema.read(text: small, namespace: namespace)
         return schemas(base) + folders(folder) + jobs(base) + dumps(folder) + (try values(base)) + flags(base)
@@ -39,7 +39,7 @@ extension FuzzKind {
         ]
     }
 
-    /// Reads a schema, and judges the documents after the first zero byte by it.
+    /// Reads the schema before the first zero byte, and checks the documents after it.
     private static func judge(_ bytes: [UInt8]) throws {
         let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
         let schema = try ServerSchema.read(text: String(decoding: parts[0], as: UTF8.self), namespace: namespace)
@@ -54,7 +54,7 @@ extension FuzzKind {
         _ = tally.counts
     }
 
-    /// Uses a schema in every way that the program does.
+    /// Lints a schema, checks documents by it, and plans jobs from and to another schema, as the program does.
     private static func use(_ schema: ServerSchema, _ base: ServerSchema) throws {
         _ = SchemaLint.findings(in: schema)
         for collection in schema.collections {
@@ -71,7 +71,7 @@ extension FuzzKind {
         }
     }
 
-    /// Returns apps of each generation in which one file is replaced by the input.
+    /// Returns kinds that read an app of each generation, with the input in place of one of its files.
     private static func folders(_ folder: FuzzFolder) -> [FuzzKind] {
         func app(_ name: String, _ fixture: String) -> FuzzKind {
             let home = Corpus.root.appendingPathComponent("Tests/ServerSchemaTests/Fixtures/\(fixture)")
@@ -261,7 +261,7 @@ extension FuzzKind {
                 "connection string",
                 texts: ["mongodb://ada:pw@a:1,b:2/db?tls=true&w=majority", "mongodb://%2Ftmp%2Fs.sock"]
             ) { text in
-                // The other scheme makes a DNS query.
+                // A text with the other scheme, `mongodb+srv`, would make a DNS query.
                 guard !text.contains("+srv") else { return }
                 let uri = try MongoURI.parse(text)
                 _ = uri.redacted

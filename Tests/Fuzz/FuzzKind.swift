@@ -2,10 +2,10 @@ import BSON
 import Conformance
 import Foundation
 
-/// One kind of input, with its seeds and its reader.
+/// A kind of input that the program reads, with valid inputs and a function that reads one.
 struct FuzzKind: Sendable {
     let name: String
-    /// Valid inputs.
+    /// Valid inputs, from which the changed ones are made.
     let seeds: [[UInt8]]
     /// Reads an input; throws the error with which the program would refuse it.
     let read: @Sendable ([UInt8]) throws -> Void
@@ -22,16 +22,16 @@ struct FuzzKind: Sendable {
     /// The name as it appears in file names.
     var fileName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "-" }) }
 
-    /// Inputs from `Regressions` that once made the program fail.
+    /// The inputs of this kind in `Regressions`, each of which once made the program fail.
     var regressions: [[UInt8]] { Corpus.files("Tests/Fuzz/Regressions/\(fileName)", "") }
 }
 
-/// The inputs to start from: files of the repository, and cases of the conformance tests.
+/// The valid inputs: files of the repository, and cases of the conformance tests.
 enum Corpus {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Returns the files below a folder whose names have this ending.
+    /// Returns the contents of the files below a folder whose names have this ending.
     static func files(_ folder: String, _ ending: String) -> [[UInt8]] {
         let base = root.appendingPathComponent(folder)
         let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
@@ -40,7 +40,7 @@ enum Corpus {
         }
     }
 
-    /// Random schemas with documents, always the same.
+    /// Random schemas with documents, the same ones in each run.
     static let cases: [CaseGroup] = {
         var generator = CaseGenerator(seed: 7, documentCount: 4)
         return (0..<24).map { _ in generator.next() }
@@ -51,7 +51,7 @@ enum Corpus {
     static let validators =
         files("Tests/PlanningTests/Fixtures/validator", ".json")
         + cases.compactMap { try? "{\"$jsonSchema\": \($0.schema.extendedJSON())}" }.map { Array($0.utf8) }
-    /// Each a schema with documents in the form that ``FuzzKind`` reads: the schema's text, a zero byte, the documents.
+    /// Inputs with a schema and documents: the schema's text, a zero byte, and the documents.
     static let judgements = cases.flatMap { group in
         [try? "{\"$jsonSchema\": \(group.schema.extendedJSON())}", group.appServicesText].compactMap(\.self).map {
             text in
@@ -73,7 +73,7 @@ struct FuzzFolder: Sendable {
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Writes one file, and returns its path.
+    /// Writes a file into the folder, and returns its path.
     func file(_ bytes: [UInt8], _ name: String) throws -> String {
         let place = URL(fileURLWithPath: path).appendingPathComponent(name)
         try FileManager.default.createDirectory(
@@ -82,7 +82,7 @@ struct FuzzFolder: Sendable {
         return place.path
     }
 
-    /// Makes a folder with these files, which exists until `body` returns.
+    /// Writes these files into a new folder, which is removed when `body` returns.
     func with(_ files: [(name: String, bytes: [UInt8])], _ body: (String) throws -> Void) throws {
         let folder = "\(path)/\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -38,7 +38,7 @@ import Testing
         let meter = Meter()
         for number in Self.first..<Self.first + Self.inputs {
             let kind = kinds[number % kinds.count]
-            // Each input has a seed of its own, so that it can be repeated without those before it.
+            // Each input has a seed of its own, so that it can be repeated without the inputs before it.
             var random = Randomness(seed: Self.seed &* 1_000_003 &+ UInt64(number))
             let origin = random.pick(kind.seeds)
             var mutation = Mutation(random: random)
@@ -49,7 +49,7 @@ import Testing
         print(
             "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most "
                 + "\(worst.kilobytes >> 10) MiB and \((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
-        // If nothing were refused, or everything, the changes would test nothing.
+        // If all of the inputs were refused, or none, the changes would test nothing.
         if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(meter.refused)) }
     }
 }
@@ -77,7 +77,7 @@ private final class Meter {
     }
 }
 
-/// Ends the process if one input takes too long, because nothing else can interrupt it.
+/// Ends the process if one input takes too long, because no other thread can interrupt the reader.
 private final class Watch: Sendable {
     private struct State {
         var name = ""
@@ -99,7 +99,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// Starts the clock for an input, and saves it to a file where it can be found after a crash.
+    /// Starts the clock for an input, and saves the input to a file, which is still there after a crash.
     func begin(_ name: String, _ bytes: [UInt8]) {
         if let file { try? Data(bytes).write(to: URL(fileURLWithPath: file)) }
         if let file { try? Data("\(name)\n".utf8).write(to: URL(fileURLWithPath: file + ".name")) }
@@ -113,7 +113,7 @@ private final class Watch: Sendable {
         }
     }
 
-    /// The process's time instead of wall time, because other programs run on the machine.
+    /// The processor time of the process; the wall time would depend on other programs on the machine.
     private static var processorTime: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

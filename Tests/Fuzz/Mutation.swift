@@ -5,7 +5,7 @@ struct Mutation {
     /// The largest size of an input in bytes.
     private static let mostBytes = 200_000
 
-    /// Words that have a meaning for one of the readers.
+    /// Texts that have a meaning for one of the readers.
     static let words: [String] = [
         "{", "}", "[", "]", "\"", "'", ":", ",", "\\", "\n", "\r\n", "\t", "- ", "&a ", "*a", "!!str ", "? ", "| ",
         "> ", "---\n",
@@ -24,7 +24,7 @@ struct Mutation {
     var random: Randomness
 
     /// Returns the bytes with a few changes.
-    /// - Parameter others: inputs from which pieces may be taken.
+    /// - Parameter others: inputs of which parts may be inserted.
     mutating func mutate(_ seed: [UInt8], with others: [[UInt8]]) -> [UInt8] {
         var bytes = seed
         for _ in 0..<(1 + random.below(random.percent(20) ? 24 : 5)) {
@@ -62,7 +62,7 @@ struct Mutation {
         return start..<min(bytes.count, start + random.below(1 << random.below(14)))
     }
 
-    /// Overwrites the next number, either as digits or as the four bytes of a length.
+    /// Overwrites bytes from a position on: the next number in digits, or four bytes as the length of BSON.
     private mutating func number(_ bytes: inout [UInt8], from place: Int) {
         if random.percent(50), place + 4 <= bytes.count {
             let value = random.pick([Int32.max, .min, -1, 0, 4, 5, 16 << 20, Int32(bytes.count)])

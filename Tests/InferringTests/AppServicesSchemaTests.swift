@@ -73,7 +73,7 @@ import Testing
                 "title": "Thing_x", "bsonType": "object", "required": ["b"],
                 "properties": ["a": ["bsonType": "string"], "b": ["bsonType": "int"]],
             ])
-        // Clients cannot guarantee an embedded object, even if every document has it.
+        // A client cannot guarantee an embedded object, so it is not required even if every document has it.
         #expect(inference.required == ["_id"])
         let empty = try schema(of: [.object([:])])
         #expect(empty == ["bsonType": "object", "additionalProperties": ["bsonType": "mixed"]])

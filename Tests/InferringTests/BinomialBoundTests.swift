@@ -1,7 +1,7 @@
 import Inferring
 import Testing
 
-/// The bound for documents that were not read is that of Clopper and Pearson.
+/// The upper bound for documents that were not read is the bound of Clopper and Pearson.
 @Suite struct BinomialBoundTests {
     @Test func noHitIsTheRuleOfThree() {
         let bound = BinomialBound.upper(0, of: 10_000, confidence: 0.95)

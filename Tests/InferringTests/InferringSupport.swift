@@ -7,7 +7,7 @@ import ServerSchema
 enum Case {
     static let namespace = Namespace(database: "app", collection: "Thing")
 
-    /// Returns options for a dialect.
+    /// Returns the options of an inference in a dialect.
     static func options(_ dialect: Dialect = .appServices, cover: Double = 1, enums: Bool = false) -> InferOptions {
         var options = InferOptions()
         options.dialect = dialect
@@ -28,7 +28,7 @@ enum Case {
         try Inference(survey(documents, options), of: namespace, options: options)
     }
 
-    /// Checks documents by the schema that was inferred from them.
+    /// Checks documents by the schema that was inferred, and returns what the check finds.
     static func outcome(
         _ inference: Inference, on documents: some Sequence<BSONDocument>
     ) throws -> Outcome {
@@ -37,15 +37,15 @@ enum Case {
         return Outcome(tally, of: inference)
     }
 
-    /// Returns documents numbered from 0, with the other fields from the closure.
+    /// Returns documents whose `_id`s are numbered from 0, with further fields from `fields`.
     static func documents(_ count: Int, _ fields: (Int) -> [(String, BSONValue)]) -> [BSONDocument] {
         (0..<count).map { BSONDocument([("_id", .integer($0))] + fields($0)) }
     }
 
-    /// Returns an object with computed names.
+    /// Returns an object with these elements, whose names may be computed.
     static func object(_ elements: [(String, BSONValue)]) -> BSONValue { .object(BSONDocument(elements)) }
 
-    /// Returns documents with one field.
+    /// Returns a document with the field `x` for each value.
     static func documents(_ values: [BSONValue]) -> [BSONDocument] { documents(values.count) { [("x", values[$0])] } }
 }
 
@@ -62,12 +62,12 @@ extension Inference {
     /// Returns the `bsonType` of a field.
     func type(_ name: String) -> BSONValue? { property(name)?["bsonType"] }
 
-    /// The fields that documents must have.
+    /// The names of the fields that the schema requires.
     var required: [String] {
         let root = schema["$jsonSchema"]?.document ?? schema
         return root["required"]?.document?.values.compactMap(\.text) ?? []
     }
 
-    /// Returns the summary of a path.
+    /// Returns the summary of a path; `nil` if no document has the path.
     func summary(_ path: String) -> PathSummary? { paths.first { "\($0.path)" == path } }
 }

@@ -3,9 +3,9 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// The counts depend on the documents alone, and need bounded memory.
+/// The counts of paths do not depend on the order of the documents, and need bounded memory.
 @Suite struct PathTreeTests {
-    /// Documents of many shapes, some of them with more keys than are kept apart.
+    /// Documents of many shapes, some of which have objects with more keys than are counted separately.
     private static let documents = Case.documents(600) { index in
         var fields: [(String, BSONValue)] = [("a", index % 3 == 0 ? "s" : .integer(index))]
         if index % 4 == 0 { fields.append(("b", ["c": [1, "x", ["d": .integer(index)]], "e": .null])) }

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Jobs
 
-/// The list of operators, compared with a server: each is known from the stated version on, and not before.
+/// The program's list of operators agrees with a server, which knows each one from its stated version on, and not
+/// before.
 @Suite struct ExpressionServerTests {
-    /// mongod's InvalidPipelineOperator, and the code of the same error within a projection.
+    /// The error codes for an unknown operator: mongod's InvalidPipelineOperator, and the code within a projection.
     private static let unknown: Set = [MongoError.Code(rawValue: 168), MongoError.Code(rawValue: 31_325)]
 
     @Test func operatorsAreKnownFromTheVersionThatIsStated() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Two clones build the same program, though the lock file is not part of the repository.
+/// Two clones build the same program although the repository has no lock file: the manifest states exact versions.
 @Suite struct PackageManifestTests {
     @Test func everyDependencyHasOneVersion() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Validating and checking in one pass finds the same as the two passes one after the other.
+/// Validating a document's bytes while it is checked finds the same as validating them first and checking then.
 @Suite struct ValidatingWalkTests {
     private enum Judgement: Hashable {
         case verdict(Verdict)
@@ -25,8 +25,8 @@ import Testing
         }
     }
 
-    /// Expects the same result from one pass and from two.
-    /// - Returns: the result of the two passes.
+    /// Expects that validating and checking in one pass and in two passes finds the same.
+    /// - Returns: what the two passes find, or `nil` if the bytes do not begin like a document.
     private static func expectSame(_ bytes: [UInt8], _ schema: CompiledSchema) -> Judgement? {
         guard let document = try? BSONDocument(bytes: bytes) else { return nil }
         let two = Judgement { () throws(BSONError) in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import JobState
 
-/// The time that is left of a lease, measured only by its holder's clock.
+/// A runner measures the rest of its lease with its own clock alone.
 @Suite struct HeldLeaseTests {
     private let now = ContinuousClock.now
 
@@ -17,13 +17,15 @@ import Testing
         #expect(HeldLease(lease: lease(60), askedAt: now - .seconds(31)).isHalfOver)
     }
 
-    /// A write takes at most a quarter of the lease and at most ten seconds, so none may begin when less is left.
+    /// A write takes at most a quarter of the lease and at most ten seconds.
+    ///
+    /// No write may begin if less time is left of the lease.
     @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
     func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)
     }
 
-    /// The lease may be renewed between two attempts at a write, but the write carries the fence of the first.
+    /// A write that is tried again has the fence of its first attempt, even if the lease was renewed in between.
     @Test func aRenewalBetweenTwoAttemptsMovesNoFence() {
         var held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
         held.extend(lease(60, token: 1), askedAt: now)

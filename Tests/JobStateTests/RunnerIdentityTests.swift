@@ -4,11 +4,11 @@ import Testing
 
 @testable import JobState
 
-/// A runner counts as dead only if that is certain.
+/// A runner counts as dead only if it is certain that its process has ended.
 @Suite struct RunnerIdentityTests {
     private let own = RunnerIdentity.current()
 
-    /// This process's identity with another value in one field.
+    /// Returns the identity of this process with another value in one field.
     private func other(_ field: String? = nil, _ value: BSONValue = nil) throws -> RunnerIdentity {
         let document = try field.map { try own.document.replacing($0, with: value) } ?? own.document
         return try #require(RunnerIdentity(document))
@@ -41,7 +41,7 @@ import Testing
         #expect(own.knowsDead(try other("processStart", .integer(own.processStart - 1))))
     }
 
-    /// An identity without a known start time may belong to the running process.
+    /// If the start time of a process is not known, the process may be the running one, so it is not known to be dead.
     @Test func anUnknownStartProvesNothing() throws {
         #expect(!own.knowsDead(try other("processStart", 0)))
     }

@@ -3,7 +3,7 @@ package import Checking
 import Foundation
 import ServerSchema
 
-/// The schemas `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors read.
+/// Reads the schemas `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors use.
 package enum JobSchema {
     /// A mapping in a job file, with the keys that the schema allows in it.
     package struct Place {
@@ -21,7 +21,7 @@ package enum JobSchema {
             extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/\(kind).schema.json", encoding: .utf8))
     }
 
-    /// Returns the mappings whose keys are the format's own.
+    /// Returns the mappings of a job file whose keys the format defines: the job, its groups, and each kind of step.
     package static func places() throws -> [Place] {
         let job = try document()
         let head = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\n"
@@ -51,7 +51,7 @@ package enum JobSchema {
         return places
     }
 
-    /// A key unlike all others, so that no other one is suggested in its place.
+    /// A key unlike all known ones, so that an error proposes no known key in its place.
     private static let unknown = "qqqqqqqqqq"
 
     /// Returns the properties of a schema, or of a nested schema at a path of property names.

@@ -9,7 +9,7 @@ package enum ReadyJobs {
     /// The folder `jobs`.
     package static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/jobs"
 
-    /// The paths of the examples, in order.
+    /// The paths of the example jobs, sorted.
     package static var examples: [String] {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: "\(folder)/examples").sorted()
@@ -17,7 +17,8 @@ package enum ReadyJobs {
         }
     }
 
-    /// Reads a YAML file as a JSON Schema sees it, with the numbers, Booleans and nulls of YAML 1.2.
+    /// Reads a YAML file into the values that a JSON Schema would check: numbers, Booleans and nulls are those of YAML
+    /// 1.2.
     package static func value(at path: String) throws -> BSONValue {
         try value(YAMLFile.root(of: YAMLFile.text(at: path), path: path).node, path)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// Steps that the schema alone proves to make no document unsyncable, and for each rule steps that it does not.
+/// For each rule, steps that the schema alone proves to make no document unsyncable, and steps that it does not.
 @Suite struct HarmlessnessTests {
     private static let schema = SchemaNode.object(
         [
@@ -86,7 +86,7 @@ import Testing
         #expect(isHarmless(step) == expected)
     }
 
-    /// A value that is written to a key is judged by more than the field's own schema.
+    /// A link or a partition key is checked by more than its field's schema, so the schema proves nothing about it.
     @Test(arguments: [
         ("key", false), ("text", true), ("_partition", false), ("owner", false), ("open", false), ("open.city", false),
         ("openToo.city", true), ("list", false), ("listToo", true),

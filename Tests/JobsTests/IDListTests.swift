@@ -4,7 +4,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// Lists of `_id`s, in the forms that programs write.
+/// Lists of `_id`s, in the formats that programs write.
 @Suite struct IDListTests {
     private let people = Namespace(database: "app", collection: "Person")
 

@@ -2,7 +2,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// A job file that is refused, and the exact error after the file's name.
+/// The text of a job file that is refused, and the exact error, without the file's name at its beginning.
 struct JobRefusal: CustomTestStringConvertible, Sendable {
     let text: String
     let error: String
@@ -13,10 +13,10 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         self.error = "j.yml:\(error)"
     }
 
-    /// Makes a job with these steps, which begin in line 3.
+    /// Makes the text of a job with these steps, which begin in line 3.
     init(steps: String, _ error: String) { self.init("job: a\ncollection: b.c\nsteps: \(steps)", error) }
 
-    /// Makes a job with these limits, which are in line 4.
+    /// Makes the text of a job with these limits, which are in line 4.
     init(limits: String, _ error: String) {
         self.init("job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nlimits: \(limits)", error)
     }

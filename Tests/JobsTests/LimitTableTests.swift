@@ -5,14 +5,14 @@ import Testing
 
 @testable import Jobs
 
-/// The table of limits, compared with the documentation.
+/// The program's table of limits agrees with the schema of job files and with the documentation.
 @Suite struct LimitTableTests {
-    /// Returns a limit's definition in `jobs/job.schema.json`.
+    /// Returns the definition of a limit in `jobs/job.schema.json`; `nil` if there is none.
     private func definition(of name: String) throws -> BSONDocument? {
         var schema = try JobSchema.document()["properties"]?.document?["limits"]?.document
         for key in name.split(separator: ".") {
             var properties = schema?["properties"]?.document
-            // If a group can be switched off, one of its forms has the members.
+            // The schema of a group that can be switched off has alternatives, one of which has the group's members.
             for form in schema?["anyOf"]?.document?.values ?? [] where properties == nil {
                 properties = form.document?["properties"]?.document
             }

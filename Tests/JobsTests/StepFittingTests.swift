@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-/// Each step is fitted to the schemas before it runs.
+/// Before a job runs, each step is compared with the schemas: it takes over their types, or is refused.
 @Suite struct StepFittingTests {
     private static let next = SchemaNode.object([
         "email": .of(.string), "age": .of(.long), "score": .of(.double), "price": .of(.decimal), "any": .of(.mixed),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ConnectionTests {
-    /// Returns the error of a connection that fails.
+    /// Returns the error of opening a connection, which must fail.
     private func failure(_ options: ConnectionOptions) async throws -> MongoError {
         let error = await #expect(throws: MongoError.self) {
             try await ClientPool.open(options).withClient { client throws(MongoError) in
@@ -20,7 +20,9 @@ import Testing
         return options
     }
 
-    /// The connection string asks for ten minutes; the option must win, or the test's own time limit ends it.
+    /// The connection string has a timeout of ten minutes.
+    ///
+    /// The shorter one in the options must override it.
     private static let patient = "?serverSelectionTimeoutMS=600000"
 
     @Test(.timeLimit(.minutes(10))) func anUnreachableHostSaysWhyInTime() async throws {

@@ -104,6 +104,8 @@ import Testing
     }
 
     /// From MongoDB 8.0 on, a deployment may have a default time limit for reads that state none.
+    ///
+    /// A read without a limit therefore states that.
     @Test func aReadWithoutATimeLimitSaysSo() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 20)
@@ -136,7 +138,9 @@ import Testing
         }
     }
 
-    /// A server may have to read much of its oplog before it reaches the starting point.
+    /// A change stream is opened without a time limit.
+    ///
+    /// The server may have to read much of its oplog before it reaches the starting point.
     @Test func theOpeningOfAChangeStreamSaysSoToo() async throws {
         try await Mongod.shared.withDatabase { database in
             let namespace = database.namespace("a")

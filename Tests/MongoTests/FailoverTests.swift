@@ -3,7 +3,9 @@ import Mongo
 import TestSupport
 import Testing
 
-/// These tests use servers of their own, because they would disturb every other test.
+/// The end of a primary.
+///
+/// Each test starts servers for itself, because it would disturb all others on a shared server.
 @Suite struct FailoverTests {
     @Test func afterAStepDownTheDeploymentIsFoundAgain() async throws {
         let mongod = try await Mongod.start()

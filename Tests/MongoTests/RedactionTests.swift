@@ -58,7 +58,9 @@ import Testing
         }
     }
 
-    /// A value may look like the words around it; the ledger's reasons are cut in the same way.
+    /// A quoted value is hidden completely, even if it contains words of the message around it.
+    ///
+    /// The reasons of the ledger are shortened by the same function.
     @Test(arguments: [
         (
             "Failed to parse number 'SECRET :: caused by :: SECRET' in $convert",

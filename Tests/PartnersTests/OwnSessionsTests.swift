@@ -18,7 +18,9 @@ import Testing
         #expect(OwnSessions(sessions.value).sessions == [session(1), session(2)])
     }
 
-    /// No transaction of a run commits once another run has the lease, so later changes cannot be its own.
+    /// A session is forgotten once no change stream can report a change from its time any more.
+    ///
+    /// After another run got the lease, no transaction of the earlier run commits.
     @Test func aSessionIsForgottenOnceNoStreamTellsOfItsTime() {
         var sessions = OwnSessions(nil)
         sessions.begin(session(1), at: time(10))
@@ -27,7 +29,7 @@ import Testing
         #expect(sessions.ids == [1, 2])
         sessions.forget(before: time(21))
         #expect(sessions.ids == [2])
-        // The session that may still write is never forgotten.
+        // The newest session may still write, so it is never forgotten.
         sessions.forget(before: time(1_000))
         #expect(sessions.ids == [2])
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Partners
 
-/// The ready partner jobs and their JSON Schema for editors, which agrees with the parser.
+/// The ready partner jobs fit their JSON Schema, which editors use, and the schema agrees with the parser.
 @Suite struct PartnerSchemaTests {
     private static var examples: [String] {
         let folder = "\(ReadyJobs.folder)/partners"

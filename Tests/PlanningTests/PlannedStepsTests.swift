@@ -7,7 +7,9 @@ import Testing
 
 /// Every planned job can be run.
 @Suite struct PlannedStepsTests {
-    /// Returns the plan for one collection, after compiling each of its jobs as for a run.
+    /// Returns the plan for one collection.
+    ///
+    /// Each of its jobs must compile as it would for a run.
     private func plan(
         _ old: String, _ new: String, renames: [String] = [], isValidator: Bool = false
     ) throws -> CollectionPlan {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Planning
 
-/// The steps planned for each kind of change, known from two schemas alone.
+/// The steps that are planned for each kind of change, from two schemas and without documents.
 @Suite struct PlannerTests {
     /// Returns a plan for one collection of an app, from the `properties` and `required` of two schemas.
     private func plan(
@@ -25,7 +25,7 @@ import Testing
 
     private static let id = "\"_id\": { \"bsonType\": \"objectId\" }"
 
-    /// Returns a schema of one field `x`.
+    /// Returns the `required` and `properties` of a schema with one field `x`.
     private static func field(_ schema: String, required: Bool = false) -> String {
         "\"required\": [\"_id\"\(required ? ", \"x\"" : "")], \"properties\": { \(id), \"x\": \(schema) }"
     }
@@ -171,7 +171,7 @@ import Testing
         #expect(plan.remarks[0].remarks[0].contains(words))
     }
 
-    /// A field with listed values is never one part of a split text.
+    /// A field whose schema lists its values is never proposed as one part of a split text.
     @Test func aRenameIsNamedBesideAFieldOfListedValues() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let listed = "{ \"bsonType\": \"string\", \"enum\": [\"open\", \"done\"] }"
@@ -197,7 +197,7 @@ import Testing
         #expect(hint.contains("if one of them is the renamed name, plan again with --rename app.Person.name=NAME"))
     }
 
-    /// The values are keys of the collection that was linked before.
+    /// The links contain keys of the collection that they named before, so only the operator can map them.
     @Test func aRetargetedLinkIsLeftToTheOperator() throws {
         func app(_ target: String) throws -> ServerSchema {
             var schema = try Self.schema(
@@ -221,7 +221,7 @@ import Testing
 
     // MARK: Changes that a job cannot hold
 
-    /// Checks that every job can be read back; otherwise, the command would end with an internal error.
+    /// Checks that every job can be read back from its file; otherwise the command would end with an internal error.
     private func check(_ plan: CollectionPlan, from old: String, to new: String) throws {
         let planner = Planner(from: try Self.schema(old), to: try Self.schema(new))
         for job in plan.jobs { try planner.check(job) }
@@ -318,7 +318,7 @@ import Testing
         #expect(narrow.relationships.map(\.source) == [SchemaPath([.field("o"), .field("p7")])])
     }
 
-    /// A suggestion once named all removed fields, for each added one.
+    /// A suggestion for an added field does not name all removed fields, as it did in an earlier version.
     @Test func suggestionsDoNotNameEveryField() throws {
         func properties(_ prefix: String) -> String {
             let names = (0..<40).map { "\"\(prefix)\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")

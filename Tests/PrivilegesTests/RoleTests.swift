@@ -4,7 +4,7 @@ import Testing
 
 @testable import Privileges
 
-/// A role grants what the table lists, and names each resource once.
+/// A role grants the privileges that the table of commands lists, and names each resource once.
 @Suite struct RoleTests {
     private func role(_ command: String, isFull: Bool = false) throws -> Role {
         var places = WorkPlaces(state: "jobs")

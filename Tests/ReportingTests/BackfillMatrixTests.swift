@@ -22,7 +22,7 @@ import Testing
         return BackfillMatrix(report, showsValues: false)
     }
 
-    /// Returns the report of a job without remaining documents, in a database of its own.
+    /// Returns the report of a finished job in a database, with `note` among its notes.
     private func done(in database: String, note: String) -> BackfillReport {
         var report = BackfillReport.fixture(.done)
         (report.before, report.after) = ([], [])
@@ -101,7 +101,7 @@ import Testing
         ] {
             #expect(text().contains(line + "\n"), "\(text())")
         }
-        // Documents in a database that was not reached must not be reported as zero.
+        // Documents in a database that was not reached are unknown, so the metric is left out and not reported as zero.
         report.entries.append(entry("t4", .notReached(wasDone: false)))
         #expect(!text().contains("remaining_documents"))
     }

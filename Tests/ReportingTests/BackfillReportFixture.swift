@@ -33,7 +33,7 @@ extension BackfillReport {
         return report
     }
 
-    /// The same report as a dry run, with two documents before and after.
+    /// The same report as that of a dry run, with two documents as they are before and after the job.
     static var dryRun: BackfillReport {
         var report = fixture(.dryRun)
         report.unsyncable = (before: 18_523, after: 2)
@@ -47,7 +47,7 @@ extension BackfillReport {
 }
 
 extension BackfillPlan {
-    /// Returns the plan that is shown before the same job.
+    /// Returns the plan that is shown before the run of the same job.
     static func fixture(needing: Int = 1_790, resumesAfter: Int? = nil) -> BackfillPlan {
         let report = BackfillReport.fixture(.done)
         return BackfillPlan(

@@ -3,7 +3,7 @@ import Checking
 import Reporting
 import Testing
 
-/// The statements of a report about how its documents were read.
+/// The lines of a report that state how its documents were read.
 @Suite struct CheckReportReadingTests {
     private func report(_ change: (inout CheckReport.Collection.Reading) -> Void) -> CheckReport {
         var counts = DocumentCounts()

@@ -13,7 +13,7 @@ import Testing
             lines[0].hasPrefix(
                 "::error file=v2.json,line=2,col=49,title=property-type-changed n::app.Person: n: string → int "
                     + "(server: breaking, clients: breaking)%0ASync is terminated"))
-        // A removed property is shown at the object that lost it.
+        // A removed property is reported at the object that had it.
         #expect(lines[1].hasPrefix("::error file=v2.json,line=1,col=1,title=property-removed age::"))
         #expect(lines[1].contains("%0AIf it is a rename: --rename app.Person.age=years"))
         #expect(lines[2].hasPrefix("::notice file=v2.json,line=2,"))

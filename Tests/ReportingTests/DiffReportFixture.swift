@@ -2,7 +2,7 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Reports of schema changes, for the tests of report forms.
+/// Reports of schema changes, for the tests of output formats.
 enum DiffFixture {
     private static let people = Namespace(database: "app", collection: "Person")
 
@@ -34,7 +34,7 @@ enum DiffFixture {
         return report
     }
 
-    /// Returns a report with names and paths that every form has to escape.
+    /// Returns a report with names and paths that every output format has to escape.
     static func nasty() throws -> DiffReport {
         let name = #"a|b<c>&\"d%,:`e\r\n"#
         let old = try schema("dir,a:b%/v1.json", "\"x\": {\"bsonType\": \"int\"}")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reporting
 
-/// Each form has one way to show text that others wrote.
+/// Each output format has one function that escapes text which others wrote.
 @Suite struct EscapingTests {
     @Test(arguments: [
         ("plain: text, ärger 👍", "plain: text, ärger 👍"), ("a\u{1B}[31m", #"a\u001b[31m"#),

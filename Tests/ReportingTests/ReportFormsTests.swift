@@ -9,7 +9,7 @@ import Testing
 
 @testable import Reporting
 
-/// Every form shows the same content of a report.
+/// A report has the same content in every output format.
 @Suite struct ReportFormsTests {
     private func failing(_ policy: FailurePolicy = FailurePolicy()) throws -> Report {
         CheckResult(try .fixture(), policy: policy).report
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// A build server must count exactly the findings that make the command exit with 1.
+    /// A build server must count exactly the findings because of which the command exits with 1.
     @Test func onlyWhatFailsTheRunIsAFailure() throws {
         func failures(_ policy: FailurePolicy) throws -> (jUnit: Int, gitHub: Int) {
             let report = try failing(policy)
@@ -40,7 +40,7 @@ import Testing
         // The failures are the documents, the limit and one group.
         #expect(try failures(FailurePolicy()) == (3, 3))
         #expect(try failures(FailurePolicy(includesPossible: true)) == (4, 4))
-        // The limit is a failure, whatever else counts as one.
+        // The limit counts as a failure even if no finding about documents does.
         #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
     }
 
@@ -58,7 +58,7 @@ import Testing
         let gauge = try #require(try failing().gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
         let passed = HTMLGauge(gauge, number: 0)
-        // The scale ends a twentieth above 100,005.
+        // The scale ends at 1.05 times the largest amount, which is 100,005.
         #expect(passed.isPassed && passed.limitPercent == "95.2")
         var below = gauge
         below.amounts[0].value = 10
@@ -126,7 +126,7 @@ import Testing
         let markdown = MarkdownReport(report).text
         #expect(!markdown.contains("\u{1B}") && !markdown.contains("\u{202E}"))
         let rows = markdown.split(separator: "\n").filter { $0.hasPrefix("| `app.Person`") }
-        // A bar in a name is escaped, so that the row has as many cells as its head.
+        // A vertical bar in a name is escaped, so that the row has as many cells as its head.
         #expect(rows.count == 2 && rows.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 8 })
         for line in GitHubAnnotations(report).text.split(separator: "\n") {
             #expect(
@@ -136,7 +136,7 @@ import Testing
     }
 }
 
-/// The rate of a run and its waits, over time.
+/// The timeline of a run: how many documents it handled in each stretch of time, and when it waited.
 @Suite struct RunTimelineTests {
     @Test func aLongRunHasLongerStretches() {
         var timeline = RunTimeline()

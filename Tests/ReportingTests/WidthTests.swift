@@ -15,7 +15,7 @@ import TextTable
         #expect(long(try CheckReportText(.fixture(), width: width).text, width) == [])
     }
 
-    /// This also holds if a verdict is coloured, or if a word is longer than the terminal is wide.
+    /// Lines are also broken correctly if a verdict is coloured, or if a word is longer than the terminal is wide.
     @Test(arguments: [20, 50, 80, 120]) func aLongLineGoesOnBelowWithAllItsWords(_ width: Int) {
         let sentence = String(repeating: "one two-three four ", count: 9)
         let name = String(repeating: "x", count: 130)
@@ -44,7 +44,8 @@ import TextTable
             rows: (1...3).map { row in [Report.Cell("row \(row)")] + (1...6).map { Report.Cell("\($0)") } })
         let lines = TextTable.lines(of: table, width: width)
         #expect(lines.allSatisfy { $0.count <= width })
-        // The table has either a name and two lines for each row, or a head and one line for each row.
+        // A table that is too wide becomes a name and two lines for each row; else it has a head and one line for each
+        // row.
         #expect(lines.count == (width == 50 ? 9 : 4), "\(lines)")
     }
 }

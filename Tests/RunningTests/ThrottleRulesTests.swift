@@ -5,11 +5,11 @@ import Testing
 @testable import Jobs
 @testable import Running
 
-/// The value at which each throttle rule holds, and the value at which it lets go.
+/// The value from which on each throttle rule holds a run, and the value at which it lets the run continue.
 @Suite struct ThrottleRulesTests {
     private let start = ContinuousClock.now
 
-    /// Returns the holds of the rules for a series of readings, a second apart.
+    /// Returns which rules hold a run, and why, for each of these readings, which are a second apart.
     private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[Hold]] {
         var arithmetic = ThrottleRules()
         return readings.enumerated().map { index, values in
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func flowControlHoldsWhileWritersWaitForIt() {
-        // The server's sums in microseconds: 0.5, 1, 0.9 and 0.5 seconds per second, and then the sum of another
-        // server.
+        // The server's sums of waits, in microseconds. They grow by 0.5, 1, 0.9 and 0.5 seconds per second; the last is
+        // the sum of another server.
         let sums = [5_000_000, 5_500_000, 6_500_000, 7_400_000, 7_900_000, 12]
         #expect(holds(\.flowControlWait, sums) == [false, false, true, true, false, false])
     }
@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test func ticketsThatNobodyWaitsForHoldNothing() {
-        // From 7.0 on, the server itself adjusts the number of tickets.
+        // From 7.0 on, the server itself adjusts the number of tickets, so a run is held only if operations wait for
+        // one.
         var reading = ServerMetrics()
         (reading.ticketsInUse, reading.ticketQueue) = (1, 0)
         #expect(run([reading])[0].isEmpty)
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test func theFullCacheLetsGoAboveWhatTheServerKeepsFilled() {
-        // WiredTiger keeps 80% filled, so a rule that waits for less would never let go.
+        // WiredTiger keeps 80% of the cache filled, so a rule that waits for less than that would hold a run forever.
         #expect(holds(\.cacheUsed, [0.94, 0.95, 0.9, 0.85, 0.8]) == [false, true, true, false, false])
     }
 
@@ -98,7 +99,7 @@ import Testing
             let holds = rules.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
             #expect(holds.map(\.reason) == (isHeld ? [.oplog] : []))
         }
-        // If the size cannot be read, the window alone decides.
+        // If the size of the oplog cannot be read, the oplog window alone decides.
         reading.oplogSize = nil
         #expect(run([reading])[0].map(\.reason) == [.oplog])
     }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import SchemaChange
 
-/// A row of the reference's table of changes: two apps that differ in one way, and the verdicts on that change.
+/// A row of the documentation's table of changes: two apps that differ in one change, and the verdicts on it.
 struct ChangeRow: CustomTestStringConvertible {
     let kind: ChangeKind
-    /// The row of the quick reference on "Update Your Schema" that belongs to this change.
+    /// The title of the matching row in the quick reference of the page "Update Your Schema"; `nil` if there is none.
     let quickReference: String?
     let server: SchemaChange.Verdict
     let client: SchemaChange.Verdict
@@ -228,7 +228,7 @@ extension ChangeRow {
     static let all = typeRows + propertyRows + valueRows + linkRows + constraintRows + syncRows
 }
 
-/// The quick reference on "Update Your Schema", row by row: server, then client.
+/// The quick reference of the page "Update Your Schema": each row has the verdicts for the server and for clients.
 let quickReference: [(row: String, server: SchemaChange.Verdict, client: SchemaChange.Verdict)] = [
     ("Add an object type", additive, additive),
     ("Add a required property", additive, additive),
@@ -245,7 +245,7 @@ let quickReference: [(row: String, server: SchemaChange.Verdict, client: SchemaC
 
 // MARK: Making apps
 
-/// Makes an app of these types: the first one in `app.Person`, the others in collections named after their titles.
+/// Makes an app of these types: the first one is in `app.Person`, the others are in `app.Pet`.
 private func apps(_ types: String...) -> ServerSchema {
     var schema = app(types[0])
     for text in types.dropFirst() { schema.collections += app(text, pets).collections }
@@ -257,7 +257,7 @@ private func key(_ field: String, _ type: SchemaType = .string) -> SyncConfigura
 }
 
 extension ServerSchema {
-    /// Returns the same schema with a link from a field, or from its elements.
+    /// Returns the same schema with a link from a field, or from the elements of a list.
     func linking(_ source: String, _ target: Namespace, isList: Bool = false) -> ServerSchema {
         var schema = self
         let steps = source.split(separator: ".").map { $0 == "[]" ? SchemaPath.Step.elements : .field(String($0)) }

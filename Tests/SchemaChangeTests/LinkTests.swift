@@ -3,7 +3,9 @@ import SchemaChange
 import ServerSchema
 import Testing
 
-/// Links of collections of keys; their entry names either the field alone (`pets`) or its elements (`pets.[]`).
+/// Links in lists of keys.
+///
+/// The link's entry names either the field (`pets`) or its elements (`pets.[]`).
 @Suite struct LinkTests {
     private let pets = Namespace(database: "app", collection: "Pet")
 

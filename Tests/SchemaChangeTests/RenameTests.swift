@@ -6,7 +6,7 @@ import Testing
 @Suite struct RenameTests {
     private static let crm = Namespace(database: "crm", collection: "Person")
 
-    /// Returns the changes under stated renames, each as `code path ← older path`.
+    /// Returns the changes between two apps with these renames, each as `code path ← older path`.
     private func changes(_ old: ServerSchema, _ new: ServerSchema, _ renames: String...) throws -> [String] {
         try SchemaDiff.changes(from: old, to: new, renames: renames.map { try Rename($0) }).map { change in
             let from = change.old.map { " ← \($0.namespace.map { "\($0) " } ?? "")\($0.path)" } ?? ""

@@ -31,7 +31,7 @@ extension SchemaChange {
     var row: String { "\(code) \(path): \(server.rawValue) \(client.rawValue), \(description)" }
 }
 
-// Schemas of single values, as JSON.
+// The schemas of single values, as JSON.
 let string = #"{"bsonType": "string"}"#
 let int = #"{"bsonType": "int"}"#
 let long = #"{"bsonType": "long"}"#

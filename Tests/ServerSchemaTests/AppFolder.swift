@@ -1,11 +1,11 @@
 import Foundation
 import ServerSchema
 
-/// An app folder made of texts, which exists as long as this object.
+/// A temporary app folder with given files, which is removed together with this object.
 final class AppFolder {
     let path: String
 
-    /// - Parameter files: the texts by path; a `root_config.json` is added where none is given.
+    /// - Parameter files: the texts of the files by their paths; a `root_config.json` is added if there is none.
     init(_ files: [String: String]) throws {
         path = FileManager.default.temporaryDirectory.appending(path: "shipshape-\(UUID().uuidString)").path
         for (name, text) in ["root_config.json": #"{"name": "app"}"#].merging(files, uniquingKeysWith: { $1 }) {
@@ -22,7 +22,7 @@ final class AppFolder {
 
     func readForLint() throws(SchemaError) -> ServerSchema { try ServerSchema.readForLint(at: path) }
 
-    /// Returns the error of reading the folder, with relative paths.
+    /// Returns the error of reading the folder, with relative paths; `nil` if there is none.
     func failure() -> String? {
         do throws(SchemaError) {
             _ = try read()

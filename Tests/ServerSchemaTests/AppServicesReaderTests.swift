@@ -181,7 +181,7 @@ import Testing
         #expect(try property(text).defaultValue == value)
     }
 
-    /// The numbers are written as in an export that passed through a shell or a driver.
+    /// Numbers are also read in the extended JSON of an export that passed through a shell or a driver.
     @Test func numbersOfExtendedJSONAreNumbers() throws {
         let node = try property(
             #"""
@@ -204,7 +204,7 @@ import Testing
         #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])
     }
 
-    /// Reading a schema with one damaged byte gives a schema or an error.
+    /// A schema with one damaged byte is read, or refused with an error.
     @Test func damagedFilesNeverTrap() throws {
         let text = Array(
             #"""

@@ -1,7 +1,7 @@
 import ServerSchema
 import Testing
 
-/// `%(%%environment.values.KEY)` in configuration files.
+/// The placeholders `%(%%environment.values.KEY)` in configuration files are replaced by the environment's values.
 @Suite struct ExpansionTests {
     private static let schema = "data_sources/main/shop/Pet/schema.json"
 

@@ -10,7 +10,7 @@ enum Fixture {
         try ServerSchema.read(at: "\(folder)/\(name)", namespace: namespace)
     }
 
-    /// Returns the error of reading a fixture, with paths relative to the fixtures.
+    /// Returns the error of reading a fixture, with paths relative to the fixtures; `nil` if there is none.
     static func failure(_ name: String, namespace: Namespace? = nil) -> String? {
         do throws(SchemaError) {
             _ = try read(name, namespace: namespace)

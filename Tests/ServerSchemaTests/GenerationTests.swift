@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// Complete exports of each generation, including everything else that surrounds the schemas.
+/// Complete exports of each generation of App Services, which also contain files other than schemas.
 @Suite struct GenerationTests {
     private func namespaces(_ schema: ServerSchema) -> [String] { schema.collections.map(\.namespace.description) }
 
@@ -94,7 +94,7 @@ import Testing
         #expect(namespaces(try Fixture.read(path)) == expected)
     }
 
-    /// Two clusters may have collections of the same name; the one that syncs counts.
+    /// If two data sources have collections of the same name, the one that syncs is read.
     @Test func ofTwoDataSourcesTheSyncedOneCounts() throws {
         func pet(_ title: String) -> String { #"{"title": "\#(title)", "properties": {"_id": {"bsonType": "int"}}}"# }
         var files = [
@@ -146,7 +146,7 @@ import Testing
         #expect(schema.collections[0].root.title == "Pet")
     }
 
-    /// Such names would end up in jobs, commands and reports.
+    /// A name that no server accepts is refused, because it would appear in jobs, commands and reports.
     @Test(arguments: [
         ("a/b", "c"), ("a\\u001b[2J", "c"), ("a\\nb", "c"), ("a.b", "c"), ("a", "c\\u0000d"),
         ("a\\u0000", "c"),

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The other collections of an app, which were not asked for.
+/// If one collection of an app is read, the app's other collections are known as its neighbours.
 @Suite struct NeighbourTests {
     private let people = Namespace(database: "shop", collection: "Person")
 

@@ -1,7 +1,7 @@
 import ServerSchema
 import Testing
 
-/// A line of text that must be refused, and the exact error.
+/// A text that must be refused, and the exact error.
 struct Refusal: CustomTestStringConvertible {
     let text: String
     let error: String

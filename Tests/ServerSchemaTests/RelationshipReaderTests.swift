@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-/// Paths can be read again in the form in which reports show them.
+/// A path is read again from the text by which reports show it.
 @Suite struct SchemaPathTests {
     @Test(arguments: [
         SchemaPath(), SchemaPath([.field("a")]), SchemaPath([.field("a"), .field("b")]),

@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// An expression may only use operators that are known to compute a value.
+/// An expression may use only operators in the program's list, which are known to compute a value.
 @Suite struct ExpressionOperatorTests {
     private func refusal(_ value: String, when: String? = nil) -> String? {
         let condition = when.map { ", when: \($0)" } ?? ""
@@ -32,7 +32,7 @@ import Testing
         #expect(refusal("1", when: value) != nil)
     }
 
-    /// The body of an operator that runs code is checked, too; a literal is data and is not checked.
+    /// The arguments of an operator that runs code are checked, too; a literal is data and is not checked.
     @Test func bodiesAreLookedAtAndLiteralsAreData() {
         #expect(
             refusal("{$function: {body: {$_internalJsEmit: 1}, args: [], lang: js}}")?.contains("$function") == true)

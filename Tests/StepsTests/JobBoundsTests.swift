@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// The collections that a job may name, and the size that it may have.
+/// The collections that a job may name, and the bounds on the size of its file.
 @Suite struct JobBoundsTests {
     private static func refusal(_ text: String) -> String? {
         Fixture.failure { try JobFile.parse(text, path: "j.yml") }

@@ -14,7 +14,7 @@ actor AsyncOnce<Value: Sendable> {
     }
 }
 
-/// A lock for code that awaits, which lets one task in at a time.
+/// A lock for code that awaits, which only one task at a time can hold.
 actor AsyncLock {
     private var isHeld = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -31,7 +31,7 @@ actor AsyncLock {
         if waiting.isEmpty { isHeld = false } else { waiting.removeFirst().resume() }
     }
 
-    /// Runs `body` while no other body runs.
+    /// Runs `body` while no other body that uses this lock runs.
     nonisolated func withLock<R>(_ body: () async throws -> R) async throws -> R {
         await acquire()
         do {

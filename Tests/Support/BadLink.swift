@@ -2,15 +2,17 @@ import Concurrency
 import Glibc
 import Synchronization
 
-/// A TCP proxy for a server that disturbs its connections like a bad network.
+/// A TCP proxy for a server, which delays and cuts connections as a bad network does.
 package final class BadLink: Sendable {
-    /// The disturbances of a connection.
+    /// How the proxy disturbs each connection.
     package struct Faults: Sendable {
-        /// A random limit of bytes in both directions together, after which a connection is cut; `nil` for never.
+        /// The range for the random number of bytes, in both directions together, after which a connection is cut.
+        ///
+        /// If it is `nil`, no connection is cut.
         package var cutAfter: ClosedRange<Int>?
-        /// The delay of each piece.
+        /// The delay before the proxy passes on each part of the data.
         package var delay: Duration
-        /// The largest size of a piece in bytes.
+        /// The largest size in bytes of a part that the proxy passes on at once.
         package var pieceSize: Int
 
         /// Makes a set of faults.
@@ -19,11 +21,11 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// The counts of connections so far.
+    /// How many connections the proxy has accepted and cut so far.
     package struct Tally: Sendable {
-        /// Connections that were accepted.
+        /// The number of connections that were accepted.
         package var connections = 0
-        /// Connections that were cut.
+        /// The number of times that a direction of a connection was cut.
         package var cuts = 0
     }
 
@@ -38,13 +40,13 @@ package final class BadLink: Sendable {
         relay.start { [self] in take($0) }
     }
 
-    /// The address on which it listens, as in a connection string.
+    /// The proxy's address, as in a connection string.
     package var host: String { relay.host }
 
-    /// Stops accepting connections.
+    /// Stops accepting connections; existing ones continue.
     package func close() { relay.close() }
 
-    /// The counts so far.
+    /// How many connections the proxy has accepted and cut so far.
     package var tally: Tally { state.withLock { $0 } }
 
     private func take(_ connection: RelayedConnection) {
@@ -58,13 +60,13 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// The number of bytes that a connection may still carry.
+    /// The number of bytes that a connection may still carry before it is cut.
     private final class Room: Sendable {
         private let bytes: Mutex<Int?>
 
         init(_ bytes: Int?) { self.bytes = Mutex(bytes) }
 
-        /// Takes up bytes, and returns whether they may go through.
+        /// Counts further bytes, and returns whether the connection may still carry them.
         func take(_ count: Int) -> Bool {
             bytes.withLock { left in
                 left = left.map { $0 - count }

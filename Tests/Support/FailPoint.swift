@@ -1,6 +1,6 @@
 package import BSON
 
-/// A failure that a server causes on purpose: its `failCommand` fail point.
+/// A failure that a test causes in a server by the server's `failCommand` fail point.
 package struct FailPoint: Sendable {
     /// How often the commands fail.
     package enum Mode: Sendable {
@@ -8,9 +8,9 @@ package struct FailPoint: Sendable {
         case always
         /// This many times.
         case times(Int)
-        /// Always, after this many commands have passed.
+        /// Each command, except this many at first.
         case skip(Int)
-        /// Each time with this probability.
+        /// Each command with this probability.
         case probability(Double)
     }
 
@@ -22,15 +22,17 @@ package struct FailPoint: Sendable {
     package var errorCode: Int?
     /// The labels of the error.
     package var errorLabels: [String] = []
-    /// Whether the connection breaks instead of a reply.
+    /// Whether the server closes the connection instead of replying.
     package var closesConnection = false
-    /// The time for which the command is blocked.
+    /// The time for which the server blocks the command.
     package var blockTime: Duration?
-    /// The write concern error in a reply of `ok: 1`.
+    /// The write concern error that the server adds to a successful reply.
     package var writeConcernError: BSONDocument?
-    /// The only collection that it applies to, as "database.collection"; `nil` for all.
+    /// The only collection that the fail point applies to, as "database.collection"; `nil` for all collections.
     package var namespace: String?
-    /// The only client that it applies to; `nil` for all, which must not be used on a shared server.
+    /// The application name of the only client that the fail point applies to.
+    ///
+    /// It is `nil` for all clients, which must not be used on a shared server.
     package var appName: String?
 
     /// Makes a fail point that does nothing yet.
@@ -40,7 +42,7 @@ package struct FailPoint: Sendable {
         self.mode = mode
     }
 
-    /// Makes commands fail with this code.
+    /// Makes a fail point with which commands fail with this code.
     package static func error(
         _ code: Int, _ commands: String..., appName: String? = nil, mode: Mode = .always
     ) -> FailPoint {
@@ -83,7 +85,9 @@ package struct FailPoint: Sendable {
 }
 
 extension Mongod {
-    /// Runs `body` while the server fails; only one such body runs at a time, because a server has one `failCommand`.
+    /// Runs `body` while the server has the fail point.
+    ///
+    /// Only one such body runs at a time, because a server has one `failCommand`.
     package func failing<R>(_ point: FailPoint, during body: () async throws -> R) async throws -> R {
         try await lock.withLock {
             try await admin(point.command)
@@ -102,22 +106,22 @@ extension Mongod {
         try await admin(["configureFailPoint": "failCommand", "mode": "off"])
     }
 
-    /// Waits until a client is running a command, such as one that a fail point blocks.
+    /// Waits until a client has a command running, such as one that a fail point blocks.
     package func waitForCommand(_ command: String, of appName: String) async throws {
         try await waitUntil("\(appName) is in the midst of a \(command)") {
             try await isAnyUnderWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
         }
     }
 
-    /// Waits until a client that was stopped has no command running.
+    /// Waits until a stopped client has no command running on the server.
     package func waitForNoCommand(of appName: String) async throws {
         try await waitUntil("\(appName) is idle") {
             try await !isAnyUnderWay(["appName": .string(appName), "active": true, "command.hello": ["$exists": false]])
         }
     }
 
-    /// Ends a client's commands of this name, such as those that a fail point blocks.
-    /// - Returns: the number of these commands.
+    /// Ends the running commands of a client that have this name, such as those that a fail point blocks.
+    /// - Returns: the number of commands that were ended.
     package func killCommands(_ command: String, of appName: String) async throws -> Int {
         let commands = try await underWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
         for id in commands.compactMap({ $0["opid"] }) { try await admin(["killOp": 1, "op": id]) }
@@ -135,11 +139,11 @@ extension Mongod {
         return reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Makes the primary step down for some seconds, and waits until it is primary again.
+    /// Makes the primary step down for some seconds, and waits until it is the primary again.
     ///
-    /// It must not be used on a shared server, because every other test that runs at the same time would notice it.
+    /// Do not use it on a shared server, because all other tests that run at the same time would notice it.
     package func stepDown() async throws {
-        // The command fails if the locks that it needs are not free within this time.
+        // The command fails if the locks that it needs are not free within five seconds.
         try await admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 0, "force": true])
         try await waitForPrimary()
     }

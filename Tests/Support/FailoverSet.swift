@@ -3,22 +3,24 @@ import Glibc
 import Mongo
 import Synchronization
 
-/// A replica set of three members, each of which can be the primary; it is stopped with the last reference to it, or
-/// with the process.
+/// A replica set of three members, each of which can be the primary.
+///
+/// It is stopped with the last reference to it, or with the process.
 package final class FailoverSet: Sendable {
     private struct Member {
         let host: String
         let command: [String]
-        /// The member's processes; the first one owns the data's folder, and the others were started after a kill.
+        /// The processes of the member; the first one owns the folder of the data, and the others were started after a
+        /// kill.
         var processes: [WatchedProcess]
-        /// The clock of the member's processes; `nil` for the machine's.
+        /// The clock of the member's processes; `nil` for the machine's clock.
         let clock: FakeClock?
     }
 
     /// The deployment, with all its members in the connection string.
     package let mongod: Mongod
     private let members: Mutex<[Member]>
-    /// A connection to each member alone.
+    /// A connection to each member alone, without the others.
     private let direct: [Mongod]
 
     private init(_ mongod: Mongod, _ members: [Member]) {
@@ -34,7 +36,8 @@ package final class FailoverSet: Sendable {
     }
 
     /// Starts the set, and waits until it has a primary.
-    /// - Parameter offsets: how far each member's clock is ahead, such as `4s`; the others have the machine's clock.
+    /// - Parameter offsets: how far the clock of each member is ahead, such as `4s`. Further members have the machine's
+    ///   clock.
     package static func start(offsets: [String] = []) async throws -> FailoverSet {
         var members: [Member] = []
         do {
@@ -69,19 +72,19 @@ package final class FailoverSet: Sendable {
     private func primary() async throws -> String {
         var host: String?
         try await waitUntil("the set has a primary") {
-            // There may be no answer at the moment.
+            // During an election, no member may answer.
             host = try? await mongod.admin(["hello": 1])["primary"]?.text
             return host != nil
         }
         return host ?? ""
     }
 
-    /// Returns the term, which counts the elections.
+    /// Returns the term of the replica set, which grows with each election; 0 if the server reports none.
     package func term() async throws -> Int {
         try await mongod.admin(["replSetGetStatus": 1])["term"]?.integer ?? 0
     }
 
-    /// Waits until every member is the primary or follows it, so that the next primary may be stopped.
+    /// Waits until one member is the primary and the others follow it, so that the primary may be stopped.
     package func settle() async throws {
         try await waitUntil("all members are there") {
             let status = try? await mongod.admin(["replSetGetStatus": 1])
@@ -90,7 +93,7 @@ package final class FailoverSet: Sendable {
         }
     }
 
-    /// Returns how many documents each open cursor over a collection has returned.
+    /// Returns how many documents each open cursor over a collection has returned, by the cursor's ID.
     package func returned(from namespace: Namespace) async -> [Int64: Int] {
         var returned: [Int64: Int] = [:]
         for member in direct {
@@ -111,7 +114,7 @@ package final class FailoverSet: Sendable {
         return returned
     }
 
-    /// Kills the primary as `kill -9` does, and starts it again as a member of the set.
+    /// Kills the primary as `kill -9` does, and starts that member again.
     package func killPrimary() async throws {
         let host = try await primary()
         guard let port = host.split(separator: ":").last.flatMap({ UInt16($0) }).map(LocalPort.init(number:)),
@@ -128,7 +131,8 @@ package final class FailoverSet: Sendable {
 
     /// Makes the primary step down, and waits until the set has a primary.
     package func stepDown() async throws {
-        // The reply is ignored: the connection may be closed, and the server steps down only once its locks are free.
+        // The reply is ignored, because the connection may be closed before it. The server steps down only once its
+        // locks are free.
         _ = try? await mongod.admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 2, "force": true])
         _ = try await primary()
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A clock for a process, kept by Debian's libfaketime, that differs from the machine's.
+/// A clock for processes that differs from the machine's, by Debian's libfaketime.
 package final class FakeClock: Sendable {
     /// The path of the library; `nil` if it is not installed.
     package static let library: String? = {
@@ -9,14 +9,14 @@ package final class FakeClock: Sendable {
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }.first(where: FileManager.default.fileExists)
     }()
 
-    /// The name of the lock and of the memory that the library's processes share.
+    /// The name of the lock and of the memory that processes with this clock share.
     ///
-    /// Without it, the library makes both itself, named after the process ID, and never removes them: a later process
-    /// with that ID then exits with 1 before it has begun. The library would also move the environment to store the
-    /// name, but Swift finds the arguments next to the environment.
+    /// Without the name, the library makes a lock and memory named after the process ID, and never removes them. A
+    /// later process with that ID then exits with 1 before it has begun. The library would also move the environment to
+    /// store the name, but Swift finds the arguments next to the environment.
     private let shared = "/shipshape-\(UUID().uuidString)"
 
-    /// Makes a clock.
+    /// Makes a clock, with a lock and memory that are removed together with it.
     package init() throws {
         let isLock = unsafe sem_open(shared, O_CREAT | O_EXCL, 0o600, 1) != nil
         let memory = unsafe shm_open(shared, O_CREAT | O_EXCL | O_RDWR, 0o600)
@@ -26,7 +26,7 @@ package final class FakeClock: Sendable {
         close(memory)
     }
 
-    /// Makes a clock that exists until `body` returns.
+    /// Makes a clock, which is removed after `body` has returned.
     package static func lend(_ body: (FakeClock) async throws -> Void) async throws {
         let clock = try FakeClock()
         try await body(clock)
@@ -38,8 +38,9 @@ package final class FakeClock: Sendable {
         unsafe shm_unlink(shared)
     }
 
-    /// Returns the environment variables that move the clock by an offset such as `4s` or `-5h`, but not the monotonic
-    /// clock.
+    /// Returns the environment variables that set the clock of a process ahead by an offset such as `4s` or `-5h`.
+    ///
+    /// The monotonic clock stays as it is.
     package func variables(_ offset: String) -> [String: String] {
         [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME": offset.hasPrefix("-") ? offset : "+\(offset)",

@@ -1,15 +1,15 @@
 import BSON
 
-/// The documents that a ledger shows and those that it should show, with the highest sum of the two so far.
+/// The documents that a ledger shows and those that it should show, and the highest number of both so far.
 struct LedgerCounts: Sendable {
     private var shown: Set<BSONValue> = []
-    /// The documents that changes made unsyncable, in their current form.
+    /// The documents that changes made unsyncable, with their current contents.
     private var failing: [BSONValue: BSONDocument] = [:]
     private var unseen = 0
-    /// The largest number of documents that were shown, or should have been, at one time.
+    /// The largest number of documents that the ledger showed or should have shown at one time.
     private(set) var highest = 0
 
-    /// Records that a document changed.
+    /// Records that a document changed, or was deleted if `document` is `nil`.
     mutating func changed(_ id: BSONValue, to document: BSONDocument?, fails: Bool) {
         let failed = failing[id] != nil
         failing[id] = fails ? document : nil
@@ -18,7 +18,7 @@ struct LedgerCounts: Sendable {
     }
 
     /// Records that the ledger shows a document from now on.
-    /// - Returns: whether it did not show it before.
+    /// - Returns: whether the ledger did not show the document before.
     mutating func show(_ id: BSONValue) -> Bool {
         guard shown.insert(id).inserted else { return false }
         if failing[id] != nil { unseen -= 1 }
@@ -27,7 +27,7 @@ struct LedgerCounts: Sendable {
     }
 
     /// Records that the ledger no longer shows a document.
-    /// - Returns: whether it showed it before.
+    /// - Returns: whether the ledger showed the document before.
     mutating func forget(_ id: BSONValue) -> Bool {
         guard shown.remove(id) != nil else { return false }
         if failing[id] != nil { unseen += 1 }
@@ -35,7 +35,7 @@ struct LedgerCounts: Sendable {
         return true
     }
 
-    /// Judges the failing documents again, by another schema.
+    /// Checks the unsyncable documents against another schema, and keeps those that fail.
     mutating func judgeAnew(_ fails: (BSONDocument) throws -> Bool) rethrows {
         failing = try failing.filter { try fails($0.value) }
         unseen = failing.keys.count { !shown.contains($0) }

@@ -4,21 +4,23 @@ import Foundation
 import Mongo
 import Synchronization
 
-/// A sync engine's ledger of unsynced documents, with a chosen delay.
+/// Simulates a sync engine's ledger of unsynced documents, with a chosen delay.
 ///
 /// It follows the changes of a collection, judges each document by the active schema with the real checker, and writes
-/// the ledger after the delay. Until then it knows what the ledger does not show yet. It keeps the highest count so
-/// far: entries of the ledger and documents that changes made unsyncable, each document counted once.
+/// the ledger after the delay. Until then, it remembers what the ledger does not show yet. It keeps the highest number
+/// of unsynced documents so far: those in the ledger, and those that changes made unsyncable. Each document counts
+/// once.
 package final class LedgerSimulator: Sendable {
-    /// The behaviour of the ledger.
+    /// How late the ledger is, and whether it drops entries.
     package struct Behaviour: Sendable {
-        /// The time after a change until the ledger shows it; up to a second more, because the server's times are whole
-        /// seconds.
+        /// The time after a change until the ledger shows it.
+        ///
+        /// It may be up to a second more, because the server's times are whole seconds.
         package var lag: Duration
         /// Whether the entry of a document is removed after the document was repaired or deleted; otherwise it stays.
         package var removesEntries: Bool
 
-        /// Makes a behaviour.
+        /// Makes a behaviour with a delay; entries stay unless `removesEntries` is `true`.
         package init(lag: Duration, removesEntries: Bool = false) {
             self.lag = lag
             self.removesEntries = removesEntries
@@ -30,11 +32,11 @@ package final class LedgerSimulator: Sendable {
         var counts = LedgerCounts()
         var isOpen = false
         var isStopped = false
-        /// Changes that the ledger does not show yet.
+        /// The number of changes that the ledger does not show yet.
         var waiting = 0
-        /// The time at which the ledger has to show the first of them.
+        /// The time at which the ledger has to show the first of these changes.
         var due: Date?
-        /// The time up to which the stream was read.
+        /// The cluster time up to which the change stream was read.
         var time: ClusterTime?
     }
 
@@ -54,10 +56,10 @@ package final class LedgerSimulator: Sendable {
         state = Mutex(State(active: active))
     }
 
-    /// Keeps a ledger while `body` runs.
+    /// Simulates a ledger while `body` runs.
     /// - Parameters:
+    ///   - ledger: the collection that the entries are written to, in the same database.
     ///   - collection: the collection that syncs.
-    ///   - ledger: the collection that the entries go to, in the same database.
     package static func keeping<R>(
         _ ledger: String, of collection: String, in database: TestDatabase, active: CompiledSchema,
         _ behaviour: Behaviour, _ body: (LedgerSimulator) async throws -> R
@@ -77,19 +79,19 @@ package final class LedgerSimulator: Sendable {
         }
     }
 
-    /// The highest count so far.
+    /// The highest number of unsynced documents so far, as the ledger shows them or should show them.
     package var highest: Int { state.withLock { $0.counts.highest } }
 
-    /// Makes another schema the active one.
+    /// Makes another schema the active one, and checks the unsyncable documents against it.
     package func deploy(_ schema: CompiledSchema) throws { try state.withLock { try $0.deploy(schema) } }
 
     /// Waits until the ledger shows all changes so far.
     package func catchUp() async throws { try await wait { $0.waiting == 0 } }
 
-    /// Waits until the ledger is no later than its lag; on a loaded machine, the simulator itself may be late.
+    /// Waits until the ledger is no later than its lag; on a busy machine, the simulator itself may be later.
     package func keepUp() async throws { try await wait { $0.due.map { $0 > .now } ?? true } }
 
-    /// Waits until the simulator has read all changes so far, and a condition holds.
+    /// Waits until the simulator has read all changes so far, and `condition` holds.
     private func wait(until condition: (State) -> Bool) async throws {
         let reply = try await database.run(["ping": 1])
         guard case .timestamp(let now)? = reply["operationTime"] else {
@@ -144,7 +146,7 @@ extension LedgerSimulator {
         return Change(id: id, document: event["fullDocument"]?.document, due: Date(timeIntervalSince1970: due))
     }
 
-    /// Writes the entries that are due.
+    /// Adds documents to the ledger and removes others, for the changes that are due by now.
     private func write(_ changes: inout [Change], _ client: borrowing Client) throws {
         let due = changes.prefix { $0.due <= .now }
         guard !due.isEmpty else { return }
@@ -180,7 +182,7 @@ extension LedgerSimulator.State {
         (waiting, due) = (changes.count, changes.first?.due)
     }
 
-    /// Returns the changes of the ledger: the entries to add, and those to remove.
+    /// Returns the documents to add to the ledger, and those to remove from it.
     mutating func settle(
         _ changes: [(id: BSONValue, document: BSONDocument?)], removesEntries: Bool
     ) throws -> (added: [BSONValue], removed: [BSONValue]) {

@@ -1,14 +1,15 @@
 import Mongo
 
 extension Mongod {
-    /// The deployment that all tests of a process share: `SHIPSHAPE_TEST_URI`, or a replica set that we start.
+    /// The deployment that all tests of a process share: the one at `SHIPSHAPE_TEST_URI`, or a replica set that they
+    /// start.
     package static var shared: Mongod { get async throws { try await sharedInstance.value } }
 
-    /// The deployment with logins that all tests of a process share.
+    /// The deployment that requires a login and that all tests of a process share.
     package static var withAuthentication: Mongod { get async throws { try await authenticatedInstance.value } }
 
-    /// Returns the path of the server's program.
-    /// - Throws: an error that says what to do if there is none.
+    /// Returns the path of mongod.
+    /// - Throws: an error that says how to install or name mongod if there is none.
     package static func executable() throws -> String {
         if let given = environmentVariable("SHIPSHAPE_MONGOD") {
             guard isExecutable(given) else { throw TestSupportError("SHIPSHAPE_MONGOD=\(given) cannot be run") }
@@ -22,7 +23,7 @@ extension Mongod {
         return found
     }
 
-    /// The folder to which `scripts/setup` downloads.
+    /// The folder to which `scripts/setup` downloads software.
     private static var cacheFolder: String {
         if let own = environmentVariable("SHIPSHAPE_CACHE") { return own }
         let base = environmentVariable("XDG_CACHE_HOME") ?? (environmentVariable("HOME") ?? "") + "/.cache"

@@ -3,7 +3,7 @@ import Mongo
 
 extension Mongod {
     /// Starts a server for the caller alone, which is stopped with the last reference to it, or with the process.
-    /// - Parameter more: further arguments of mongod; the last value of a repeated one counts.
+    /// - Parameter more: further arguments of mongod; if an argument is repeated, its last value counts.
     package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {
         let (process, host, _) = try await startProcess(kind, more)
         do {
@@ -14,10 +14,11 @@ extension Mongod {
         }
     }
 
-    /// Changes the command that starts a server, whose data is in the folder.
+    /// A function that changes the command that starts a server; `folder` is the folder of the server's data.
     typealias Wrapping = (_ command: [String], _ folder: String) -> [String]
 
-    /// Starts a server that listens but belongs to no set yet, and also returns the command that starts it again.
+    /// Starts a server that listens but belongs to no set yet.
+    /// - Returns: the process, its address, and the command that starts the server again.
     static func startProcess(
         _ kind: Kind, _ more: [String], by wrapping: Wrapping = { command, _ in command }
     ) async throws -> (WatchedProcess, host: String, command: [String]) {
@@ -62,8 +63,8 @@ extension Mongod {
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
-            // The fewest iterations that mongod allows, because each of thousands of logins computes them on both
-            // sides.
+            // The number of iterations is the lowest that mongod allows, because each of thousands of logins computes
+            // them on both sides.
             for name in ["scramIterationCount", "scramSHA256IterationCount"] {
                 arguments += ["--setParameter", "\(name)=5000"]
             }
@@ -90,7 +91,9 @@ extension Mongod {
             uri: "mongodb://admin:admin-password@\(host)/?replicaSet=\(setName)", host: host, process: process)
     }
 
-    /// Makes writes wait for a majority, as is the default from 5.0 on, so that a test reads its writes at once.
+    /// Makes writes wait for a majority, so that a test reads its writes at once.
+    ///
+    /// This is the default from 5.0 on.
     private func writeToMajority() async throws {
         guard try await admin(["buildInfo": 1])["version"]?.text?.hasPrefix("4.") == true else { return }
         try await admin(["setDefaultRWConcern": 1, "defaultWriteConcern": ["w": "majority"]])
@@ -106,13 +109,15 @@ extension Mongod {
         }
     }
 
-    /// The replica sets' name.
+    /// The name of all replica sets.
     static var setName: String { "shipshape" }
 
     private static func log(_ folder: String) -> String { "\(folder)/output" }
 }
 
-/// Polls until `condition` holds, for ten minutes at most, which nothing needs even on a busy machine.
+/// Polls until `condition` holds, and throws an error after ten minutes.
+///
+/// Nothing takes that long, even on a busy machine.
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
     let start = ContinuousClock.now
     while try await !condition() {

@@ -3,21 +3,22 @@ import Concurrency
 package import Mongo
 import Synchronization
 
-/// A deployment for tests: a mongod that we started, or one that was running already.
+/// A deployment for tests: a mongod that the tests started, or one that was running before.
 package final class Mongod: Sendable {
     /// The kind of server to start.
     package enum Kind: Sendable {
         /// A replica set of one member, which most of the tests use.
         case replicaSet
-        /// A server without an oplog, and so without change streams and retryable writes.
+        /// A server without an oplog, which therefore has no change streams and no retryable writes.
         case standalone
-        /// A replica set of one member that requires a login; ``Mongod/uri`` is the administrator's.
+        /// A replica set of one member that requires a login; ``Mongod/uri`` contains the login of an administrator.
         case withAuthentication
     }
 
     /// The connection string.
     package let uri: String
-    /// The host as `127.0.0.1:port`; the host in the given string if the deployment is not ours.
+    /// The address as `127.0.0.1:port`; for a deployment that the tests did not start, the host in its connection
+    /// string.
     package let host: String
     let process: WatchedProcess?
     let lock = AsyncLock()
@@ -31,31 +32,32 @@ package final class Mongod: Sendable {
 
     deinit { process?.stop() }
 
-    /// Whether we started the server, so that a test may kill it.
+    /// Whether the tests started the server, so that a test may kill it.
     package var isOurs: Bool { process != nil }
 
-    /// Kills our server as `kill -9` does.
+    /// Kills the server as `kill -9` does.
+    /// - Throws: ``TestSupportError`` if the tests did not start it.
     package func kill() throws {
         guard let process else { throw TestSupportError("the deployment at \(host) is not ours to kill") }
         try process.kill()
     }
 
-    /// Options to connect to it, with short timeouts.
+    /// Options to connect to the deployment, with a short timeout.
     package var options: ConnectionOptions {
         var options = ConnectionOptions(uri: uri)
         options.connectTimeout = .seconds(20)
         return options
     }
 
-    /// Returns a separate pool for a test.
-    /// - Parameter appName: the name by which ``FailPoint/appName`` recognises it.
+    /// Returns a new pool of connections for a test.
+    /// - Parameter appName: the application name by which ``FailPoint/appName`` recognises the pool.
     package func pool(appName: String? = nil) throws -> ClientPool {
         var options = options
         options.appName = appName
         return try ClientPool.open(options)
     }
 
-    /// Runs a command on `admin`, or on another of the server's own databases.
+    /// Runs a command on the database `admin`, or on another database of the server itself.
     @discardableResult
     package func admin(_ command: BSONDocument, on database: String = "admin") async throws -> BSONDocument {
         try await sharedPool().withClient { client throws(MongoError) in
@@ -63,8 +65,9 @@ package final class Mongod: Sendable {
         }
     }
 
-    /// Returns the pool that this support itself uses, because a new one for each command would connect again each
-    /// time.
+    /// Returns the pool that the test support uses for its own commands.
+    ///
+    /// It is kept, because a new pool for each command would connect each time.
     func sharedPool() throws -> ClientPool {
         try adminPool.withLock { kept in
             let pool = try kept ?? pool()
@@ -75,7 +78,7 @@ package final class Mongod: Sendable {
 }
 
 extension ClientPool {
-    /// Passes a client to `body` on a thread of our own; `body` may throw any error.
+    /// Runs `body` with a client of the pool on a separate thread; `body` may throw any error.
     package func run<R: Sendable>(
         _ body: @Sendable @escaping (borrowing Client) throws -> R
     ) async throws -> R {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A replica set of one member whose data is on a small disk; if the server ends because the disk is full, it starts
-/// again once there is room.
+/// A replica set of one member whose data is on a small disk.
 ///
-/// The disk is in memory, in a mount namespace of the server's own, and disappears with it. Only root can create one.
+/// If the server ends because the disk is full, it starts again once there is room. The disk is in memory, in a mount
+/// namespace of the server's process, and disappears with it. Only root can create one.
 package final class MongodOnSmallDisk: Sendable {
     /// The deployment.
     package let mongod: Mongod
@@ -11,10 +11,10 @@ package final class MongodOnSmallDisk: Sendable {
 
     private init(mongod: Mongod, ballast: String) { (self.mongod, self.ballast) = (mongod, ballast) }
 
-    /// Whether this user can create one.
+    /// Whether this user can create such a disk.
     package static let isPossible = geteuid() == 0 && isExecutable("/usr/bin/unshare")
 
-    /// The script that runs the server's command, with the data folder as its first argument.
+    /// The script that mounts the disk on the data folder, its first argument, and runs the server's command.
     private static let script = """
         ulimit -c 0
         data=$1; shift
@@ -27,7 +27,7 @@ package final class MongodOnSmallDisk: Sendable {
 
     /// Starts the server, and waits until it accepts writes.
     package static func start() async throws -> MongodOnSmallDisk {
-        // A log that takes up space only as needed.
+        // The journal of the server's storage takes up space only as needed.
         let more = ["--wiredTigerEngineConfigString", "log=(file_max=1MB,prealloc=false)"]
         let disk = ["/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, "disk"]
         let (process, host, command) = try await Mongod.startProcess(.replicaSet, more) { command, folder in
@@ -59,7 +59,7 @@ package final class MongodOnSmallDisk: Sendable {
         try await waitUntil("mongod has ended") { !LocalPort(number: port).isOpen }
     }
 
-    /// Frees the space, and waits until the server accepts writes again.
+    /// Deletes the file that fills the disk, and waits until the server accepts writes again.
     package func free() async throws {
         guard unsafe unlink(ballast) == 0 else { throw TestSupportError("\(ballast): errno \(errno)") }
         try await waitUntil("mongod is there again") { (try? await mongod.waitForPrimary()) != nil }

@@ -2,14 +2,16 @@ import Concurrency
 import Glibc
 import Synchronization
 
-/// A TCP proxy for a server, whose owner decides what happens to each connection.
+/// A TCP proxy for a server.
+///
+/// The code that starts it decides what happens to each connection.
 final class Relay: Sendable {
-    /// The address on which it listens, as in a connection string.
+    /// The proxy's address, as in a connection string.
     let host: String
     private let listener: Int32
     private let server: LocalPort
 
-    /// Listens on a free port.
+    /// Listens on a free port, and does not accept connections yet.
     /// - Parameter host: the server, as `127.0.0.1:port`.
     init(before host: String) throws {
         guard let number = host.split(separator: ":").last.flatMap({ UInt16($0) }) else {
@@ -44,7 +46,7 @@ final class Relay: Sendable {
     func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
-/// Both ends of a connection through a proxy; each direction has a thread.
+/// The client's and the server's end of a connection through a proxy; each direction has a thread.
 final class RelayedConnection: Sendable {
     let client: Int32
     let server: Int32
@@ -52,13 +54,16 @@ final class RelayedConnection: Sendable {
 
     init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
 
-    /// Runs each direction on a thread of its own until its closure returns, which ends the other direction, too.
+    /// Runs each direction on a separate thread.
+    ///
+    /// If one closure returns, the other direction ends, too.
     func start(toServer: @Sendable @escaping () -> Void, toClient: @Sendable @escaping () -> Void) {
         for (name, carry) in [("to server", toServer), ("to client", toClient)] {
             PosixThread.start(name: name) { [self] in
                 carry()
                 for file in [client, server] { shutdown(file, Int32(SHUT_RDWR)) }
-                // Until then, the other direction still uses the sockets.
+                // The sockets are closed only when both directions have ended, because each direction uses them until
+                // its end.
                 if ended.add(1, ordering: .relaxed).newValue == 2 {
                     for file in [client, server] { Glibc.close(file) }
                 }

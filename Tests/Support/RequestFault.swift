@@ -27,7 +27,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns a reply in place of the server's; `nil` if the request goes to the server.
+    /// Returns the reply that the program gets in place of the server's; `nil` if the request goes to the server.
     /// - Parameter isRetryable: whether the request is a write that the driver may send again.
     func refusal(isRetryable: Bool) -> BSONDocument? {
         guard case .error(let code) = self else { return nil }
@@ -39,7 +39,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         return reply.finish()
     }
 
-    /// Returns the server's reply as the program must see it; `nil` if it gets none.
+    /// Returns the server's reply as the program gets it, with the fault; `nil` if the program gets no reply.
     func changed(_ reply: BSONDocument) -> BSONDocument? {
         switch self {
         case .replyLost, .killedBehind: return nil
@@ -51,6 +51,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The codes to which a server adds the label, by the specification of retryable writes.
+    /// The error codes to which a server adds the label `RetryableWriteError`, by the specification of retryable
+    /// writes.
     private static let retryable: Set<Int> = [91, 189, 10_107, 11_600, 11_602, 13_435, 13_436]
 }

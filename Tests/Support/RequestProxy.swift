@@ -22,8 +22,8 @@ package final class RequestProxy: Sendable {
     /// Begins to listen, until the process ends or ``close()`` is called.
     /// - Parameters:
     ///   - host: the server, as `127.0.0.1:port`.
-    ///   - visit: the number of the request that the fault applies to; the first is 1.
-    ///   - fault: the fault; `nil` only to count requests.
+    ///   - visit: the number of the request to which the fault is applied; the first request is 1.
+    ///   - fault: the fault; `nil` if the proxy only counts requests.
     package init(before host: String, at visit: Int = 0, _ fault: RequestFault? = nil) throws {
         (relay, self.fault, self.visit) = (try Relay(before: host), fault, visit)
         relay.start { [self] connection in
@@ -39,10 +39,10 @@ package final class RequestProxy: Sendable {
     /// The connection string through the proxy.
     package var uri: String { "mongodb://\(relay.host)/?directConnection=true" }
 
-    /// The number of requests that were counted.
+    /// The number of requests that the proxy has counted so far.
     package var requests: Int { state.withLock { $0.requests } }
 
-    /// The command that the fault was applied to; `nil` if the program ended before that.
+    /// The name of the command to which the fault was applied; `nil` if the program ended before that.
     package var hit: String? { state.withLock { $0.hit } }
 
     /// Sets the process that a fault may kill.
@@ -51,7 +51,7 @@ package final class RequestProxy: Sendable {
     /// Stops accepting connections.
     package func close() { relay.close() }
 
-    /// The ID of a connection's request whose reply must be changed or dropped.
+    /// The ID of the request on a connection whose reply must be changed or dropped.
     private final class Struck: Sendable {
         let request = Mutex<Int32?>(nil)
     }
@@ -110,7 +110,7 @@ package final class RequestProxy: Sendable {
     }
 }
 
-/// A message of MongoDB's wire protocol, as far as a proxy reads it.
+/// A message of MongoDB's wire protocol, with the parts that a proxy reads.
 struct WireMessage {
     private static let headerSize = 16
     private static let message: Int32 = 2013
@@ -139,7 +139,7 @@ struct WireMessage {
     var requestID: Int32 { Self.number(bytes, 4) }
     var responseTo: Int32 { Self.number(bytes, 8) }
 
-    /// The document of the request or reply; `nil` for the driver's first hello, which has an older form.
+    /// The document of the request or reply; `nil` for the driver's first hello, which has an older message format.
     var body: BSONDocument? {
         guard Self.number(bytes, 12) == Self.message, bytes.count > 25, bytes[20] == 0 else { return nil }
         let size = Int(Self.number(bytes, 21))
@@ -147,9 +147,9 @@ struct WireMessage {
         return try? BSONDocument(bytes: Array(bytes[21..<21 + size]))
     }
 
-    /// The message as a router would send it if it answers a hello; otherwise the unchanged message.
+    /// The message as a router would send it, if it is the reply to a hello; otherwise the unchanged message.
     var asOfRouter: WireMessage {
-        // The driver's first hello and its answer have an older form.
+        // The driver's first hello and the reply to it have an older message format.
         let start = Self.number(bytes, 12) == Self.message ? 21 : 36
         guard bytes.count > start + 4, let reply = try? BSONDocument(bytes: Array(bytes[start...])),
             reply["maxWireVersion"] != nil, let elements = try? reply.elements()

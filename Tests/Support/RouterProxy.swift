@@ -1,6 +1,6 @@
-/// A proxy for a server that claims to be a router, for the decisions that the program bases on that claim.
+/// A proxy that makes a server look like a router, to test what the program decides in front of a router.
 ///
-/// No sharded cluster is available, and the proxy does not change commands as a router would.
+/// No sharded cluster is available for the tests. Unlike a router, the proxy changes only replies to hello.
 package final class RouterProxy: Sendable {
     private let relay: Relay
 

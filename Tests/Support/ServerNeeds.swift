@@ -2,7 +2,7 @@ package import Mongo
 package import Testing
 
 extension Mongod {
-    /// The build information of the tests' server.
+    /// The build information of the server that the tests share.
     package static var build: BuildInfo { get async throws { try await sharedBuild.value } }
 }
 
@@ -13,8 +13,8 @@ private let sharedBuild = AsyncOnce<BuildInfo> {
 extension Trait where Self == ConditionTrait {
     /// Runs a test only on servers of this version or later, which have a feature that the test needs.
     ///
-    /// It must not hide a server that behaves differently than the program expects: that is a bug, or belongs on the
-    /// page of servers.
+    /// Do not use it for a server that behaves differently from what the program expects. That is a bug of the program,
+    /// or belongs in the documentation's page on servers.
     /// - Parameter missing: the feature that older servers lack and the test needs.
     package static func server(
         from major: Int, _ minor: Int = 0, for missing: String,

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Returns an environment variable; `nil` if it is not set, or empty.
+/// Returns the value of an environment variable; `nil` if it is not set, or empty.
 func environmentVariable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
 }
 
-/// Returns whether the file exists and can be run.
+/// Returns whether the file exists and the user can execute it.
 func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
 /// Makes a new empty folder in `TMPDIR` or `/tmp`.
@@ -56,7 +56,7 @@ struct LocalPort: Hashable, Sendable {
         return true
     }
 
-    /// Listens on a free port.
+    /// Listens on a port that was free, and returns it and the socket.
     static func listen() throws -> (LocalPort, file: Int32) {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = LocalPort(number: 0).address
@@ -71,7 +71,7 @@ struct LocalPort: Hashable, Sendable {
         return (LocalPort(number: UInt16(bigEndian: address.sin_port)), file)
     }
 
-    /// Opens a connection to the port; `nil` if no process listens.
+    /// Opens a connection to the port; returns `nil` if no process listens on it.
     func connection() -> Int32? {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = address

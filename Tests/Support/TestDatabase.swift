@@ -4,11 +4,11 @@ import Synchronization
 
 /// A database for one test alone.
 package struct TestDatabase: Sendable {
-    /// The database's name, which is used only once.
+    /// The name of the database, which no other test uses.
     package let name: String
-    /// The test's own pool, whose connections carry ``appName``.
+    /// The test's own pool of connections, with the application name ``appName``.
     package let pool: ClientPool
-    /// The name of the pool's connections, for ``FailPoint/appName``.
+    /// The application name of the pool's connections, for ``FailPoint/appName``.
     package let appName: String
 
     /// Returns the namespace of a collection in the database.
@@ -20,7 +20,7 @@ package struct TestDatabase: Sendable {
         try await pool.withClient { [name] client throws(MongoError) in try client.runCommand(command, on: name) }
     }
 
-    /// Inserts documents.
+    /// Inserts documents into a collection.
     package func fill(_ collection: String, _ documents: [BSONDocument]) async throws {
         let namespace = namespace(collection)
         try await pool.withClient { client throws(MongoError) in
@@ -28,14 +28,14 @@ package struct TestDatabase: Sendable {
         }
     }
 
-    /// Inserts the documents that `make` returns for 0, 1, ….
+    /// Inserts the documents that `make` returns for the numbers from 0 to `count` - 1.
     package func fill(_ collection: String, count: Int, _ make: (Int) -> BSONDocument = { ["_id": .integer($0)] })
         async throws
     {
         try await fill(collection, (0..<count).map(make))
     }
 
-    /// Counts the documents that match.
+    /// Returns the number of documents that match the filter.
     package func count(_ collection: String, _ filter: BSONDocument = [:]) async throws -> Int {
         let namespace = namespace(collection)
         return try await pool.withClient { client throws(MongoError) in
@@ -43,7 +43,7 @@ package struct TestDatabase: Sendable {
         }
     }
 
-    /// Returns all documents, in record order.
+    /// Returns all documents, in the order in which the collection stores them.
     package func inOrderOfRecords(_ collection: String) async throws -> [BSONDocument] {
         let namespace = namespace(collection)
         return try await pool.withClient { client throws(MongoError) in
@@ -51,7 +51,7 @@ package struct TestDatabase: Sendable {
         }
     }
 
-    /// Returns the documents that match, in the order of `_id`.
+    /// Returns the documents that match the filter, in the order of their `_id`s.
     package func documents(_ collection: String, _ filter: BSONDocument = [:]) async throws -> [BSONDocument] {
         let namespace = namespace(collection)
         return try await pool.withClient { client throws(MongoError) in

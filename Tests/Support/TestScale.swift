@@ -1,10 +1,11 @@
-/// How much the tests do where the amount can vary: random jobs, kills, documents.
+/// How much the tests do, where that can vary: the numbers of random jobs, kills and documents.
 ///
-/// `SHIPSHAPE_TEST_SCALE` sets it; `scripts/test`, `scripts/test --full` and `scripts/torture` set that variable.
+/// `SHIPSHAPE_TEST_SCALE` sets the scale; `scripts/test`, `scripts/test --full` and `scripts/torture` set that
+/// variable.
 package enum TestScale: String, Sendable {
-    /// Some of each, quick enough to wait for.
+    /// A part of the cases, quick enough for a developer to wait for.
     case short
-    /// Each place and each kind at least once, as in CI.
+    /// Each fault point and each kind of case at least once, as in CI.
     case full
     /// Hours of searching for failures that no run has found yet.
     case torture

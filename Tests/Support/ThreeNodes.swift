@@ -4,7 +4,9 @@ import Mongo
 
 /// A replica set of three members, which is stopped with the last reference to it, or with the process.
 package final class ThreeNodes: Sendable {
-    /// The member that accepts writes; its connection string names only that member, unless any member may be elected.
+    /// The member that accepts writes.
+    ///
+    /// Its connection string names only that member, unless each member can be elected.
     package let primary: Mongod
     /// The hosts of the other members.
     package let secondaries: [String]
@@ -20,8 +22,8 @@ package final class ThreeNodes: Sendable {
 
     /// Starts the set, and waits until all members have all data.
     ///
-    /// Unless any member may be elected, a stopped member stays in the set, as seen by the others, for a minute.
-    /// - Parameter electsAny: whether any member may become the primary, at once.
+    /// Unless each member can be elected, the others consider a stopped member healthy for a minute.
+    /// - Parameter electsAny: whether each member can be elected; otherwise only the first one can.
     package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
         do {
@@ -41,7 +43,8 @@ package final class ThreeNodes: Sendable {
             try await first.admin([
                 "replSetInitiate": [
                     "_id": .string(Mongod.setName), "members": .array(of: members),
-                    // Each member replicates from the primary itself, so that a stopped one holds up no other.
+                    // Each member replicates from the primary itself, so that a stopped member does not delay another
+                    // one.
                     "settings": ["electionTimeoutMillis": electsAny ? 1_000 : 3_000, "chainingAllowed": false],
                 ]
             ])
@@ -60,9 +63,9 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Makes the primary consider a member that does not answer healthy for a minute.
+    /// Makes the primary consider a member healthy for a minute after it has stopped answering.
     ///
-    /// Runs after the first election, because the members would wait as long before it.
+    /// This runs after the first election, because with this setting the members would wait a minute before they elect.
     private func keepUnreachableMembers() async throws {
         let reply = try await primary.admin(["replSetGetConfig": 1])
         guard let config = reply["config"]?.document, let version = config["version"]?.integer else {
@@ -81,14 +84,14 @@ package final class ThreeNodes: Sendable {
         try await primary.admin(["replSetReconfig": .object(BSONDocument(fields))])
     }
 
-    /// Returns the host of the member that accepts writes.
+    /// Returns the host of the member that accepts writes; `nil` if there is none.
     private func currentPrimary() async throws -> String? {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         return members.first { $0["state"] == 1 }?["name"]?.text
     }
 
-    /// Makes another member the primary, for sets in which any may be elected; the old one steps down or is killed.
+    /// Makes another member the primary, if each member can be elected; the old one steps down or is killed.
     package func failOver(killing kills: Bool) async throws {
         guard let before = try await currentPrimary() else { throw TestSupportError("the set has no primary") }
         if kills {
@@ -105,21 +108,21 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Returns the lag of the other members in whole seconds, as the primary knows it.
+    /// Returns how many whole seconds each of the other members lags, as the primary knows it.
     private func lags() async throws -> [(host: String, isSecondary: Bool, seconds: Int)] {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         func time(_ member: BSONDocument?) -> Int {
             if case .date(let milliseconds)? = member?["optimeDate"] { Int(milliseconds / 1_000) } else { 0 }
         }
-        // Any member may be the primary if any may be elected.
+        // If each member can be elected, the primary need not be the first member.
         let first = time(members.first { $0["state"]?.integer == 1 })
         return members.filter { $0["state"]?.integer != 1 }.map { member in
             (member["name"]?.text ?? "", member["state"]?.integer == 2, first - time(member))
         }
     }
 
-    /// Stops a secondary, and writes until the primary knows it to lag by this many seconds.
+    /// Stops a secondary, and writes until the primary knows that it lags by this many seconds.
     package func stopSecondary(behindBy seconds: Int) async throws {
         try processes[1].send(SIGSTOP)
         try await waitUntil("\(secondaries[0]) is behind") {

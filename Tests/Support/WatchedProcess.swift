@@ -1,9 +1,9 @@
 import Glibc
 
-/// A child process that always ends with this process, and whose folder is removed with it.
+/// A child process that always ends with this process, and whose folder is then removed.
 ///
-/// A shell waits on a pipe that only this process holds open. The pipe closes by `stop()`, or because this process was
-/// killed; then the shell kills the child and removes the folder.
+/// A shell waits on a pipe that only this process holds open. The pipe closes when `stop()` is called or this process
+/// is killed. Then the shell kills the child and removes the folder.
 @safe
 final class WatchedProcess: Sendable {
     private static let script = """
@@ -16,8 +16,9 @@ final class WatchedProcess: Sendable {
         wait $child
         rm -rf "$folder"
         """
-    /// The flag `POSIX_SPAWN_SETSID` of glibc, so that an interrupt from the terminal cannot reach the shell before the
-    /// pipe closes.
+    /// The flag `POSIX_SPAWN_SETSID` of glibc.
+    ///
+    /// With it, an interrupt from the terminal cannot reach the shell before the pipe closes.
     private static let newSession: Int16 = 0x80
 
     private let shell: pid_t
@@ -30,19 +31,21 @@ final class WatchedProcess: Sendable {
         self.folder = folder
     }
 
-    /// Starts a command whose output goes to `output` in `folder`, which the process owns from now on.
+    /// Starts a command, whose output is written to `folder/output`.
+    ///
+    /// The watched process owns the folder, and removes it at its end.
     static func start(_ command: [String], folder: String) throws -> WatchedProcess {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw TestSupportError("pipe: errno \(errno)") }
         defer { close(ends[0]) }
-        // No other process may hold this end: processes started elsewhere do not inherit it, and the child closes it.
+        // No other process may hold this end open: other processes do not inherit it, and the child closes it.
         _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
         let arguments = ["/bin/sh", "-c", script, "watch", folder] + command
         let shell = try spawn(arguments, input: ends[0])
         return WatchedProcess(shell: shell, lifeline: ends[1], folder: folder)
     }
 
-    /// Reads the child's process ID.
+    /// Returns the process ID of the child, which the shell has written to a file.
     func childID() throws -> pid_t {
         let text = try readText("\(folder)/pid")
         guard let id = pid_t(text.prefix { $0.isNumber }) else { throw TestSupportError("no process id in \(folder)") }

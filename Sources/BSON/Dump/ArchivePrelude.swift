@@ -44,7 +44,7 @@ extension ArchivePrelude.Collection {
 }
 
 extension Namespace {
-    /// Reads the fields `db` and `collection` of one of an archive's own documents.
+    /// Reads `db` and `collection` from a document that describes a collection or a block; `nil` without a name.
     init?(ofArchive document: BSONDocument) {
         guard let collection = document["collection"]?.text, !collection.isEmpty else { return nil }
         self.init(database: document["db"]?.text ?? "", collection: collection)
@@ -52,7 +52,7 @@ extension Namespace {
 }
 
 extension DumpInput {
-    /// Whether a terminator comes next; if so, skips it.
+    /// Returns whether a terminator comes next; if so, skips it.
     mutating func takeTerminator() throws(DumpError) -> Bool {
         try fill(4)
         guard pending.count >= 4 else { throw failure(.unfinished, ahead: pending.count) }
@@ -61,7 +61,7 @@ extension DumpInput {
         return true
     }
 
-    /// Returns the archive's next own document, which describes a collection or a block; `nil` at a terminator.
+    /// Returns the next document that describes a collection or a block; at a terminator, skips it and returns `nil`.
     mutating func archiveDocument() throws(DumpError) -> BSONDocument? {
         if try takeTerminator() { return nil }
         let length = try fillDocument(validating: true)
@@ -69,7 +69,7 @@ extension DumpInput {
         return BSONDocument(copying: givenDocument(length))
     }
 
-    /// Refuses a collection whose name is longer than any server allows, or that exceeds the number of collections.
+    /// Throws an error for a collection whose name is longer than any server allows, or for one collection too many.
     func checkName(_ namespace: Namespace, after count: Int) throws(DumpError) {
         // mongod allows 255 bytes; the names of a sharded cluster's internal collections are a little longer.
         guard namespace.database.utf8.count + namespace.collection.utf8.count <= 1_024 else {
@@ -80,7 +80,7 @@ extension DumpInput {
         }
     }
 
-    /// The error for an archive that breaks the format.
+    /// Returns the error for an archive that breaks the format.
     func archiveFailure(_ detail: String, _ code: DumpError.Code = .invalidArchive) -> DumpError {
         DumpError(code, path: path, offset: offset, documents: documents, detail: detail)
     }

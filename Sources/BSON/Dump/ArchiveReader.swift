@@ -2,7 +2,9 @@
 ///
 /// The format is that of mongo-tools, `common/archive/spec.md`. Gzip compression is undone while reading.
 public struct ArchiveReader: ~Copyable {
-    /// The most collections of an archive: memory grows with their number only.
+    /// The most collections that an archive may have.
+    ///
+    /// Memory grows only with the number of collections.
     public static var mostCollections: Int { 200_000 }
 
     /// The information at the start of the archive.
@@ -10,10 +12,10 @@ public struct ArchiveReader: ~Copyable {
     /// The collections whose documents are returned.
     public let wanted: [Namespace]
 
-    /// How far the reader is in a collection.
+    /// The reader's progress in one collection.
     private struct Progress {
         var namespace: Namespace
-        /// The index of the collection in ``wanted``; `nil` if it is not wanted.
+        /// The index of the collection in ``wanted``; `nil` if its documents are skipped.
         var index: Int?
         var checksum = CRC64()
         var isClosed = false
@@ -54,7 +56,7 @@ public struct ArchiveReader: ~Copyable {
     /// Moves to the next document of a wanted collection and returns that collection's index in ``wanted``; `nil` at
     /// the end of the archive.
     ///
-    /// The documents of a collection can be trusted only once a later call has returned `nil`, because the collection's
+    /// The documents of a collection can be trusted only after this has returned `nil`, because the collection's
     /// checksum is at its end.
     /// - Throws: ``DumpError`` when the rest of the archive cannot be read.
     public mutating func next() throws(DumpError) -> Int? {
@@ -137,7 +139,7 @@ extension ArchiveReader {
         }
     }
 
-    /// Refuses an archive that lacks the end of a collection.
+    /// Throws an error if the archive lacks the end of a collection.
     ///
     /// Only plain collections must appear: a time series appears under the name of its buckets, and a view has no
     /// documents.

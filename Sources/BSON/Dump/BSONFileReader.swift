@@ -11,7 +11,7 @@ public struct BSONFileReader: ~Copyable {
     /// dump also holds, a little more.
     public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
 
-    /// The byte of the file where the document that was returned last begins.
+    /// The offset in the file of the document that was returned last.
     public private(set) var documentOffset: Int64 = 0
 
     private var input: DumpInput
@@ -28,19 +28,19 @@ public struct BSONFileReader: ~Copyable {
         self.init(try DumpInput(path, bufferSize: bufferSize), validating: validating)
     }
 
-    /// Reads from an open input.
+    /// Creates a reader of an open input.
     public init(_ input: consuming DumpInput, validating: Bool = false) {
         self.input = input
         isValidating = validating
     }
 
-    /// The file.
+    /// The path of the file.
     public var path: FilePath { input.path }
     /// The file's size in bytes when it was opened; `nil` for a source without a size, such as a pipe.
     public var fileSize: Int64? { input.fileSize }
     /// The number of documents returned so far.
     public var documents: Int { input.documents }
-    /// The bytes of the file up to the end of the document that was returned last, for a progress bar.
+    /// The number of bytes up to the end of the document that was returned last, for a progress bar.
     public var bytesRead: Int64 { input.offset }
 
     /// Returns the next document, `nil` at the end of the file; the view is valid until the next call.
@@ -57,8 +57,9 @@ public struct BSONFileReader: ~Copyable {
         return input.givenDocument(length)
     }
 
-    /// Fills `block` with the next documents, one after the other, until it holds at least `bytes` bytes; leaves it
-    /// empty at the end of the file.
+    /// Fills `block` with the next documents, one after the other, until it holds at least `bytes` bytes.
+    ///
+    /// At the end of the file, `block` is left empty.
     /// - Throws: ``DumpError`` when the rest of the file cannot be read, after all documents before it were returned.
     public mutating func next(into block: inout [UInt8], bytes: Int) throws(DumpError) {
         block.removeAll(keepingCapacity: true)
@@ -66,7 +67,7 @@ public struct BSONFileReader: ~Copyable {
             do throws(DumpError) {
                 guard try next() != nil else { return }
             } catch {
-                // Another call throws the error again.
+                // The documents before the damage are returned first. Another call throws the error again.
                 guard block.isEmpty else { return }
                 throw error
             }
@@ -111,7 +112,7 @@ extension DumpInput {
         return (count, length)
     }
 
-    /// Reads one whole document and returns its length.
+    /// Reads until the next document is complete in the buffer, checks it, and returns its length.
     mutating func fillDocument(validating: Bool) throws(DumpError) -> Int {
         guard pending.count >= 4 else { throw failure(.truncated, ahead: pending.count) }
         let length = Int(int32())

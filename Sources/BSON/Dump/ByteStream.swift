@@ -18,14 +18,14 @@ struct ByteStream: ~Copyable {
 
     /// The size of the source in bytes, still compressed; `nil` for a source without a known end, such as a pipe.
     let fileSize: Int64?
-    /// Whether gzip is undone.
+    /// Whether the source is compressed with gzip.
     let isCompressed: Bool
 
     private var source: RawSource
     private var inflater: Inflater?
 
     /// Opens a file; `nil` means standard input.
-    /// - Parameter isStopped: called now and then while a pipe has no data; `true` ends the reading.
+    /// - Parameter isStopped: called every 200 ms while a pipe has no data; `true` ends the reading.
     init(_ path: FilePath?, isStopped: @escaping @Sendable () -> Bool) throws(Failure) {
         var source = try RawSource(path, isStopped: isStopped)
         isCompressed = try source.beginsAsGzip()
@@ -34,9 +34,9 @@ struct ByteStream: ~Copyable {
         self.source = source
     }
 
-    /// Reads the next bytes and returns how many, at least one; 0 at the end.
+    /// Reads the next bytes into `output` and returns how many, at least one; 0 at the end.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
-        // Taken out and put back, because an optional noncopyable value cannot be changed in place.
+        // The inflater is taken out and put back, because an optional noncopyable value cannot be changed in place.
         guard var inflater = inflater.take() else { return try unsafe source.read(into: output) }
         let result = unsafe inflate(with: &inflater, into: output)
         self.inflater = consume inflater
@@ -70,7 +70,7 @@ struct RawSource: ~Copyable {
     private let descriptor: FileDescriptor
     private let isOwner: Bool
     private let isStopped: @Sendable () -> Bool
-    /// The bytes that were inspected.
+    /// The first bytes of the file, which were read to inspect them.
     private var head: [UInt8] = []
     private var headGiven = 0
 
@@ -90,7 +90,7 @@ struct RawSource: ~Copyable {
 
     deinit { if isOwner { try? descriptor.close() } }
 
-    /// Reads the next bytes and returns how many, at least one; 0 at the end.
+    /// Reads the next bytes into `output` and returns how many, at least one; 0 at the end.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws(ByteStream.Failure) -> Int {
         guard headGiven < head.count else { return try unsafe readOn(into: output) }
         let count = min(output.count, head.count - headGiven)
@@ -101,8 +101,8 @@ struct RawSource: ~Copyable {
 
     /// Whether the source is compressed with gzip, judged by its first bytes.
     ///
-    /// A BSON document of 559,903 bytes can begin with the same bytes, so such a source is read as far as that document
-    /// would go; if it is valid BSON, it is not gzip.
+    /// A BSON document of 559,903 bytes can begin with the same bytes, so up to that many bytes are inspected. If they
+    /// are a valid BSON document, the source is not gzip.
     mutating func beginsAsGzip() throws(ByteStream.Failure) -> Bool {
         try readHead(4)
         guard head.starts(with: [0x1F, 0x8B, 8]) else { return false }
@@ -138,7 +138,7 @@ struct RawSource: ~Copyable {
         } catch { throw .system(error as? Errno ?? .ioError) }
     }
 
-    /// Waits until a pipe has data or ends, so that a stop signal is noticed in the meantime.
+    /// Waits until a pipe has data or ends, and checks for a stop in the meantime.
     private func wait() throws(ByteStream.Failure) {
         guard size == nil else { return }
         var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)

@@ -1,8 +1,9 @@
 /// The checksum that mongodump writes for a collection's documents: CRC-64 with the polynomial of ECMA-182, reflected,
 /// as in Go's `crc64.ECMA` and in xz.
 struct CRC64 {
-    /// Eight tables of 256 entries; table `n` holds the effect of a byte that is `n` bytes before the last byte of a
-    /// word.
+    /// Eight tables of 256 entries.
+    ///
+    /// Table `n` contains the effect on the checksum of a byte that is `n` bytes before the last byte of a word.
     static let tables: [UInt64] = {
         var tables = [UInt64](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {
@@ -22,7 +23,7 @@ struct CRC64 {
     /// The checksum of the bytes so far.
     var value: UInt64 { ~state }
 
-    /// Adds bytes.
+    /// Adds bytes to the checksum.
     mutating func update(_ bytes: RawSpan, tables: Span<UInt64>) {
         precondition(tables.count == 8 * 256)
         var state = state

@@ -1,14 +1,14 @@
 public import SystemPackage
 
-/// The reason why the rest of a source of documents cannot be read, and the place.
+/// The reason why the rest of a source of documents cannot be read, and the position where reading failed.
 public struct DumpError: Error, Hashable, Sendable {
     /// The kind of failure.
     ///
-    /// Open: later versions may add kinds.
+    /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// A short stable name.
         public let rawValue: String
-        /// Wraps a name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The operating system refused; ``DumpError/errno`` says why.
@@ -35,7 +35,7 @@ public struct DumpError: Error, Hashable, Sendable {
         public static let truncatedGzip = Self(rawValue: "ends inside its gzip compression")
         /// The bytes are not what gzip writes.
         public static let damagedGzip = Self(rawValue: "has damaged gzip compression")
-        /// The checksum that gzip wrote differs from that of the bytes.
+        /// The checksum that gzip wrote differs from the checksum of the uncompressed bytes.
         public static let wrongGzipChecksum = Self(rawValue: "differs from what gzip compressed")
     }
 
@@ -43,15 +43,15 @@ public struct DumpError: Error, Hashable, Sendable {
     public let code: Code
     /// The file; `-` for standard input.
     public let path: FilePath
-    /// The byte, from 0, where the failure was found; it counts the uncompressed bytes.
+    /// The offset, from 0, of the failure in the uncompressed bytes.
     public let offset: Int64
     /// The line, from 1, where the failing document begins; `nil` for sources that are not text.
     public let line: Int?
     /// The number of documents before the failure; all are good, unless a checksum is wrong or the compression is
     /// damaged.
     public let documents: Int
-    /// The defect of the document that begins at or before ``offset``; its own offset counts from the document's first
-    /// byte.
+    /// The defect of the document that begins at or before ``offset``; the defect's own offset counts from the
+    /// document's first byte.
     public let damage: BSONError?
     /// The operating system's error.
     public let errno: Errno?
@@ -72,10 +72,10 @@ public struct DumpError: Error, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// Makes the error for damage inside a document that was read.
+    /// Creates the error for damage inside a document that was read.
     /// - Parameters:
-    ///   - documentOffset: the byte where the document begins.
-    ///   - documents: the number of documents before it.
+    ///   - documentOffset: the offset of the document in the file.
+    ///   - documents: the number of documents before the damaged one.
     public init(_ damage: BSONError, path: FilePath, documentOffset: Int64, documents: Int) {
         self.init(
             .damaged, path: path, offset: documentOffset + Int64(damage.offset), documents: documents, damage: damage)
@@ -95,7 +95,7 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The source, the failure, the byte, and how many documents were good.
+    /// The source, the failure, its offset, and whether the documents before it are good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string
         if let errno { return "\(name) \(code.rawValue): \(errno)" }
@@ -110,7 +110,7 @@ extension DumpError: CustomStringConvertible {
     }
 
     private var before: String {
-        // If a checksum is wrong, the damage may begin anywhere before this place.
+        // If a checksum is wrong or gzip's data is damaged, the damage may begin anywhere before the offset.
         let isVouchedFor = ![.wrongChecksum, .wrongGzipChecksum, .damagedGzip].contains(code)
         let verb = isVouchedFor ? "good" : "unreliable, too"
         return documents == 1 ? "the document before it is \(verb)" : "\(documents) documents before it are \(verb)"

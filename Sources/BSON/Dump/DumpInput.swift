@@ -1,20 +1,20 @@
 public import SystemPackage
 
-/// The source of a dump's bytes, which reads large pieces into one buffer and lends them out.
+/// Reads a dump's bytes in large blocks into one buffer, and gives out views of that buffer.
 ///
 /// The buffer grows only to the size of the largest document.
 public struct DumpInput: ~Copyable {
-    /// The file; `-` for standard input.
+    /// The path of the file; `-` for standard input.
     public let path: FilePath
-    /// The number of documents given so far.
+    /// The number of documents that readers have returned so far.
     public internal(set) var documents = 0
-    /// The number of uncompressed bytes given so far.
+    /// The number of uncompressed bytes that readers have used so far.
     public private(set) var offset: Int64 = 0
 
     private var stream: ByteStream
     private var buffer: [UInt8]
     private let bufferSize: Int
-    /// The range of the buffer that was read and not yet given.
+    /// The range of the buffer with the bytes that were read from the source and not yet used.
     private(set) var pending = 0..<0
 
     /// The path that means standard input.
@@ -24,7 +24,7 @@ public struct DumpInput: ~Copyable {
     ///
     /// - Parameters:
     ///   - bufferSize: the bytes that one read asks the system for.
-    ///   - isStopped: called now and then while a pipe has no data; `true` ends the reading.
+    ///   - isStopped: called every 200 ms while a pipe has no data; `true` ends the reading.
     /// - Throws: ``DumpError`` when the system refuses, or the reading is stopped.
     public init(
         _ path: FilePath, bufferSize: Int = 1 << 20, isStopped: @escaping @Sendable () -> Bool = { false }
@@ -47,9 +47,9 @@ public struct DumpInput: ~Copyable {
     /// Whether the source has no bytes; valid after ``kind()`` has read the first ones.
     public var isEmpty: Bool { pending.isEmpty }
 
-    /// Returns the whole content as text; for small files.
+    /// Returns the whole content as text, of a small file.
     /// - Parameter limit: the most bytes that the content may have, uncompressed; 16 MiB by default.
-    /// - Throws: ``DumpError`` when it cannot be read, or is longer than `limit`.
+    /// - Throws: ``DumpError`` when the content cannot be read, or is longer than `limit`.
     public mutating func text(limit: Int = 16 << 20) throws(DumpError) -> String {
         while try fillMore() {
             guard pending.count <= limit else {
@@ -77,20 +77,20 @@ extension DumpInput {
     /// Reads more bytes; returns `false` at the end of the source.
     mutating func fillMore() throws(DumpError) -> Bool {
         if pending.upperBound == buffer.count {
-            // The end of the text is not known, so that doubling is cheaper than growing step by step.
+            // The length of the content is not known, so doubling the buffer is cheaper than growing it step by step.
             makeRoom(for: pending.lowerBound > 0 ? pending.count + 1 : buffer.count * 2)
         }
         return try read() > 0
     }
 
-    /// Counts the first `count` pending bytes as given.
+    /// Counts the first `count` pending bytes as used.
     mutating func drop(_ count: Int) {
         pending = pending.lowerBound + count..<pending.upperBound
         offset += Int64(count)
     }
 
     /// Exchanges the buffer for `block`, and copies the pending bytes into the new buffer.
-    /// - Returns: the range of `block` that holds the `count` bytes that were given last.
+    /// - Returns: the range of `block` that holds the `count` bytes that were used last.
     mutating func exchange(given count: Int, for block: inout [UInt8]) -> Range<Int> {
         let rest = pending
         let needed = max(bufferSize, rest.count)
@@ -104,14 +104,15 @@ extension DumpInput {
     /// The byte at `index`, counted from the first pending byte.
     subscript(index: Int) -> UInt8 { buffer[pending.lowerBound + index] }
 
-    /// The bytes that were read and not yet given.
+    /// The bytes that were read from the source and not yet used.
     var pendingBytes: RawSpan {
         @_lifetime(borrow self)
         get { bytes(before: 0, pending.count) }
     }
 
-    /// The `count` bytes that begin `given` bytes before the first pending one; the bytes given last are still in the
-    /// buffer.
+    /// The `count` bytes that begin `given` bytes before the first pending one.
+    ///
+    /// The bytes that were used last are still in the buffer.
     @_lifetime(borrow self)
     func bytes(before given: Int, _ count: Int) -> RawSpan {
         let start = pending.lowerBound - given
@@ -125,7 +126,7 @@ extension DumpInput {
                 fromByteOffset: pending.lowerBound + index, as: Int32.self))
     }
 
-    /// The error for a failure `ahead` bytes after the last given byte.
+    /// Returns the error for a failure `ahead` bytes after the last used byte.
     func failure(_ code: DumpError.Code, ahead: Int = 0, damage: BSONError? = nil, line: Int? = nil) -> DumpError {
         DumpError(
             code, path: path, offset: offset + Int64(ahead), documents: documents, damage: damage, line: line)

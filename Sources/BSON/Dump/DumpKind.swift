@@ -6,18 +6,18 @@ public enum DumpKind: Hashable, Sendable {
     case archive
     /// Extended JSON, as mongoexport writes it: one document after the other, or an array of them.
     case json
-    /// None of these.
+    /// None of the other kinds.
     case unknown
 }
 
 extension DumpInput {
-    /// Recognizes the kind by the first bytes, without consuming them.
-    /// - Throws: ``DumpError`` when they cannot be read.
+    /// Recognizes the kind of the source by its first bytes, which stay pending.
+    /// - Throws: ``DumpError`` when the first bytes cannot be read.
     public mutating func kind() throws(DumpError) -> DumpKind {
         try fill(5)
         if isArchive { return .archive }
         if pending.isEmpty { return .bson }
-        // The last byte of a length is 0 or 1, which JSON never contains. One to three bytes are no BSON.
+        // A BSON length ends in a byte of 0 or 1, which JSON never contains. One to three bytes are no BSON.
         if pending.count >= 4, (5...BSONFileReader.maximumDocumentSize).contains(Int(int32())) { return .bson }
         return try beginsAsJSON() ? .json : .unknown
     }
@@ -31,8 +31,8 @@ extension DumpInput {
         var index = hasByteOrderMark ? 3 : 0
         while true {
             if index == pending.count {
-                // An empty export may be one line break. A mebibyte of blanks is no export; the limit keeps memory
-                // bounded.
+                // An empty export may be one line break. A mebibyte of blanks is no export; the limit bounds the
+                // memory.
                 guard index < 1 << 20 else { return false }
                 guard try fillMore() else { return true }
             }
@@ -44,7 +44,7 @@ extension DumpInput {
         }
     }
 
-    /// Whether UTF-8's byte order mark comes next.
+    /// Whether UTF-8's byte order mark comes next in the pending bytes.
     var hasByteOrderMark: Bool {
         pending.count >= 3 && self[0] == 0xEF && self[1] == 0xBB && self[2] == 0xBF
     }

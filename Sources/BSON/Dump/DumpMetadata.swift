@@ -1,6 +1,6 @@
 /// The description that mongodump writes of a collection, in a `.metadata.json` file or an archive's prelude.
 public struct DumpMetadata: Hashable, Sendable {
-    /// The kind of a collection, in the wide sense that includes views.
+    /// The kind of a collection; a view counts as one, too.
     public enum Kind: Hashable, Sendable {
         /// A collection of documents.
         case collection
@@ -31,7 +31,7 @@ public struct DumpMetadata: Hashable, Sendable {
 }
 
 extension DumpMetadata.Kind {
-    /// Uses the type if mongodump wrote one, otherwise the options.
+    /// Takes the kind from the type if mongodump wrote one, otherwise from the options.
     init(type: String?, options: BSONDocument) {
         self =
             switch type {

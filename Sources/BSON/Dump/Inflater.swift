@@ -4,7 +4,7 @@ internal import CZlib
 ///
 /// Whenever ``needsInput`` is true, the caller fills ``space`` and calls ``supply(_:)`` with the number of bytes.
 @safe struct Inflater: ~Copyable {
-    /// The ways in which bytes fail to be gzip.
+    /// The reason why bytes are not valid gzip.
     enum Damage: Error {
         /// The bytes are not gzip, or not deflated.
         case invalid
@@ -14,7 +14,7 @@ internal import CZlib
 
     private static var inputSize: Int { 128 << 10 }
 
-    // zlib's own state points back at the stream, so it must not move.
+    // zlib's own state contains the address of the stream, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private let input: UnsafeMutableRawBufferPointer
     private var isBetweenMembers = false
@@ -34,10 +34,10 @@ internal import CZlib
         unsafe input.deallocate()
     }
 
-    /// Whether all input is used up.
+    /// Whether all input is used up, so that the caller has to supply more.
     var needsInput: Bool { unsafe stream.pointee.avail_in == 0 }
 
-    /// Whether the input may end here.
+    /// Whether the input may end now, because the last member is complete.
     var mayEnd: Bool { isBetweenMembers }
 
     /// The memory for the next input.
@@ -49,7 +49,7 @@ internal import CZlib
         unsafe stream.pointee.avail_in = UInt32(count)
     }
 
-    /// Writes as many bytes as it can and returns how many; 0 if it needs more input.
+    /// Writes as many bytes as possible to `output` and returns how many; 0 if more input is needed.
     mutating func inflate(into output: UnsafeMutableRawBufferPointer) throws(Damage) -> Int {
         if isBetweenMembers, try !beginMember() { return 0 }
         let room = min(output.count, Int(UInt32.max))
@@ -60,15 +60,16 @@ internal import CZlib
         switch code {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: isBetweenMembers = true
-        // The good bytes before the damage are returned first; the next call reports the damage again.
+        // The good bytes before the damage are returned first; the next call finds the damage again.
         case _ where count > 0: break
         default: throw isChecksum ? .checksum : .invalid
         }
         return count
     }
 
-    /// Skips the zeros that tapes and block devices leave after a member, which only more zeros may follow, and begins
-    /// the next member; returns `false` if the input is used up first.
+    /// Begins the next member; returns `false` if the input is used up first.
+    ///
+    /// The zeros that tapes and block devices leave after a member are skipped. Only more zeros may follow them.
     private mutating func beginMember() throws(Damage) -> Bool {
         while unsafe stream.pointee.avail_in > 0 {
             guard unsafe stream.pointee.next_in.pointee == 0 else {

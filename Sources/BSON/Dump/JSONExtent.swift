@@ -1,4 +1,4 @@
-/// Finds where one JSON object ends, in text that arrives piece by piece.
+/// Finds where one JSON object ends, in text that arrives in several parts.
 struct JSONExtent {
     /// The number of bytes scanned; when ``isDone``, the length of the object.
     private(set) var count = 0
@@ -6,10 +6,12 @@ struct JSONExtent {
     private(set) var isDone = false
     /// The number of line breaks among the scanned bytes.
     private(set) var lineBreaks = 0
-    /// Whether the text contains a plain number without a fraction, as the relaxed form writes both `int` and `long`.
+    /// Whether the text contains a plain number without a fraction; relaxed JSON writes `int` and `long` that way.
     private(set) var holdsPlainInteger = false
 
-    /// The number of commas outside strings; each separates two elements, which take at least three bytes each in BSON.
+    /// The number of commas outside strings.
+    ///
+    /// Each separates two elements, which take at least three bytes each in BSON.
     private(set) var commas = 0
 
     private var depth = 0
@@ -19,7 +21,8 @@ struct JSONExtent {
     private var isExempt = false
     private var isInteger = false
 
-    /// Continues with the same text, of which more may have arrived; it begins with the object.
+    /// Continues the scan.
+    /// - Parameter text: the object's text so far, from its first byte; it may have grown since the last call.
     mutating func advance(in text: RawSpan) {
         while count < text.byteCount, !isDone {
             let byte = unsafe text.unsafeLoadUnaligned(fromByteOffset: count, as: UInt8.self)
@@ -65,8 +68,9 @@ struct JSONExtent {
         }
     }
 
-    /// Whether the quoted text is `t` or `i` of a timestamp, `$minKey` or `$maxKey`, whose numbers are plain in the
-    /// canonical form, too.
+    /// Whether the quoted text is `t` or `i` of a timestamp, `$minKey` or `$maxKey`.
+    ///
+    /// Their numbers are plain in canonical extended JSON, too.
     private func isNameOfPlainNumber(_ text: RawSpan) -> Bool {
         let length = count - quoteStart - 1
         guard length == 1 || length == 7 else { return false }

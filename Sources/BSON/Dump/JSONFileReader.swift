@@ -3,14 +3,16 @@
 ///
 /// A byte order mark and blank lines are skipped; names that a document holds twice are kept.
 public struct JSONFileReader: ~Copyable {
-    /// The longest text of a document that is read; text takes up to six bytes for one byte of BSON.
+    /// The longest text of a document that is read.
+    ///
+    /// Text takes up to six bytes for one byte of BSON.
     public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }
 
-    /// The byte where the text of the document that was returned last begins.
+    /// The offset of the text of the document that was returned last.
     public private(set) var documentOffset: Int64 = 0
-    /// The line, from 1, where that document begins.
+    /// The line, from 1, where the document that was returned last begins.
     public private(set) var documentLine = 1
-    /// Whether an integer appeared without its type, `int` or `long`, as in the relaxed form.
+    /// Whether an integer appeared without its type, `int` or `long`, as in relaxed extended JSON.
     public private(set) var sawPlainInteger = false
 
     private enum Place {
@@ -22,7 +24,7 @@ public struct JSONFileReader: ~Copyable {
     private var line = 1
     private var document = BSONDocument()
 
-    /// Reads from an open input.
+    /// Creates a reader of an open input.
     public init(_ input: consuming DumpInput) { self.input = input }
 
     /// The number of documents returned so far.
@@ -58,7 +60,8 @@ public struct JSONFileReader: ~Copyable {
 }
 
 extension JSONFileReader {
-    /// Moves to the first byte of the next document; returns `false` if the source ends where it may.
+    /// Moves to the first byte of the next document; returns `false` at the end of the source.
+    /// - Throws: ``DumpError`` if anything else comes next, or the source ends inside an array.
     private mutating func findDocument() throws(DumpError) -> Bool {
         while true {
             try input.fill(1)
@@ -85,7 +88,7 @@ extension JSONFileReader {
         }
     }
 
-    /// Reads until the document has its closing bracket.
+    /// Reads until the document has its closing bracket, and returns where it ends.
     private mutating func wholeText() throws(DumpError) -> JSONExtent {
         var extent = JSONExtent()
         while true {

@@ -9,35 +9,39 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// The budget of unsynced documents: how much of a chunk that can make documents unsyncable may be written.
+/// The unsync budget of a job: it decides how many documents of a chunk may be written.
+///
+/// It applies only to chunks that can make documents unsyncable.
 struct UnsyncBudget {
-    /// The job, with the schema that is active now.
+    /// The job, and the schema that is active now.
     let job: CompiledJob
     let collection: MongoCollection
     let ledger: UnsyncLedger
     let limits: Job.Limits
     let stop: StopSignal
 
-    /// The limit that the job shares with all other jobs and partners.
+    /// The limit of unsynced documents that the job shares with all other jobs and partners.
     var limit: SharedLimit { SharedLimit(ledger: ledger, limits: limits) }
 
-    /// The part of a chunk that may be written, and the documents to reserve before.
+    /// The documents of a chunk that may be written, and those of them that need a reservation first.
     struct Decision {
-        /// The documents that there is room for, with their judgements.
+        /// The first documents of the chunk, as many as the budget has room for, with their judgements.
         var documents: [DueDocument] = []
-        /// The documents to reserve before the write: they take room until they turn out to be syncable, or the ledger
-        /// shows them.
+        /// The `_id`s of the documents to reserve before the write.
+        ///
+        /// A reservation takes room in the budget until its document turns out to be syncable, or the ledger shows it.
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
-        /// The documents of ``counted`` that this job had not reserved before.
+        /// The documents of ``counted`` for which this job has no reservation yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents that sync although the ledger shows them, because it has not noticed their repair yet.
+        /// The documents that the ledger shows although they sync before the write: it has not noticed their repair
+        /// yet.
         var stale: [BSONValue] = []
     }
 
-    /// Judges documents, and returns as many as there is room for.
+    /// Judges documents in their order, and returns the first of them, until `room` documents take room in the budget.
     ///
-    /// A document that an earlier, killed run or another job reserved is pending already, and one that may become
-    /// unsyncable and that the ledger shows is counted there. Neither takes room again.
+    /// Two kinds of documents take no room again: those with a reservation of a killed run or of another job, and those
+    /// that are only at risk and that the ledger shows, because they are counted there.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -57,7 +61,9 @@ struct UnsyncBudget {
         return decision
     }
 
-    /// Returns the documents with the judgement of what the phase does to them under the active schema.
+    /// Returns the documents, each with a judgement of what the phase does to it under the active schema.
+    ///
+    /// Without an active schema, the documents are returned without judgements.
     func judged(_ documents: [DueDocument], of phase: Phase) throws -> [DueDocument] {
         guard let active = job.active else { return documents }
         return try documents.map { document in
@@ -69,16 +75,16 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether it takes room already.
+        /// Whether the document takes room in the budget already, by a reservation or by its entry in the ledger.
         var isRecorded: Bool
-        /// Whether this job itself reserved it.
+        /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the write makes it unsyncable although the ledger shows it already.
+        /// Whether the ledger shows the document although it syncs until this write, which makes it unsyncable.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
 
-    /// Completes a batch with what the reservations and the ledger show of its documents.
+    /// Looks up which documents of a batch are reserved, and which of them the ledger shows.
     private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
         let pending = try store.reservations.pendingOfAny(among: counted, of: collection.namespace)
@@ -94,13 +100,15 @@ struct UnsyncBudget {
         }
     }
 
-    /// How many documents are looked up at once.
+    /// How many documents are looked up at once, in the reservations and in the ledger.
     static let batch = 1_000
 }
 
 extension UnsyncBudget {
-    /// Returns which of these written documents the phase did not make unsyncable: they sync, are gone, or fail at a
-    /// field that no risky step changes, and so failed before.
+    /// Returns which of these written documents the phase did not make unsyncable.
+    ///
+    /// Such a document syncs, or no longer exists, or violates the active schema only at fields that no step in
+    /// ``Phase/riskySteps`` changes, so that it did not sync before the write either.
     func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var harmed: Set<BSONValue> = []
@@ -114,12 +122,13 @@ extension UnsyncBudget {
         return ids.filter { !harmed.contains($0) }
     }
 
-    /// Releases the reservations of documents that jobs made unsyncable and that sync again, or are gone.
+    /// Releases the reservations of documents that sync again, or no longer exist.
     ///
-    /// A document keeps its reservation while the ledger may still show it. Only the jobs that no runner holds count,
-    /// and those of `runners`.
-    /// - Parameter runners: jobs that the caller holds, while they have no chunk that is reserved and not yet written.
-    /// - Returns: how many documents sync again, or are gone.
+    /// A document keeps its reservation while the ledger may still show it. Only reservations of `runners`, and of jobs
+    /// that no runner holds, are examined.
+    /// - Parameter runners: the names of jobs that the caller holds; none of them may have a chunk that is reserved and
+    ///   not yet written.
+    /// - Returns: how many reserved documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, besides runners: [String]) throws -> Int {
         let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: runners)
@@ -131,7 +140,7 @@ extension UnsyncBudget {
         return count
     }
 
-    /// Releases the reservations of documents that have been repaired for long enough.
+    /// Releases the reservations of documents that were repaired so long ago that the ledger no longer shows them.
     func takeBackRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
         try store.reservations.removeRepaired(since: grace(store), of: collection.namespace, by: jobs)
     }
@@ -141,15 +150,16 @@ extension UnsyncBudget {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Records which of these documents sync again, or are gone.
-    /// - Returns: how many they are.
+    /// Records in the reservations which of these documents sync again, or no longer exist.
+    /// - Returns: the number of such documents.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // The ledger would show documents that were reserved so long ago if it had not noticed their repair.
+        // Removes old reservations of documents that the ledger does not show: it has had time to show those that do
+        // not sync.
         let shown = try ledger.holding(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -157,12 +167,12 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// Returns the pending documents that these jobs reserved, in batches.
+    /// Returns the documents that these jobs reserved and that the ledger is not known to show, in batches.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// Returns how many documents that jobs made unsyncable sync again, or are gone; a run releases their reservations.
+    /// Returns how many reserved documents sync again, or no longer exist; a run releases their reservations.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: [store.job])
         var count = 0
@@ -189,7 +199,7 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether one of the two paths is the beginning of the other.
+    /// Whether this path is the beginning of `path`, or `path` is the beginning of this one.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each
@@ -197,60 +207,68 @@ extension SchemaPath {
     }
 }
 
-/// The account of the documents that a run makes unsyncable.
+/// The counts of the documents that a run makes unsyncable, and the documents that it still has to check.
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema.
     private(set) var harmed = 0
-    /// The sum of unsynced documents at the previous chunk; `nil` when it has to be read again.
+    /// The headroom as read at the previous chunk; `nil` when it has to be read again.
     var headroom: Headroom?
-    /// Documents that may have become unsyncable, reserved since the last check of what became of them.
+    /// Reserved documents that may turn out to be syncable after their write, and have not been checked since.
     private(set) var unsettled: [BSONValue] = []
-    /// Documents whose write makes them unsyncable and is not confirmed; a repeated write does not count them again.
+    /// Documents that were counted although their write is not checkpointed yet; a repeated write does not count them
+    /// again.
     private var inDoubt: Set<BSONValue> = []
 
-    /// Adds documents that were reserved although their write, by what is known now, does not make them unsyncable.
+    /// Adds documents that were reserved because they are at risk.
+    ///
+    /// The write makes such a document unsyncable only if a user changes the document before.
     mutating func reserve(atRisk ids: [BSONValue]) { unsettled += ids }
 
-    /// Counts documents that a write is about to make unsyncable: before it, like the reservation, because a failed
-    /// write may have been done in part.
+    /// Counts documents that a write is about to make unsyncable.
+    ///
+    /// It is called before the write, because a write that fails may have changed some of them.
     mutating func begin(harming ids: [BSONValue]) {
         harmed += ids.count { !inDoubt.contains($0) }
         inDoubt.formUnion(ids)
     }
 
-    /// Removes the doubt about documents whose write is checkpointed.
+    /// Records that the write of these documents is checkpointed.
     mutating func confirm(harming ids: [BSONValue]) { inDoubt.subtract(ids) }
 
-    /// Corrects the count for a document that was not written after all, and has its reservation checked.
+    /// Removes a document that was not written after all from the count, and has its reservation checked.
     mutating func skip(_ id: BSONValue) {
         unsettled.append(id)
         if inDoubt.remove(id) != nil { harmed -= 1 }
     }
 
-    /// Returns the documents that may have become unsyncable, which are to be checked now.
+    /// Empties ``unsettled``, and returns the documents that it held, which the caller has to check.
     mutating func settle() -> [BSONValue] {
         defer { unsettled = [] }
         return unsettled
     }
 }
 
-/// The budget's judgement of one document that needs the job.
+/// The budget's judgement of the change that a phase makes to one document.
 enum Judgement: Hashable {
-    /// The document syncs under the active schema as it is, and would not after the change.
+    /// The document syncs under the active schema before the change, and would not after it.
     case harmful
-    /// A risky step changes the document without making it unsyncable, because it fails already or its new values fit;
-    /// a user may change it before it is written, so that the write makes it unsyncable.
-    case atRisk
-    /// No risky step changes the document.
+    /// A step that can make documents unsyncable changes this one, but does not make it unsyncable as it was read.
     ///
-    /// Only the other steps write it, whatever a user changes before, and they are proven to keep a document syncing.
+    /// The document fails under the active schema already, or its new values fit. If a user changes it before the
+    /// write, the write may still make it unsyncable.
+    case atRisk
+    /// No step that can make documents unsyncable changes the document as it was read.
+    ///
+    /// The write runs only the other steps, even if a user changes the document first. They are proven to keep a
+    /// syncing document syncable.
     case harmless
 
-    /// Whether the document is reserved before it is written, and takes room until it turns out to be syncable, or the
-    /// ledger shows it.
+    /// Whether the document is reserved before it is written.
+    ///
+    /// It then takes room in the budget until it turns out to be syncable, or the ledger shows it.
     var isCounted: Bool { self != .harmless }
 
-    /// Judges a document as it is and as it would be.
+    /// Judges a document by its fields before and after the change.
     init(_ change: DueDocument.Change, of phase: Phase, under active: CompiledSchema) throws {
         let isTouched = try phase.riskySteps.flatMap(\.step.kind.touched).contains { target in
             let (old, new) = (try change.before.value(at: target), try change.after.value(at: target))

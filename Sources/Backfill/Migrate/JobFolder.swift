@@ -11,11 +11,11 @@ import SystemPackage
 package struct JobFolder: Sendable {
     /// A job of the folder.
     package struct Entry: Sendable {
-        /// The file's name.
+        /// The name of the job's file.
         package var file: String
         /// The job that the file holds.
         package var job: CompiledJob
-        /// The digest of the job's text and its schemas, which shows whether the job was changed after it was applied.
+        /// The digest of the job's text and of its schemas, which shows whether they changed after the job was applied.
         package var digest: String
 
         /// The job's name.

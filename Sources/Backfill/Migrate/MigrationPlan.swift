@@ -1,49 +1,50 @@
 package import BSON
 package import JobState
 
-/// A job that a folder's migration has run to its end.
+/// The record of a job that a migration has run to its end.
 package struct AppliedJob: Hashable, Sendable {
     /// The job's name.
     package var job: String
-    /// The file that held it when it was applied.
+    /// The name of the job's file when the job was applied.
     package var file: String
     /// The job's ``JobFolder/Entry/digest`` when it was applied.
     package var digest: String
-    /// The operator who applied it, and when, by the server's clock.
+    /// The operator who applied the job, and the time, by the server's clock.
     package var mark: Control.Mark
-    /// Whether it left documents for the operator to fix.
+    /// Whether the job left documents for the operator to fix.
     package var hasFindings: Bool
 }
 
-/// The state of a job after it was started.
+/// The facts that decide whether a migration may run a job again that was started before.
 package struct JobAftermath: Sendable {
-    /// The error that refuses another run; `nil` unless the job was undone.
+    /// The error that refuses another run of the job; `nil` unless it was undone.
     package var undone: RunError?
-    /// When its next schema was recorded as the active one.
+    /// When the job's next schema was recorded as the active one; `nil` if it was not.
     package var deployed: ServerTime?
 }
 
-/// A folder of jobs, compared with what was applied of it.
+/// A folder of jobs, compared with the jobs of it that were applied: it shows which jobs are still to be run.
 package struct MigrationPlan: Sendable {
     /// A job of the folder.
     package struct Item: Sendable {
         /// The job.
         package var entry: JobFolder.Entry
-        /// When it was applied; `nil` while it is pending.
+        /// The record that the job was applied; `nil` while there is none.
         package var applied: AppliedJob?
-        /// The job's state since it was started; `nil` unless it was.
+        /// The facts about the job since it was started; `nil` if it was never started.
         package var aftermath: JobAftermath?
-        /// Whether it changed after it was applied.
+        /// Whether the job's text or a schema of it changed after the job was applied.
         package var isChanged: Bool { applied.map { $0.digest != entry.digest } ?? false }
-        /// Whether it is to run again, because old clients may have written documents that need it until its schema was
-        /// deployed.
+        /// Whether the job has to run again, because its next schema was deployed after the job was applied.
+        ///
+        /// Until the deploy, old clients may have written documents that need the job.
         package var isDueAgain: Bool {
             guard let at = applied?.mark.at, let deployed = aftermath?.deployed, aftermath?.undone == nil else {
                 return false
             }
             return at < deployed
         }
-        /// Whether it waits for the deploy of its next schema.
+        /// Whether the job waits for the deploy of its next schema.
         package var waitsForDeploy = false
         var isPending: Bool { applied == nil || isDueAgain }
     }
@@ -55,9 +56,9 @@ package struct MigrationPlan: Sendable {
     /// The applied jobs that are not in the folder.
     package let missing: [AppliedJob]
 
-    /// Compares a folder with what was applied.
+    /// Compares a folder with the jobs of it that were applied.
     /// - Parameters:
-    ///   - aftermath: the states of the jobs that were started, by their names.
+    ///   - aftermath: the facts about the jobs that were started, by the jobs' names.
     ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
     package init(
         _ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:],
@@ -78,25 +79,25 @@ package struct MigrationPlan: Sendable {
     /// The pending jobs that wait for the deploy of their next schemas.
     package var waiting: [JobFolder.Entry] { items.filter { $0.isPending && $0.waitsForDeploy }.map(\.entry) }
 
-    /// Whether a job is pending and waits for no deploy.
+    /// Whether a job is pending and does not wait for a deploy.
     private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
-    /// Pending jobs before an applied one: they arrived late, for example from another branch.
+    /// Pending jobs that come before an applied job of the folder: they arrived late, for example from another branch.
     package var late: [JobFolder.Entry] {
         guard let last = items.lastIndex(where: { $0.applied != nil }) else { return [] }
         return items[..<last].filter { $0.applied == nil }.map(\.entry)
     }
 
-    /// Returns the pending jobs that wait for no deploy, up to the one of this name or file name; without a name, all.
+    /// Returns the pending jobs that do not wait for a deploy, up to the one with this name or file name.
     ///
-    /// `nil` when the folder has no job of that name.
+    /// With `nil` for the name, returns all of them. Returns `nil` when the folder has no job of that name.
     package func due(upTo name: String?) -> [JobFolder.Entry]? {
         guard let name else { return items.filter(Self.isDue).map(\.entry) }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }
         return items[...last].filter(Self.isDue).map(\.entry)
     }
 
-    /// Refuses the pending jobs if one of them was undone, because it never runs again under its name.
+    /// Throws if one of the pending jobs was undone, because such a job never runs again under its name.
     package func checkNotUndone(_ pending: [JobFolder.Entry]) throws(RunError) {
         for item in items where pending.contains(where: { $0.name == item.entry.name }) {
             guard let refusal = item.aftermath?.undone else { continue }
@@ -106,7 +107,7 @@ package struct MigrationPlan: Sendable {
         }
     }
 
-    /// Refuses a folder in which a job was changed after it was applied.
+    /// Throws if a job of the folder was changed after it was applied.
     package func checkUnchanged() throws(RunError) {
         guard let item = items.first(where: \.isChanged), let applied = item.applied else { return }
         let when = applied.mark.at.map { " on \($0)" } ?? ""

@@ -4,7 +4,7 @@ import JobState
 package import Running
 package import Steps
 
-/// The result of a backfill, or of its dry run, and what remains.
+/// The result of a backfill or of its dry run, and the work that remains.
 package struct BackfillReport: Sendable {
     /// How a run ended.
     package enum Outcome: Sendable, Hashable {
@@ -14,10 +14,10 @@ package struct BackfillReport: Sendable {
         case nothingToDo
         /// Every document that needed the job and could be changed was changed.
         case done
-        /// Stopped between two chunks; the next run continues from there.
+        /// The run stopped between two chunks; the next run continues from there.
         case stopped(RunStop)
 
-        /// Why it stopped; `nil` if it did not.
+        /// Why the run stopped; `nil` if it did not.
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
@@ -25,11 +25,13 @@ package struct BackfillReport: Sendable {
     package struct Work: Sendable {
         /// Documents that the run changed, or would change, each once.
         package var modified = 0
-        /// Changes, one for each phase of the job that changed a document.
+        /// The number of changes: a document counts once for each phase of the job that changed it.
         package var updates = 0
-        /// Whether there may be more: the server does not report of every failed write how many documents it changed.
+        /// Whether ``modified`` may be too low, because the server does not report for every failed write how many
+        /// documents it changed.
         package var modifiedIsLow = false
-        /// Documents whose target took its source's new value, or would; `nil` if no step refreshes its target.
+        /// Documents in which a refresh gave a target its source's new value, or would; `nil` if no step refreshes its
+        /// target.
         package var refreshed: Int?
         /// Chunks that the run wrote, or would write.
         package var chunks = 0
@@ -43,15 +45,15 @@ package struct BackfillReport: Sendable {
 
     /// The job's name.
     package var job: String
-    /// The collection.
+    /// The collection of the job.
     package var namespace: Namespace
     /// How the run ended.
     package var outcome: Outcome
-    /// How many documents the job applies to, as counted or by the collection's metadata, at the start.
+    /// How many documents the job applied to at the start: counted, or by the collection's metadata.
     package var estimatedDocuments: Int
     /// The counts of each step before the run.
     package var before: [StepCount]
-    /// The counts of each step after the run; in a dry run, those that would be left.
+    /// The counts of each step after the run; in a dry run, the counts that a run would leave.
     ///
     /// Empty when a signal stopped the run.
     package var after: [StepCount]
@@ -59,32 +61,34 @@ package struct BackfillReport: Sendable {
     package var work = Work()
     /// Documents that were skipped, by reason, including those skipped by earlier runs that still need the job.
     package var failures: [FailureGroup] = []
-    /// The state of the budget; `nil` when the job cannot make documents unsyncable.
+    /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
     package var headroom: Headroom?
     /// Documents that the job makes unsyncable under the active schema; `nil` unless that schema is a sync engine's.
     package var harm: Int?
-    /// Why a run would be refused; a dry run reports it, and a run throws it.
+    /// Why a run would be refused; `nil` if it would not, and after a run, which throws the reason.
     package var refusal: String?
-    /// Documents that do not sync under the next schema, before and after the job; only a dry run counts the former.
+    /// Documents that do not sync under the next schema, before and after the job; `nil` if they were not counted.
+    ///
+    /// Only a dry run counts those before the job.
     package var unsyncable: (before: Int?, after: Int)?
-    /// A few documents before and after the job, with values for `--show-values`, else with `_id` and changed paths.
+    /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
     /// The estimated cost of a run; only in a dry run.
     package var estimate: RunEstimate?
     /// Further notes for the operator.
     package var notes: [String] = []
 
-    /// One document before and after.
+    /// A document before and after the job.
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
         /// The source and target fields before the job, by path; the value is `nil` for a missing field.
         package var before: [(path: String, value: BSONValue?)]
-        /// The same fields after.
+        /// The same fields after the job.
         package var after: [(path: String, value: BSONValue?)]
     }
 
-    /// Whether documents remain that need the operator, or that the run should have changed and did not.
+    /// Whether documents remain that the operator has to fix, or that the run should have changed and did not.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         let open = after.contains { step in
@@ -97,17 +101,17 @@ package struct BackfillReport: Sendable {
 extension BackfillReport {
     /// The documents that were skipped for one reason.
     package struct FailureGroup: Sendable {
-        /// The server's code; 0 for a document that the sync translator holds locked.
+        /// The server's error code; 0 for documents that the sync translator has locked.
         package var code: Int
         /// The reason in words.
         package var name: String
-        /// How many there are.
+        /// How many documents there are.
         package var count: Int
-        /// The `_id`s of a few of them.
+        /// The `_id`s of a few of the documents.
         package var samples: [BSONValue]
 
-        /// Groups by code, the most frequent first.
-        /// - Parameter unlisted: how many locked documents count in addition to those that are listed.
+        /// Groups skipped documents by the server's error code; the group with the most documents comes first.
+        /// - Parameter unlisted: how many locked documents there are in addition to those in `failures`.
         static func all(of failures: [Failure], unlisted: Int = 0) -> [FailureGroup] {
             Dictionary(grouping: failures, by: \.code).map { code, failures in
                 FailureGroup(

@@ -3,13 +3,13 @@ package import Running
 
 /// The result of a job, or of its dry run, in many databases of one shape.
 package struct DatabasesReport: Sendable {
-    /// The outcome of the job in one of them.
+    /// The outcome of the job in one database.
     package enum Outcome: Sendable {
         /// The job ended with a report: it is done, was stopped, or was a dry run.
         case reported(BackfillReport)
-        /// An error ended the job, after it had changed so many documents.
+        /// An error, given in words, ended the job after it had changed `changed` documents.
         case failed(String, changed: Int)
-        /// The database has no collection of that name.
+        /// The database does not have the job's collection.
         case noCollection
         /// The job was undone in this database, and never runs again there.
         case undone
@@ -21,14 +21,14 @@ package struct DatabasesReport: Sendable {
     package struct Entry: Sendable {
         /// The database's name.
         package var database: String
-        /// The name of the job that is the database's own.
+        /// The name of the job in this database, for example `NAME.in-DATABASE`.
         package var job: String
         /// The outcome of the job in the database.
         package var outcome: Outcome
-        /// The exit code that the command would have for this database alone; `nil` if nothing was run.
+        /// The exit code that the command would have if it had run in this database alone; `nil` if nothing was run.
         package var exitCode: Int?
 
-        /// Joins the parts.
+        /// Creates the entry of a database.
         package init(database: String, job: String, outcome: Outcome, exitCode: Int? = nil) {
             (self.database, self.job, self.outcome, self.exitCode) = (database, job, outcome, exitCode)
         }
@@ -47,9 +47,9 @@ package struct DatabasesReport: Sendable {
 
     /// Why a run ended before it reached all databases.
     package enum End: Sendable {
-        /// A reason that stops the job in every database.
+        /// A reason to stop that applies to every database.
         case stop(RunStop)
-        /// An error that fails the job in every database.
+        /// An error that the job would meet in every database.
         case error(String)
     }
 
@@ -61,16 +61,16 @@ package struct DatabasesReport: Sendable {
     package var pattern: String
     /// Whether nothing was written.
     package var isDryRun: Bool
-    /// The databases, by name.
+    /// The databases, in the order of their names, each with the outcome of the job.
     package var entries: [Entry]
-    /// Databases that match and were created during the run.
+    /// The names of databases that match the pattern and were created during the run.
     package var added: [String] = []
-    /// The database at which the run ended early, and why; `nil` if it reached all of them.
+    /// The database at which the run ended early, and why; `nil` if the run reached all databases.
     package var ended: (database: String, end: End)?
-    /// How long it took, in seconds.
+    /// How long the run took, in seconds.
     package var seconds = 0.0
 
-    /// Creates the report before anything is run.
+    /// Creates a report from the outcomes in the databases.
     package init(job: String, of own: String, in pattern: String, isDryRun: Bool, entries: [Entry]) {
         (self.job, self.own, self.pattern, self.isDryRun, self.entries) = (job, own, pattern, isDryRun, entries)
     }
@@ -78,7 +78,9 @@ package struct DatabasesReport: Sendable {
     /// The reports of the databases that have one.
     package var reports: [BackfillReport] { entries.compactMap(\.report) }
 
-    /// Why a run in all databases would not finish, though it may in each alone, because they share one limit.
+    /// Why a run in all databases would not finish, although it might in each alone; `nil` if there is no such reason.
+    ///
+    /// The databases share one limit of unsynced documents. Only a dry run reports this.
     package var refusal: String? {
         let harm = reports.compactMap(\.harm).reduce(0, +)
         guard isDryRun, reports.count > 1,
@@ -92,7 +94,7 @@ package struct DatabasesReport: Sendable {
 }
 
 extension RunStop {
-    /// Whether it stops the job in the next database, too; otherwise its cause is in the documents of this one.
+    /// Whether this reason stops the job in the other databases, too; otherwise the documents of one database cause it.
     package var isOfAll: Bool {
         switch self {
         case .signal, .timeBudget, .threshold: true

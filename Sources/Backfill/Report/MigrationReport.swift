@@ -2,9 +2,10 @@
 package struct MigrationReport: Sendable {
     /// Whether nothing was written.
     package let isDryRun: Bool
-    /// The jobs that the migration reached, in order, each with its file's name; the last one may have stopped.
+    /// The jobs that the migration reached, in order, each as its file's name and its report; the last one may have
+    /// stopped.
     package var jobs: [(file: String, report: BackfillReport)] = []
-    /// The jobs that are still pending.
+    /// The names of the jobs that are still pending.
     package var remaining: [String]
 
     /// Creates the report before any job is run.

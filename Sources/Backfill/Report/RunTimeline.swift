@@ -3,20 +3,20 @@ package import Running
 
 /// The speed of a run over time, and its waits.
 ///
-/// The number of stretches, all of equal length, is limited: a longer run has longer ones.
+/// Time is divided into stretches of equal length. Their number is limited, so they are longer in a longer run.
 package struct RunTimeline: Sendable {
     /// The most stretches that are kept.
     private static let most = 240
-    /// The most waits that are kept.
+    /// The most waits that are kept; the last of them is extended by all later waits.
     private static let mostWaits = 200
 
     /// The length of a stretch, in seconds.
     package private(set) var stretch = 0.5
-    /// The number of documents in each stretch, in order.
+    /// The number of documents processed in each stretch, in order.
     package private(set) var documents: [Int] = []
-    /// When the run waited, in seconds from its start, and for what.
+    /// The periods in which the run waited, in order.
     package private(set) var waits: [Wait] = []
-    /// When the current wait began, and its reason; `nil` while the run works.
+    /// When the current wait began, in seconds from the run's start, and its reason; `nil` while the run does not wait.
     private var open: (from: Double, reason: String)?
 
     /// A period in which the run waited.
@@ -47,7 +47,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Ends the timeline with the run.
+    /// Ends the timeline, and a wait that has not ended.
     package mutating func finish(at seconds: Double) {
         end(at: seconds)
         advance(to: seconds)
@@ -64,7 +64,7 @@ package struct RunTimeline: Sendable {
         }
     }
 
-    /// Adds stretches up to a moment, and makes them longer if there are too many.
+    /// Adds empty stretches up to this time; if there are too many, doubles the length of all stretches.
     private mutating func advance(to seconds: Double) {
         while Int(seconds / stretch) >= Self.most {
             stretch *= 2

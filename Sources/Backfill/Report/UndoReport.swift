@@ -3,67 +3,69 @@ package import Running
 
 /// The result of an undo, or of its dry run: the changes that it undid, and the documents that it skipped.
 package struct UndoReport: Sendable {
-    /// Why a change is not undone.
+    /// The reason why a change is not undone.
     package enum Reason: String, Sendable, CaseIterable {
         /// Another client changed a field after the job had written it.
         case changed
-        /// The document is no longer there.
+        /// The document no longer exists.
         case gone
         /// The sync translator is writing the document, or left a lock in it.
         case locked
-        /// It looks as the job would have left it, but it is uncertain whether the job wrote it: the write was not
-        /// acknowledged, or another document has the `_id` by now.
+        /// The document looks as the job would have left it, but it is uncertain that the job wrote it.
+        ///
+        /// The write was not acknowledged, or another document has the same `_id` now.
         case uncertain
-        /// The server refuses the document as it was before the job.
+        /// The server refuses the document with its fields as they were before the job.
         case refused
 
-        /// Whether the operator has to see to such a document; one that is gone needs nothing.
+        /// Whether the operator has to see to documents with this reason; a document that no longer exists needs
+        /// nothing.
         package var isTrouble: Bool { self != .gone }
-        /// Whether a further undo may succeed.
+        /// Whether a later undo may succeed in undoing the change.
         func isPassing(includingUncertain: Bool) -> Bool {
             self == .locked || self == .refused || (includingUncertain && self == .uncertain)
         }
     }
 
-    /// Why a document is skipped.
+    /// The reason why a document is skipped, and the server's error code.
     package struct LeftDocument: Hashable, Sendable {
         /// The reason.
         package var reason: Reason
-        /// The server's code, if it refused the document.
+        /// The server's error code; `nil` unless the server refused the document.
         package var code: Int?
     }
 
     /// The documents that are skipped for one reason.
     package struct LeftAlone: Sendable {
-        /// The reason, with the server's code.
+        /// The reason, and the server's error code.
         package var left: LeftDocument
-        /// The `_id`s of the first thousand; a dry run after an earlier undo may list twice as many.
+        /// The `_id`s of the first thousand documents; a dry run after an earlier undo may list twice as many.
         package var ids: [BSONValue]
-        /// How many there are.
+        /// How many documents there are.
         package var count: Int
     }
 
-    /// Why a document that the job inserted in another collection stays there.
+    /// The reason why a document that the job inserted in another collection stays there.
     package enum ChildReason: String, Sendable, CaseIterable {
-        /// Another client changed it since.
+        /// Another client changed the document after the job had inserted it.
         case changed
-        /// A document of the job's collection may link to it.
+        /// A document of the job's collection may link to the document.
         case linked
-        /// Another job names the collection, and may rely on the document.
+        /// Another job names the document's collection, and may rely on the document.
         case shared
-        /// The server does not remove it, or it is too large to be compared in a command.
+        /// The server does not remove the document, or it is too large to be compared in a command.
         case refused
     }
 
     /// Documents that the job inserted in another collection, and that stay there for one reason.
     package struct LeftChildren: Sendable, Hashable {
-        /// The collection.
+        /// The collection of these documents.
         package var namespace: Namespace
         /// The reason.
         package var reason: ChildReason
-        /// The `_id`s of the first thousand.
+        /// The `_id`s of the first thousand documents.
         package var ids: [BSONValue] = []
-        /// How many there are.
+        /// How many documents there are.
         package var count = 0
     }
 
@@ -75,7 +77,7 @@ package struct UndoReport: Sendable {
         package var earlier = 0
         /// Documents that no longer exist.
         package var gone = 0
-        /// The documents that stay.
+        /// The documents that stay in their collections.
         package var left: [LeftChildren] = []
     }
 
@@ -87,22 +89,22 @@ package struct UndoReport: Sendable {
         case undoneBefore
         /// All changes that could be undone were undone.
         case done
-        /// Stopped between two batches; the next undo continues from there.
+        /// The undo stopped between two batches; the next undo continues from there.
         case stopped(RunStop)
 
-        /// Why it stopped; `nil` if it did not.
+        /// Why the undo stopped; `nil` if it did not.
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
-    /// The contents of a job's journal.
+    /// The counts of what a job's journal holds and should hold.
     package struct Journal: Sendable {
-        /// Chunks in the journal.
+        /// Chunks in the journal; a chunk that was tried several times counts each time.
         package var chunks = 0
         /// Changes of documents in the journal; in a job of several phases, a document may have more than one.
         package var changes = 0
-        /// Chunks that the journal should hold, and does not; their changes are not undone.
+        /// Chunks that should be in the journal and are not; their changes are not undone.
         package var missing = 0
-        /// Chunks that the journal should hold.
+        /// Chunks that should be in the journal.
         package var attempts = 0
     }
 
@@ -112,17 +114,18 @@ package struct UndoReport: Sendable {
         package var restored = 0
         /// Changes that earlier, stopped undos of the job undid.
         package var earlier = 0
-        /// Changes that were undone before, or were never written.
+        /// Changes whose documents look as they did before the job: they were undone before, or were never written.
         package var asBefore = 0
-        /// Uncertain changes that are undone all the same, as the operator asked.
+        /// Uncertain changes that are undone all the same, because the operator asked for it with
+        /// `--include-uncertain`.
         package var included: (ids: [BSONValue], count: Int) = ([], 0)
     }
 
     /// The job's name.
     package var job: String
-    /// The collection.
+    /// The collection of the job.
     package var namespace: Namespace
-    /// How it ended.
+    /// How the undo ended.
     package var outcome: Outcome
     /// The contents of the journal.
     package var journal = Journal()
@@ -132,21 +135,22 @@ package struct UndoReport: Sendable {
     package var leftAlone: [LeftAlone] = []
     /// The documents that the job inserted in other collections; `nil` if there are none.
     package var children: Children?
-    /// Documents that an earlier version of the program changed without a journal, as far as it knew; there are none
-    /// since writes name the documents of their journal.
+    /// How many documents an earlier version of the program changed without a journal, as far as it recorded that.
+    ///
+    /// This version writes only documents that are in the journal.
     package var unjournaled = 0
-    /// Documents that sync under the active schema and would not as they were before the job; `nil` if not judged.
+    /// Documents that sync under the active schema and would not after the undo; `nil` if they were not judged.
     package var harm: Int?
-    /// The state of the budget; `nil` if not judged.
+    /// The state of the unsync budget; `nil` if the documents were not judged.
     package var headroom: Headroom?
-    /// Why an undo would be refused; a dry run reports it, and an undo throws it.
+    /// Why an undo would be refused; `nil` if it would not, and after an undo, which throws the reason.
     package var refusal: String?
     /// Further notes for the operator.
     package var notes: [String] = []
-    /// How long it took, in seconds.
+    /// How long the undo took, in seconds.
     package var seconds = 0.0
 
-    /// Whether documents remain that need the operator.
+    /// Whether documents remain that the operator has to see to.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

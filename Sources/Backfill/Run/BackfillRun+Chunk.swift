@@ -6,27 +6,29 @@ import Mongo
 import Running
 import Steps
 
-/// The path of one chunk: find → judge → reserve → journal → write → checkpoint → settle.
+/// The procedure for one chunk: find → judge → reserve → journal → write → checkpoint → settle the reservations.
 extension BackfillRun {
     /// The outcome of an attempt at a chunk.
     enum Attempt {
-        /// The chunk was written and checkpointed, with so many documents changed; `rest` is still to be done.
+        /// The chunk is done; the number says how many documents it changed, and the chunks of `rest` are still to be
+        /// done.
         case done(Int, rest: [Chunk])
-        /// The chunk is to be tried again, as these chunks.
+        /// The chunk was not finished; its documents are to be tried again, as these chunks.
         case again([Chunk])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
     }
 
-    /// Takes a chunk, or as much of it as there is room for, through the whole path.
+    /// Takes a chunk through the whole procedure, or as many of its documents as the unsync budget has room for.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
         durability.begin()
         journal.begin()
         do {
             let attempt = try run(chunk)
-            // An attempt that was cut off or refused may have written documents, too, which is recorded here.
+            // This is done even after an attempt that was cut off or refused, because it may have written documents,
+            // too.
             try acknowledge(job.phase(at: chunk.phase))
-            // Documents that were written without a checkpoint need their journal, so it must not be rolled back.
+            // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
             try RunJournal.confirm(&durability, kernel)
             return attempt
         } catch let failure as DocumentFailure {
@@ -54,7 +56,7 @@ extension BackfillRun {
         }
         documents = try journal(documents, of: phase, at: chunk.phase)
         guard !documents.isEmpty else {
-            // The next checkpoint records this count.
+            // There is nothing to checkpoint; the next checkpoint records this count.
             if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
             return .done(0, rest: rest)
         }
@@ -74,7 +76,8 @@ extension BackfillRun {
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.anew(in: chunk.ids.count)) }
             account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
             try settle(phase)
-            // A user's change between reading and writing stays, and the document is read again.
+            // If a user changed a document between the read and the write, that change stays, and the document is read
+            // again.
             if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
             return .done(modified, rest: rest)
         }
@@ -82,12 +85,15 @@ extension BackfillRun {
 
     // MARK: Find
 
-    /// Returns the documents of the chunk that need its phase, with the detail that the next steps need, and as `rest`
-    /// the part of the chunk that is left for later to save memory.
+    /// Returns the documents of the chunk that need its phase, and the phase.
+    ///
+    /// They are read in the detail that the journal and the budget need. To save memory, not all of them may be read at
+    /// once: `rest` then holds the others, as chunks.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        // A deploy may have made a phase risky since the documents were read.
+        // The documents are read again if more detail is needed, for example since a deploy made the phase able to make
+        // documents unsyncable.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
@@ -105,13 +111,15 @@ extension BackfillRun {
         }
     }
 
-    /// The most documents that the client evaluates for a phase after its own: each is then compared with all of them.
+    /// The most documents for which the client evaluates earlier client-side steps at once.
+    ///
+    /// The server then compares each document with the results for all of them.
     private static let mostCleared = 200
 
-    /// Returns the phase with the documents that the client found not to need an earlier client-side step, which the
-    /// server alone cannot tell.
+    /// Returns the phase with a condition for the documents that need no earlier client-side step.
     ///
-    /// Such a document continues while it is as it was read; one that the step would change is left out.
+    /// Only the client can find these documents. The condition matches each of them while it is as the client read it.
+    /// It matches no document that an earlier client-side step would still change.
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
@@ -131,21 +139,21 @@ extension BackfillRun {
 
     // MARK: Judge and reserve
 
-    /// The decision of the budget on a chunk.
+    /// The decision of the unsync budget on a chunk.
     private enum Admission {
-        /// The first documents of the chunk, as far as there is room for them; they are judged and reserved.
+        /// The first documents of the chunk, as many as there is room for; they are now judged and reserved.
         case admitted([DueDocument])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
     }
 
-    /// How often a chunk is judged again when others take the room that it was cut to.
+    /// How often a chunk is judged, at most, if other jobs take the room that it was found to have.
     private static let maximumTries = 4
 
-    /// Judges documents, and reserves those that there is room for before they are written.
+    /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
-    /// The sum is read once, after the reservation, because only then does it include what other jobs reserved at the
-    /// same time. How many documents are tried depends on the sum at the previous chunk.
+    /// The headroom is read once, after the reservation, because only then does it include what other jobs reserved at
+    /// the same time. How many documents are tried depends on the headroom at the previous chunk.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
@@ -165,13 +173,13 @@ extension BackfillRun {
                 account.reserve(atRisk: decision.documents.filter { $0.judgement == .atRisk }.map(\.id))
                 return .admitted(decision.documents)
             }
-            // Another job, or the ledger, took the room in the meantime.
+            // Other jobs, or new entries in the ledger, took the room in the meantime, so the headroom is read again.
             account.headroom = nil
         }
         return .stopped(.threshold(try room(for: documents.count, budget)))
     }
 
-    /// Returns the sum at the previous chunk while that leaves room for a whole chunk; otherwise the current sum.
+    /// Returns the headroom at the previous chunk if that has room for all these documents; otherwise reads it again.
     private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
         let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
@@ -179,8 +187,8 @@ extension BackfillRun {
         return now
     }
 
-    /// Reserves a chunk's documents before they are written, and then reads the sum.
-    /// - Returns: whether there is room; if not, the reservations are removed.
+    /// Reserves a chunk's documents before they are written, and then reads the headroom.
+    /// - Returns: whether there was room; if not, the new reservations are removed again.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         let (counted, namespace) = (decision.counted, job.job.namespace)
         guard !counted.isEmpty else { return true }
@@ -195,8 +203,8 @@ extension BackfillRun {
 
     // MARK: Journal
 
-    /// Journals the changes that the chunk is about to make.
-    /// - Returns: the documents that are journaled, and may be written.
+    /// Writes the changes that the chunk is about to make to the journal, if the run keeps one.
+    /// - Returns: the documents that are in the journal, and may be written.
     private mutating func journal(
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
@@ -207,7 +215,7 @@ extension BackfillRun {
         return written
     }
 
-    /// Records what the current attempt has written.
+    /// Records in the journal which documents the current attempt has changed.
     private mutating func acknowledge(_ phase: Phase) throws {
         try journal.acknowledge(phase, in: collection, &durability, kernel)
     }
@@ -216,7 +224,8 @@ extension BackfillRun {
 
     /// The outcome of the write of a chunk.
     private enum Writing {
-        /// The write is done; with conflicts, documents that changed since they were read may not have been written.
+        /// The write is done; with conflicts, it is possible that documents were not written because they changed after
+        /// the read.
         case done(conflicts: Bool)
         /// The write is to be tried again with fewer documents.
         case tooSlow
@@ -224,11 +233,13 @@ extension BackfillRun {
         case refused(MongoError)
     }
 
-    /// The fewest documents for which one more concurrent command is worth its round trips.
+    /// The fewest documents for each of several concurrent commands; for fewer, a further command is not worth its
+    /// round trip.
     private static let leastSideBySide = 50
 
-    /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly what it
-    ///   wrote before a document that it refuses.
+    /// Writes the documents of a chunk, after the documents of other collections that they link to.
+    /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly which
+    ///   documents it wrote before one that it refuses.
     private mutating func write(
         _ documents: [DueDocument], of phase: Phase, carefully isCareful: Bool
     ) throws -> Writing {
@@ -238,8 +249,8 @@ extension BackfillRun {
         let (ready, ended) = phase.isServerSide ? (documents, nil) : try create(for: documents)
         if let ended { return ended }
         let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
-        // Documents that the budget judges, or whose values the client computes, are written in order. A server that
-        // sheds load gets commands on one connection at a time.
+        // One command at a time is sent for documents that the budget judges, for documents whose values the client
+        // computes, and to a server that refuses commands because of its load.
         let isAlone = !phase.isServerSide || !phase.isHarmless || kernel.pool.overload.isRecent
         let concurrency = isAlone ? 1 : limits.concurrency
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
@@ -256,8 +267,8 @@ extension BackfillRun {
         return .done(conflicts: !phase.isServerSide && tally.uncounted < documents.count)
     }
 
-    /// Inserts the documents of other collections that the changes link to.
-    /// - Returns: the documents whose children now exist; or how the write ended, if it ended early.
+    /// Inserts the documents that the changes link to in other collections.
+    /// - Returns: the documents of which all linked documents now exist; or how the write ended, if it ended early.
     private mutating func create(for documents: [DueDocument]) throws -> (ready: [DueDocument], ended: Writing?) {
         let created = documents.flatMap { $0.change?.created ?? [] }
         guard !created.isEmpty else { return (documents, nil) }
@@ -280,13 +291,14 @@ extension BackfillRun {
         return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
     }
 
-    /// Sends repeatable commands concurrently; returns `nil` when all are done.
+    /// Sends repeatable commands concurrently, and repeats those that failed for a time.
     /// - Parameters:
-    ///   - documents: how many the chunk has.
-    ///   - phase: that of the job's own documents; `nil` for others, whose replies name no term and wait for a
-    ///     majority.
+    ///   - documents: how many documents the chunk has.
+    ///   - phase: the phase whose updates are sent; `nil` for inserts into other collections, which wait for a majority
+    ///     themselves and whose replies name no term.
     ///   - isPerDocument: whether each statement applies to one document.
     ///   - commands: sends the commands, and returns the server's replies.
+    /// - Returns: `nil` when all commands are done; otherwise how the write ended.
     private mutating func send(
         _ documents: Int, in phase: Phase?, isPerDocument: Bool = true,
         _ commands: (Lease, borrowing Client) -> [Result<BSONDocument, MongoError>]
@@ -299,7 +311,8 @@ extension BackfillRun {
             do {
                 let timeLimit = try kernel.retrying { () throws -> MongoError? in
                     let lease = kernel.leaseForAttempt()
-                    // A write whose reply was lost may have been done, so the journal looks before it is repeated.
+                    // A write whose reply was lost may have been done, so the journal finds out what it changed before
+                    // it is repeated.
                     if isLost, let phase {
                         try journal.countAnew(phase, in: collection, kernel)
                         isLost = false
@@ -319,7 +332,7 @@ extension BackfillRun {
                             failures.append(error)
                         }
                     }
-                    // A command that took too long is not repeated as it is if it can be made smaller.
+                    // A command that took too long is not repeated with the same documents if it can have fewer.
                     if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
                     return failures.first
                 }
@@ -339,7 +352,7 @@ extension BackfillRun {
         return .tooSlow
     }
 
-    /// Halves the next chunks, because the current one was too large.
+    /// Halves the size of the next chunks, because the current chunk of `documents` documents was too large.
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))
@@ -347,11 +360,12 @@ extension BackfillRun {
 
     // MARK: Checkpoint
 
-    /// Records the chunk as done, with one wait for a majority for all that it wrote.
+    /// Writes the checkpoint of a chunk, and waits once until a majority has everything that the chunk wrote.
     ///
-    /// If an election came between its writes, earlier ones may be rolled back, so the checkpoint is undone and the
-    /// chunk is run again. If the runner dies before it has undone the checkpoint, the final count finds what was lost.
-    /// - Returns: whether a majority has all of the chunk.
+    /// If an election came between the chunk's writes, earlier ones may be rolled back. The checkpoint is then undone,
+    /// and the chunk is run again. If the runner dies before it has undone the checkpoint, the final count finds the
+    /// documents whose changes were lost.
+    /// - Returns: whether a majority has everything; if not, the chunk has to be run again.
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
         progress.add(
@@ -362,7 +376,7 @@ extension BackfillRun {
             try kernel.retrying { try kernel.store.ranges.save(progress, under: lease) }
         }
         guard let reply else {
-            // The lease is no longer this runner's, or the state is gone; the renewal reports which.
+            // Another runner has the lease, or the state was deleted; `renew` throws the error that says which.
             try kernel.renew()
             throw RunError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
         }

@@ -7,11 +7,14 @@ import Running
 import Scanning
 import Steps
 
-/// Documents that cannot be written now: one that the server refuses makes a whole update fail, so it is found,
-/// recorded, and the others are written; one that the sync translator holds locked is waited for.
+/// Documents that cannot be written now.
+///
+/// A document that the server refuses makes a whole update fail. It is found and recorded, and the others are written.
+/// For documents that the sync translator has locked, the run waits.
 extension BackfillRun {
-    /// Narrows down a chunk that failed at one document without saying which: each half is run by itself, and a
-    /// document that fails alone is skipped.
+    /// Returns the halves of a chunk that failed at one document, and skips the document of a chunk that has only one.
+    ///
+    /// The server did not report at which document the chunk failed, so each half is run by itself.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
         guard chunk.ids.count == 1, let id = chunk.ids.first else {
             return .again(chunk.anew(in: (chunk.ids.count + 1) / 2, carefully: true))
@@ -23,14 +26,14 @@ extension BackfillRun {
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
         if !phase.isHarmless {
-            // It was counted before the write, which was not done.
+            // The document was counted as unsyncable before the write, which was not done.
             account.skip(id)
             try settle(phase)
         }
         return .done(0, rest: [])
     }
 
-    /// Deletes the records of documents that no longer need the job, and returns the others.
+    /// Deletes the records of skipped documents that no longer need the job, and returns the records of the others.
     func settleFailures() throws -> [Failure] {
         let (collection, phases) = (collection, job.phases)
         return try kernel.retrying {
@@ -50,28 +53,28 @@ extension BackfillRun {
 
 /// The wait for documents that the sync translator holds locked.
 struct LockWait {
-    /// The end of the wait; `nil` before the first wait.
+    /// When the wait ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
-    /// The locks as they were when the wait began.
+    /// The `_id`s of the locked documents, and their locks, as they were when the wait began.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []
-    /// How many locked documents there are beyond those that were listed.
+    /// How many locked documents there are in addition to those that were recorded as skipped.
     fileprivate(set) var unlisted = 0
 
-    /// How many locks are remembered, to be removed if they stay.
+    /// The most locks that are read, to be compared and removed, or to be recorded as skipped.
     fileprivate static let remembered = 10_000
 }
 
 extension BackfillRun {
     /// Waits for locked documents, up to `--lock-wait` in all.
-    /// - Returns: whether documents were unlocked, so that there is work again.
+    /// - Returns: whether documents were unlocked that need the job, so that another pass is due.
     mutating func waitForLocks() throws -> Bool {
         let seen = (survey?.before ?? plan.before).flatMap(\.leftAlone).contains { left in
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
-        // The count is out of date after any wait, so the report counts again.
+        // The survey is out of date after any wait, so the report counts again.
         survey = nil
-        // Documents that were unlocked since that count were not written.
+        // If none is locked any more, documents that were unlocked since the survey may still need the job.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
         if locks.end == nil {
             locks.end = .now + runner.options.lockWait
@@ -91,14 +94,14 @@ extension BackfillRun {
             if unset > 0 { return true }
         }
         let held = try readLocks()
-        // The last of them may have been unlocked after the last count, and nothing else would find it.
+        // The last documents may have been unlocked after the last count. No later pass would find them.
         if held.isEmpty { return try countNeeding() > 0 }
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
             for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }
-        // Some are listed, and all are counted.
+        // If not all locked documents are recorded, the others are at least counted.
         locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }
@@ -118,7 +121,7 @@ extension BackfillRun {
         }
     }
 
-    /// Removes the locks that are still as they were when the wait began.
+    /// Removes the locks that are still as they were when the wait began, and returns how many were removed.
     private mutating func unset(_ locks: [(id: BSONValue, lock: BSONDocument)]) throws -> Int {
         var unset = 0
         for part in locks.parts(of: 500) {
@@ -137,13 +140,13 @@ extension BackfillRun {
     }
 }
 
-/// Documents that cannot be written: each was found alone, recorded, and is skipped.
+/// The documents that a run skips because the server refuses them; each was found alone and recorded.
 struct SkippedDocuments {
-    /// The most skipped documents before the run stops.
+    /// The most documents that may be skipped before the run stops.
     private let most: Int
     /// The documents that this run skipped.
     private(set) var failures: [BSONValue: Failure] = [:]
-    /// The documents that earlier runs skipped and that this one tries again.
+    /// The documents that earlier runs skipped and that this run tries again.
     private let earlier: Set<BSONValue>
 
     init(most: Int, earlier: Set<BSONValue> = []) { (self.most, self.earlier) = (most, earlier) }
@@ -151,15 +154,17 @@ struct SkippedDocuments {
     /// Whether this run skips a document.
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
 
-    /// Returns the reason to stop if one more document is too many; it is not skipped, and the next run tries it again.
+    /// Returns the reason to stop if this document is one more than may be skipped; `nil` if it may be skipped.
+    ///
+    /// If the run stops, the document does not count as skipped, and the next run tries it again.
     func refusal(of failure: Failure) -> RunStop? {
         let count = Set(failures.keys).union(earlier).count
         guard !contains(failure.id), !earlier.contains(failure.id), count >= most else { return nil }
         return .failures(count + 1, allowed: most)
     }
 
-    /// Adds a document that was recorded.
-    /// - Returns: whether it is new in this run.
+    /// Adds a document that was recorded as skipped.
+    /// - Returns: whether this run skips the document for the first time.
     mutating func add(_ failure: Failure) -> Bool { failures.updateValue(failure, forKey: failure.id) == nil }
 
     /// The documents that this run skipped, in slices that each fit into a command.

@@ -9,9 +9,10 @@ import Steps
 
 /// One run of a job: it repeats passes over the collection until no document needs the job.
 ///
-/// A pass reads the documents that need the job in record order, one chunk ahead, and takes each chunk through all
-/// phases; see ``attempt(_:)`` for the path of one chunk. The next pass finds what arrives or changes after the reader
-/// has passed. The filter alone decides, so a run need not know where an earlier one stopped.
+/// A pass reads the documents that need the job, in the order in which the collection stores them, one chunk ahead of
+/// the writes. Each chunk goes through all phases; see ``attempt(_:)`` for what is done with one. The next pass finds
+/// documents that arrived or changed after the reader had passed them. Only the filter decides which documents need the
+/// job, so a run need not know where an earlier one stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
@@ -25,21 +26,21 @@ struct BackfillRun: ~Copyable {
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
     var locks = LockWait()
-    /// The job as it is judged now, and its limits with those that an operator set in their place.
+    /// The job, judged by the schema that is active now, and its limits, with the changes that operators made to them.
     var job: CompiledJob
     var limits: Job.Limits
-    /// The result of the last count over the whole collection.
+    /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
-    /// The values that the job wrote to the documents of a refresh, by its journal; `nil` while no refresh is running.
+    /// The values that the job, by its journal, wrote to the documents of a refresh; `nil` while no refresh is running.
     var written: WrittenValues?
     /// How many documents a refresh changed.
     var refreshed = 0
-    /// The chunk number in the journal for documents that were read together: how many chunks were done before.
+    /// The number that the journal stores for chunks that were read together: how many chunks were done before.
     var found = 0
 
-    /// The number of passes after which the job leaves documents that keep arriving to the next run.
+    /// The most passes of one run; documents that keep arriving after that are left to the next run.
     private static let maximumPasses = 5
-    /// The most documents of a given list in one chunk.
+    /// The most documents in one chunk of a pass over a list of `_id`s.
     private static let mostListed = 2_000
 
     init(
@@ -59,7 +60,8 @@ struct BackfillRun: ~Copyable {
     /// The collection's UUID, if the server compares it with every command.
     var checkedUUID: BSONValue? { plan.collection.checkedUUID }
 
-    /// Runs until the job is done, or returns the reason to stop.
+    /// Runs until the job is done, or has to stop.
+    /// - Returns: why the run stopped; `nil` if the job is done.
     mutating func run() throws -> RunStop? {
         do {
             return try runner.options.only.map { try runOnly($0) } ?? runPasses()
@@ -92,7 +94,7 @@ struct BackfillRun: ~Copyable {
             if needing == 0, job.refreshing != nil {
                 let before = refreshed
                 if let stop = try refresh() { return stop }
-                // Documents that took their source's new value may need the job's later phases.
+                // Documents in which the refresh changed a target may need the job's later phases.
                 if refreshed > before {
                     needing = try look()
                     if needing != 0 { continue }
@@ -107,9 +109,10 @@ struct BackfillRun: ~Copyable {
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }
     }
 
-    /// Runs over a list of documents.
+    /// Runs over the documents of a list of `_id`s, and returns the reason to stop, if there is one.
     ///
-    /// There is nothing to resume, because a run that is given the list again finds done what this run has done.
+    /// Such a run is never resumed. A run with the same list finds that the documents which this run changed no longer
+    /// need the job.
     private mutating func runOnly(_ list: IDList) throws -> RunStop? {
         try begin()
         let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
@@ -119,15 +122,18 @@ struct BackfillRun: ~Copyable {
         return stopped
     }
 
-    /// Reads what the run needs before the first chunk: the requests of operators, the documents that earlier runs
-    /// skipped, and those that they made unsyncable and that were repaired since.
+    /// Prepares the run for its first chunk.
+    ///
+    /// It reads the requests of operators and the documents that earlier runs skipped, and releases the reservations of
+    /// documents that were repaired since.
     private mutating func begin() throws {
         _ = kernel.throttler?.holds()
         takeOver()
         let hello = try kernel.retrying { try kernel.client.hello() }
         durability = WriteDurability(isReplicaSet: hello.topology == .replicaSet)
         journal = RunJournal(readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13)
-        // Without documents that were repaired since, or that were only locked.
+        // Without documents that no longer need the job, and without those that were only locked, which have the code
+        // 0.
         let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))
         guard runner.job.countsHarm else { return }
@@ -147,7 +153,7 @@ struct BackfillRun: ~Copyable {
         progress.end()
     }
 
-    /// Takes over the requests of operators.
+    /// Applies the requests of operators: a deploy that they recorded, and limits that they changed.
     private mutating func takeOver() {
         guard let throttler = kernel.throttler else { return }
         job = runner.job.judged(by: throttler.control)
@@ -167,7 +173,7 @@ struct BackfillRun: ~Copyable {
         return survey.map { _ in 0 }
     }
 
-    /// Refuses to continue over a collection that was dropped, renamed or created again during the run.
+    /// Throws if the collection was dropped, renamed or created again during the run.
     private func checkCollection() throws {
         let (name, namespace, uuid) = (job.job.name, job.job.namespace, plan.collection.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
@@ -177,8 +183,10 @@ struct BackfillRun: ~Copyable {
         throw RunError(.bindingChanged, "job \"\(name)\" cannot continue: \(fate)")
     }
 
-    /// Counts, in the whole collection, the documents that still need the job because they arrived or changed during
-    /// the run, without those that this run has skipped.
+    /// Surveys the whole collection, and returns how many documents still need the job, without those that this run
+    /// skips.
+    ///
+    /// They arrived or changed during the run.
     private mutating func look() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
@@ -191,7 +199,8 @@ struct BackfillRun: ~Copyable {
         return max(0, result.needing - left)
     }
 
-    /// Counts the documents that need the job as it is, without those that this run has skipped.
+    /// Returns how many documents need the job now, without those that this run skips; it makes no counts for each
+    /// step.
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in
@@ -201,7 +210,7 @@ struct BackfillRun: ~Copyable {
         }
     }
 
-    /// Releases the reservations of repaired documents, and keeps the lease during that.
+    /// Releases the reservations of documents that were repaired, and keeps the lease in the meantime.
     mutating func freeRepaired() throws {
         let (budget, job) = (budget, job.job)
         let jobs = try kernel.retrying {
@@ -215,12 +224,14 @@ struct BackfillRun: ~Copyable {
         try kernel.retrying { try budget.takeBackRepaired(kernel.store, by: jobs) }
     }
 
-    /// The current budget: the active schema and the limits may change while the job runs.
+    /// The unsync budget as it is now: the active schema and the limits may change while the job runs.
     var budget: UnsyncBudget {
         UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
     }
 
-    /// Records what an unfinished chunk has changed when the run ends in it, if the lease and the deployment allow it.
+    /// Records how many documents an unfinished chunk has changed, when the run ends within that chunk.
+    ///
+    /// An error is ignored, for example if the lease is lost or the deployment cannot be reached.
     mutating func saveCount() {
         let changed = tally.takeOver()
         guard changed > 0 else { return }
@@ -232,9 +243,11 @@ struct BackfillRun: ~Copyable {
 /// A pass over the documents that need the job.
 extension BackfillRun {
     /// Takes every document that needs the job through all phases, a chunk at a time.
+    /// - Returns: why the run has to stop; `nil` at the end of the pass.
     private mutating func pass() throws -> RunStop? {
         var reader: ChunkReader?
-        // After a failure at one document, a new reader reads only the `_id`s, and halving finds the document.
+        // If the server cannot evaluate a document, a new reader reads only `_id`s. Halving the chunk then finds that
+        // document.
         var readsIDs = job.phases.count > 1
         return try pass { run, amount in
             while true {
@@ -246,7 +259,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes a list of documents through some phases, given by their numbers.
+    /// Takes the documents of a list through some phases of the job, which are given by their indexes.
     private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
         var rest = list[...]
         return try pass { _, amount in
@@ -256,7 +269,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes the chunks that `next` returns through their phases, until it returns none.
+    /// Takes the chunks that `next` returns through their phases, until `next` returns none.
     private mutating func pass(
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> RunStop? {
@@ -266,9 +279,9 @@ extension BackfillRun {
             kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
-            // For servers that do not compare the UUID with each write.
+            // Servers before MongoDB 6.0 do not compare the collection's UUID with each write.
             if !plan.collection.checksUUID { try checkCollection() }
-            // A reader may have read ahead under larger limits, so its chunks are cut to the current ones.
+            // A reader may have read ahead while chunks were larger, so its chunks are cut to the current size.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {
                 found = progress.chunks
@@ -294,10 +307,11 @@ extension BackfillRun {
         }
     }
 
-    /// Whether a chunk's documents are done after it, because it is of the last phase.
+    /// Whether a chunk is of the last phase or of a refresh, so that its documents are done after it.
     func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
 
-    /// Writes the sources' new values over the values that the job wrote earlier.
+    /// Runs the refresh: writes the sources' new values over the values that the job wrote earlier.
+    /// - Returns: why the run has to stop; `nil` if it can continue.
     private mutating func refresh() throws -> RunStop? {
         guard runner.keepsJournal else { return nil }
         let look = RefreshLook(job: job, collection: collection, collectionUUID: checkedUUID)
@@ -312,7 +326,7 @@ extension BackfillRun {
         return stopped
     }
 
-    /// Returns the next documents that need the job, as chunks of each phase; none at the end of the collection.
+    /// Returns the next documents that need the job, as one chunk for each phase; none at the end of the collection.
     private mutating func next(
         _ reader: inout ChunkReader?, _ amount: ReadAmount, readsIDs: Bool
     ) throws -> [Chunk] {
@@ -326,7 +340,7 @@ extension BackfillRun {
                 do {
                     return try current.answer(stop: stop) { try kernel.keepLease() }
                 } catch {
-                    // A new reader finds what is still to be done.
+                    // The next attempt opens a new reader, which finds the documents that are still to be done.
                     reader = nil
                     throw error
                 }
@@ -353,7 +367,7 @@ extension BackfillRun {
 }
 
 extension Phase {
-    /// Returns how much of a document the steps of a chunk need.
+    /// Returns how much of a document has to be read: all of it, the fields that the phase touches, or the `_id`.
     func detail(keepsJournal: Bool) -> DueCursor.Detail {
         if !isServerSide || !isHarmless { return .whole }
         return keepsJournal ? .touched : .id

@@ -12,7 +12,7 @@ extension BackfillRunner {
     /// Runs the job, or resumes it, until it is done or has to stop.
     ///
     /// - Throws: ``RunError`` when another runner holds the job or took it over; ``MongoError`` when the deployment
-    ///   stays unreachable. What was checkpointed stays, and the next run continues from there.
+    ///   stays unreachable. Chunks with a checkpoint stay done, and the next run continues after them.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         try checkDeploy(of: plan)
@@ -23,8 +23,9 @@ extension BackfillRunner {
         return try runner.settled(by: store).run(plan, on: pool, since: started)
     }
 
-    /// Returns the runner with the time of the job's start in place of `$now`; unchanged before the start, and if the
-    /// user must not read the state.
+    /// Returns the runner with the time of the job's first start in place of `$now` in its steps.
+    ///
+    /// Unchanged if the job was never started, or if the user must not read the state database.
     func settled(by store: borrowing StateStore) throws -> BackfillRunner {
         let record = try early.run { () throws -> BSONDocument? in
             do { return try store.jobs.record() } catch let error as MongoError where error.isAuthorization {
@@ -45,7 +46,7 @@ extension BackfillRunner {
             .take(store, for: .backfill)
         let (ledger, throttler): (UnsyncLedger, Throttler)
         do {
-            // A clean-up may have run before the lease was taken.
+            // The job may have been cleaned up before the lease was taken, so it is checked again.
             let binding = binding(to: plan.collection.uuid)
             try retry.run {
                 try store.check(binding)
@@ -55,7 +56,7 @@ extension BackfillRunner {
             throttler = Throttler(
                 job.job, store: try self.store(pool), missing: plan.missingMetrics, veto: job.job.veto)
         } catch {
-            // Nothing was written yet.
+            // Nothing was written yet, so the lease can be released at once.
             try? store.ranges.release(holding.lease)
             throw error
         }
@@ -67,11 +68,11 @@ extension BackfillRunner {
         let stopped: RunStop?
         do {
             stopped = try run.run()
-            // This only informs operators, so its failure is ignored.
+            // The recorded reason only informs operators, so a failure to record it is ignored.
             if let stopped { try? run.kernel.renew(setting: RangeChange.stopping(by: stopped.reason)) }
         } catch {
-            // The failure is what counts; a lease that cannot be released ends by itself. After a failure of the
-            // deployment the server may still be running a write, so a successor has to wait for the lease's end.
+            // The original error is thrown, even if the lease cannot be released: it then ends by itself. If the server
+            // may still execute a write of this run, the lease is kept, so that the next runner waits until it ends.
             if !error.leavesDoubt { _ = run.kernel.leave() }
             throw error
         }
@@ -84,9 +85,10 @@ extension BackfillRunner {
     private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
         let binding = binding(to: plan.collection.uuid)
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
-        // Another runner may have started the job with another file since the plan was made.
+        // After the plan was made, another runner may have started the job with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
-        // The chunks are judged by this record alone.
+        // Chunks are judged by the next schema only if its deploy is recorded, so a deploy that was stated for this run
+        // is.
         try retry.run {
             guard plan.deploy == .done, try store.jobs.control().deployed == nil else { return }
             try store.jobs.recordDeploy(isVerified: false, by: Operator.current)
@@ -151,7 +153,7 @@ extension BackfillRunner {
         return try read.wait(stop: stop) {}
     }
 
-    /// Counts what remains to be done.
+    /// Returns the survey of the documents that still need the job.
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, retry) = (job, options.only, retry)
         let read = BackgroundTask(on: pool) { client in
@@ -165,9 +167,10 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// Shows what the job would do: it reads and judges every document as it is and as it would be, and writes nothing.
+    /// Returns a report of what the job would do.
     ///
-    /// Works with a read-only user and touches no state.
+    /// It reads and judges every document before and after the job's steps. It writes nothing, not even to the state
+    /// database, so a read-only user suffices.
     /// - Throws: ``RunError``; ``MongoError``.
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
@@ -212,7 +215,7 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// Returns the oplog's largest size in bytes; `nil` without the privilege to read it, or if there is no oplog.
+    /// Returns the maximum size of the oplog in bytes; `nil` without the privilege to read it, or if there is no oplog.
     private static func oplogCapacity(on client: borrowing Client) -> Int? {
         var cursor = client.collection(Namespace(database: "local", collection: "oplog.rs")).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.maxSize"]]])

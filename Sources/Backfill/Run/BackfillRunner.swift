@@ -11,7 +11,7 @@ package import Steps
 
 /// Runs a job: plans it, previews it, or writes it chunk by chunk.
 ///
-/// The functions block, and belong on a thread of our own.
+/// Its functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
 package struct BackfillRunner: Sendable {
     var job: CompiledJob
     let options: RunOptions
@@ -20,7 +20,7 @@ package struct BackfillRunner: Sendable {
     let identity = RunnerIdentity.current()
     let lost = LostTime()
 
-    /// Joins a job and the options of its run; `events` is called on any of the runner's threads.
+    /// Creates a runner of a job with the options of one run; `events` is called on any of the runner's threads.
     package init(
         _ job: CompiledJob, options: RunOptions, stop: StopSignal, events: @escaping @Sendable (RunEvent) -> Void
     ) {
@@ -30,7 +30,9 @@ package struct BackfillRunner: Sendable {
         self.events = events
     }
 
-    /// Returns the runner with what its job's client-side steps have to know before the first document.
+    /// Returns the runner with its job prepared for the server's version.
+    ///
+    /// The job's client-side steps then have the data that they need before the first document.
     func prepared(on client: borrowing Client) throws -> BackfillRunner {
         var runner = self
         let collection = client.collection(job.job.namespace)
@@ -64,10 +66,12 @@ package struct BackfillRunner: Sendable {
             identity: identity, terms: options.lease)
     }
 
-    /// Reads the collection, the state and the ledger, and counts; nothing is written.
+    /// Returns the plan of a run, for which it reads the collection, the state database and the ledger; writes nothing.
     /// - Parameters:
-    ///   - isDry: whether the plan is for a dry run, which also checks in every document that the job would end.
-    ///   - isAsked: whether an operator waits for the counts; otherwise only counts that something depends on are made.
+    ///   - isDry: whether the plan is for a dry run, which also checks that no document would need the job again after
+    ///     a run.
+    ///   - isAsked: whether an operator waits for the counts; if not, documents are counted only if something depends
+    ///     on it.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``.
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
         try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
@@ -133,7 +137,8 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Counts the targets that take their source's new value, and no longer counts them as skipped.
+    /// Returns the plan with the number of documents that a refresh would change, which then no longer count as
+    /// skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
@@ -156,7 +161,9 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Notes how many documents undo could not restore, as a command must hold the compared and the restored fields.
+    /// Returns a note on the documents that undo could not restore; empty if there are none.
+    ///
+    /// They are too large: a command of undo must hold the touched fields twice, to compare them and to restore them.
     private func notesOfLarge(in collection: MongoCollection) throws -> [String] {
         let removed = Set(
             job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
@@ -172,7 +179,8 @@ package struct BackfillRunner: Sendable {
         ]
     }
 
-    /// Returns what each step finds, and checks that the job would end.
+    /// Runs the survey, and throws if it shows that the job would never end.
+    /// - Parameter isProof: whether the survey also has to show that no document would need the job after a run.
     private func look(
         at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
     ) throws -> Survey.Result {
@@ -181,13 +189,14 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // The steps' forms prove that nothing remains to be done; the dry run checks that in every document, too.
+        // The kinds of the steps prove that no document would need them after a run; the dry run also checks that in
+        // every document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
     }
 
-    /// Returns which throttle reasons cannot be read, and which hold now.
+    /// Returns the groups of metrics that the throttle cannot read, and notes on them and on reasons to wait now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -196,7 +205,7 @@ package struct BackfillRunner: Sendable {
         return (throttler.missing, throttler.missingGuarantees + holds.map { "a run would wait now: \($0)" })
     }
 
-    /// Judges every document that needs the job, and reads how much room there is below the limit.
+    /// Returns the plan with its risk: it judges every document that needs the job, and reads the headroom.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {
@@ -205,7 +214,8 @@ package struct BackfillRunner: Sendable {
         if isReadable {
             var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
-                // The run releases their reservations; the ledger may still show some of the documents.
+                // Documents that were repaired do not count: the run releases their reservations, although the ledger
+                // may still show them.
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }
@@ -231,9 +241,9 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns what the state database knows of the job.
+    /// Reads the job's progress and the requests of operators from the state database.
     ///
-    /// A read-only user may lack access to it: then the job counts as not started, and a note says so.
+    /// A read-only user may lack access to that database. Then the job counts as not started, and a note says so.
     private func readState(
         _ store: borrowing StateStore, binding: JobStore.Binding, isDry: Bool
     ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
@@ -258,7 +268,7 @@ package struct BackfillRunner: Sendable {
 
     /// Whether an operator recorded that the job's next schema is the active one.
     ///
-    /// A job that requires the deploy also accepts the record of another job of the collection.
+    /// A job that requires the deploy also accepts a deploy that was recorded for another job of the collection.
     private func isDeployed(in store: borrowing StateStore) throws -> Bool {
         guard job.job.requiresDeploy else { return try store.jobs.control().deployed != nil }
         return try store.jobs.deployMark(of: job.job.namespace, schemas: job.schemaRecords) != nil
@@ -281,8 +291,9 @@ package struct BackfillRunner: Sendable {
         throw RunError(.refusedByData, plan.obstacles.joined(separator: "; "))
     }
 
-    /// Refuses a job whose plan found obstacles in the documents, or that makes more documents unsyncable than there is
-    /// room for and than the operator accepted.
+    /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
+    ///
+    /// Too many are more than the headroom has room for and more than the operator accepted.
     package func checkHarm(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         guard let headroom = plan.risk.headroom, plan.risk.harm - plan.risk.recorded > headroom.documents,
@@ -296,7 +307,7 @@ package struct BackfillRunner: Sendable {
                 + "can be resumed; to free room: \(Headroom.remedies(for: plan.job))")
     }
 
-    /// Refuses to start a job that an operator paused; once it is resumed, the next scheduled run continues it.
+    /// Refuses to start a job that an operator paused; after `resume`, the next scheduled run continues the job.
     package func checkPause(of plan: BackfillPlan) throws(RunError) {
         guard let paused = plan.paused else { return }
         let since = paused.at.map { " since \($0)" } ?? ""
@@ -319,13 +330,14 @@ extension BackfillRunner {
         }
     }
 
-    /// Returns the error with the first step at which the server fails when the steps run in order.
+    /// Returns an error that names the first step which the server cannot compute; `error` itself if there is no such
+    /// step.
     private func located(_ error: MongoError, in collection: MongoCollection) throws -> any Error {
         var pipeline: [BSONDocument] = []
         for step in job.steps where step.client == nil {
             pipeline.append(step.stage)
             do throws(MongoError) {
-                // All documents are computed, and none is returned.
+                // The `$group` makes the server compute all documents, and return none of them.
                 _ = try collection.aggregate(
                     pipeline + [["$group": ["_id": nil, "n": ["$sum": ["$bsonSize": "$$ROOT"]]]]],
                     options: Survey.options
@@ -341,7 +353,7 @@ extension BackfillRunner {
 }
 
 extension MongoError {
-    /// Whether the server failed at computing an expression, and would fail again.
+    /// Whether the server failed at computing an expression, so that it would fail again.
     fileprivate var isOfExpression: Bool {
         domain == .server && !isTransient && !isTimeLimit && !isAuthorization && !isCursorLost
             && code != .collectionUUIDMismatch && code != .interrupted
@@ -349,9 +361,8 @@ extension MongoError {
 }
 
 extension BackfillRunner {
-    /// Refuses a job that would not end, by what the survey found, and one with a step that must not skip documents and
-    /// would.
-    /// - Parameter isProof: whether the survey looked ahead.
+    /// Refuses a job that would never end, and a job with a step that must not skip documents and would skip some.
+    /// - Parameter isProof: whether the survey also counted the documents that would still need the steps after a run.
     func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(RunError) {
         let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }
         guard open.isEmpty else {

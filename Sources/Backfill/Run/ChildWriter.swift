@@ -5,7 +5,8 @@ import Jobs
 import Mongo
 import Steps
 
-/// Inserts the documents that a step creates in another collection, before anything links to them.
+/// Inserts the documents that a step creates in another collection, before documents of the job's collection link to
+/// them.
 struct ChildWriter {
     let job: Job
     let namespace: Namespace
@@ -27,7 +28,7 @@ struct ChildWriter {
                     ]
                 ],
             ]
-        // Sent to the collection that takes the documents, because its own collation compares its _ids.
+        // The command is sent to the collection that receives the documents, so that its collation compares the `_id`s.
         return try client.runWriteCommand(
             [
                 "aggregate": .string(namespace.collection), "pipeline": .array(of: pipeline.map { .object($0) }),
@@ -37,7 +38,7 @@ struct ChildWriter {
             ], on: namespace.database)
     }
 
-    /// Returns which of the documents exist exactly as they were to be inserted.
+    /// Returns the documents that exist in the collection exactly as they were to be inserted.
     func present(in context: ClientContext) throws(MongoError) -> Set<BSONDocument> {
         let found = try Lookup(namespace: namespace).documents(documents.compactMap { $0["_id"] }, in: context)
         return Set(found.values.flatMap { $0 }).intersection(documents)

@@ -5,7 +5,8 @@ import Jobs
 /// A document that needs a phase, as a reader found it.
 struct DueDocument: Sendable {
     let id: BSONValue
-    /// The phase's change; `nil` if neither the journal, nor the budget, nor a client-side step needs it.
+    /// The document before and after the phase; `nil` if neither the journal, nor the budget, nor a client-side step
+    /// needs it.
     var change: Change?
     /// The judgement of the change under the active schema; `nil` if no step can make a document unsyncable.
     var judgement: Judgement?
@@ -16,13 +17,14 @@ struct DueDocument: Sendable {
         let after: BSONDocument
         /// The positions of the touched fields among all fields of the document, if the journal has to keep them.
         var positions: [Int]?
-        /// Distinguishes the document from another one with the same `_id`; see ``DocumentEvidence``.
+        /// The digests that distinguish the document from another one with the same `_id`; see ``DocumentEvidence``.
         var evidence: [UInt8] = []
-        /// The documents of other collections that must exist first.
+        /// The documents that must exist in other collections before this document is written, because it will link to
+        /// them.
         var created: [ClientCreation] = []
     }
 
-    /// About how many bytes it takes in memory.
+    /// About how many bytes the document takes in memory.
     var size: Int { 64 + (change.map { $0.before.bytes.count + $0.after.bytes.count } ?? 0) }
 }
 
@@ -32,13 +34,13 @@ struct Chunk: Sendable {
     let phase: Int
     /// The documents, each once.
     let ids: [BSONValue]
-    /// The documents as they were read; `nil` before that.
+    /// The documents as they were read; `nil` until they are read.
     private(set) var documents: [DueDocument]?
     /// How much of each document was read.
     private(set) var detail = DueCursor.Detail.id
     /// How often documents of the chunk changed between reading and writing, and were read again.
     private(set) var conflicts = 0
-    /// Whether one of its documents was refused, so that each is written on its own.
+    /// Whether the server refused one of the documents, so that each is written by a statement of its own.
     private(set) var isCareful = false
 
     /// Creates a chunk of documents that may need the phase and are still to be read.
@@ -51,8 +53,9 @@ struct Chunk: Sendable {
         (ids, self.documents, self.detail, self.phase) = (documents.map(\.id), documents, detail, phase)
     }
 
-    /// Returns the chunk in parts of so many documents, which are read again.
-    /// - Parameter isCareful: whether one of them was refused.
+    /// Returns chunks of at most `count` documents each, which together have the documents of this one, to be read
+    /// again.
+    /// - Parameter isCareful: whether the server refused one of the documents.
     func anew(in count: Int, carefully isCareful: Bool = false) -> [Chunk] {
         ids.parts(of: count).map { ids in
             var chunk = Chunk(ids, phase: phase, conflicts: conflicts)
@@ -61,13 +64,14 @@ struct Chunk: Sendable {
         }
     }
 
-    /// Returns the chunk in parts of so many documents, as they were read.
+    /// Returns chunks of at most `count` documents each, which together have the documents of this one, as they were
+    /// read.
     func parts(of count: Int) -> [Chunk] {
         if let documents { return documents.parts(of: count).map { Chunk($0, detail, phase: phase) } }
         return anew(in: count)
     }
 
-    /// Returns the first so many documents, and the others.
+    /// Returns a chunk of the first `count` documents and a chunk of the others, which is `nil` if there are no others.
     func cut(after count: Int) -> (Chunk, Chunk?) {
         let parts = [ids.prefix(count), ids.dropFirst(count)].map {
             Chunk(Array($0), phase: phase, conflicts: conflicts)
@@ -75,8 +79,9 @@ struct Chunk: Sendable {
         return (parts[0], parts[1].ids.isEmpty ? nil : parts[1])
     }
 
-    /// Returns those documents of the chunk that changed between reading and writing, to be read again; `nil` after the
-    /// second time, so that the next pass handles them.
+    /// Returns a chunk of these documents, to be read again, because some of them changed between reading and writing.
+    ///
+    /// Returns `nil` after the second time; the next pass then handles the documents.
     func metAgain(_ ids: [BSONValue]) -> Chunk? {
         conflicts < 2 ? Chunk(ids, phase: phase, conflicts: conflicts + 1) : nil
     }
@@ -84,14 +89,15 @@ struct Chunk: Sendable {
 }
 
 extension Array {
-    /// Returns the elements in parts of so many.
+    /// Returns the elements in slices of `count`; the last slice may be shorter.
     func parts(of count: Int) -> [[Element]] {
         stride(from: 0, to: self.count, by: Swift.max(1, count)).map {
             Array(self[$0..<Swift.min($0 + Swift.max(1, count), self.count)])
         }
     }
 
-    /// Returns the elements in so many parts of about one size, or in fewer, so that each has at least `least`.
+    /// Returns the elements in `count` slices of about the same size, or in fewer, so that each has at least `least`
+    /// elements.
     func parts(_ count: Int, least: Int) -> [[Element]] {
         let parts = Swift.max(1, Swift.min(count, self.count / Swift.max(1, least)))
         return (0..<parts).map { Array(self[self.count * $0 / parts..<self.count * ($0 + 1) / parts]) }

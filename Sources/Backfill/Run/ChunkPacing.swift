@@ -1,10 +1,14 @@
 import BSON
 import Jobs
 
-/// The number of documents in the next chunk: ``ChunkSize``, with small steps back up to it after a slow chunk.
+/// The number of documents in the next chunk, which is usually that of ``ChunkSize``.
+///
+/// If a chunk with fewer documents than that took too long, the next chunk has half as many as it had. The number then
+/// doubles with each chunk until it reaches that of ``ChunkSize`` again.
 struct ChunkPacing {
     private var size: ChunkSize
-    /// The documents of a chunk after one that took too long and was smaller than ``size``; `nil` at other times.
+    /// The number of documents in the next chunk, after a chunk that took too long although it was smaller than
+    /// ``size``; `nil` at other times.
     private var probe: Int?
     /// The most bytes that are read for one chunk.
     private(set) var bytes: Int
@@ -17,25 +21,25 @@ struct ChunkPacing {
     /// The number of documents in the next chunk.
     var documents: Int { probe ?? size.documents }
 
-    /// How much is read for the next chunk.
+    /// The documents and bytes to read for the next chunk.
     var amount: ReadAmount { ReadAmount(documents: documents, bytes: bytes) }
 
-    /// Takes over limits that changed.
+    /// Applies limits that an operator changed.
     mutating func adopt(_ limits: Job.Limits) {
         size.adopt(limits)
         bytes = limits.chunkBytes
     }
 
-    /// Halves the next chunk after one of so many documents took too long.
+    /// Makes the next chunk half as large as one of `documents` documents that took too long.
     mutating func halve(from documents: Int) {
         if documents < size.documents { probe = max(1, documents / 2) } else { size.shrink() }
     }
 
     /// Learns from a chunk that was written.
     /// - Parameters:
-    ///   - documents: how many it had.
-    ///   - isWhole: whether nothing of it is left to be done.
-    /// - Returns: whether chunks of one document have begun to take more than their limits; `true` only when it begins.
+    ///   - documents: how many documents the chunk had.
+    ///   - isWhole: whether no document of the chunk is left to be done.
+    /// - Returns: whether chunks of one document have just begun to take more than their targets.
     mutating func learn(from documents: Int, isWhole: Bool, time: Duration) -> Bool {
         let wasStuck = size.isStuck
         if isWhole, probe == nil { size.learn(from: documents, time: time) }
@@ -49,7 +53,7 @@ struct WriteTerm: Hashable {
     private let term: Int
     private let election: BSONValue?
 
-    /// `nil` if the reply names no term, as that of a router or of a server that replicates nothing.
+    /// Reads the term from a server's reply; `nil` if the reply names none, like that of a router or of a standalone.
     init?(_ reply: BSONDocument) {
         guard let term = reply["opTime"]?.document?["t"]?.integer, term > 0 else { return nil }
         self.term = term
@@ -57,10 +61,11 @@ struct WriteTerm: Hashable {
     }
 }
 
-/// The terms in which the writes of one chunk were acknowledged, before a majority was known to have any of them.
+/// The election terms in which the writes of one chunk were acknowledged.
 ///
-/// The oplog holds the writes that one primary acknowledged in one term in that order. So once a majority has the last
-/// one, the checkpoint, it has all of them. After an election in between, an earlier write may be lost.
+/// A majority is not known to have these writes yet. In the oplog, the writes of one term are in the order in which the
+/// primary acknowledged them. So once a majority has the last one, the checkpoint, it has all of them. If there was an
+/// election in between, an earlier write may be lost.
 struct ChunkTerms {
     private var terms: Set<WriteTerm> = []
     /// Whether a reply named no term.
@@ -71,7 +76,8 @@ struct ChunkTerms {
         if let term = WriteTerm(reply) { terms.insert(term) } else { isUnknown = true }
     }
 
-    /// Whether one wait for a majority at the end, that of the write acknowledged by `reply`, confirms all of them.
+    /// Whether all these writes are confirmed by the last one, which waited for a majority and which `reply`
+    /// acknowledges.
     func areConfirmed(by reply: BSONDocument) -> Bool {
         var all = self
         all.add(reply)

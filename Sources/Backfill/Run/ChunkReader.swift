@@ -6,13 +6,14 @@ import Synchronization
 /// Reads the documents of a collection that need a phase, one chunk ahead of their writer, on its own thread and
 /// client.
 ///
-/// It ends with the first failure; its user then opens another reader, which finds what is still to be done.
+/// It ends with the first failure. The caller then creates another reader, which finds the documents that are still to
+/// be done.
 final class ChunkReader: Sendable {
-    /// The state that the thread and its user share.
+    /// The state that the reading thread and the caller share.
     private final class Desk: Sendable {
         let wanted = Mutex<ReadAmount?>(nil)
         let found = Mutex<Result<[DueDocument], any Error>?>(nil)
-        /// Since when the user has been waiting for an answer; `nil` while it does not wait.
+        /// Since when the caller has been waiting for an answer; `nil` while it does not wait.
         let awaited = Mutex<ContinuousClock.Instant?>(nil)
         let isAsked = Semaphore()
         let isAnswered = Semaphore()
@@ -22,11 +23,12 @@ final class ChunkReader: Sendable {
     let detail: DueCursor.Detail
     private let desk = Desk()
 
-    /// How long the user waits for a whole chunk; then a batch is enough, so that where few documents need the job,
-    /// they are written while the reader looks for others.
+    /// How long the caller waits for a whole chunk; after that, ``ReadScope/batch`` documents are enough.
+    ///
+    /// So if few documents need the job, those are written while the reader searches for more.
     private static let patience = Duration.milliseconds(50)
 
-    /// Starts the thread; `open` creates its cursor.
+    /// Starts the reading thread, on which `open` creates the cursor.
     init(
         _ detail: DueCursor.Detail, on pool: ClientPool,
         _ open: @Sendable @escaping (borrowing Client) throws(MongoError) -> DueCursor
@@ -56,14 +58,14 @@ final class ChunkReader: Sendable {
         desk.isAsked.signal()
     }
 
-    /// Asks for the documents of a chunk, once for each answer.
+    /// Asks the reading thread for the documents of a chunk; call it once before each ``answer(stop:meanwhile:)``.
     func ask(for amount: ReadAmount) {
         desk.wanted.withLock { $0 = amount }
         desk.isAsked.signal()
     }
 
-    /// Returns the answer, which may have been ready for long; it is empty at the end of the collection.
-    /// - Parameter meanwhile: called now and then during the wait.
+    /// Returns the documents that were asked for, and waits until they are read; empty at the end of the collection.
+    /// - Parameter meanwhile: called at intervals during the wait.
     /// - Throws: what the reading threw; ``StopAsked``; what `meanwhile` throws.
     func answer(stop: StopSignal, meanwhile: () throws -> Void) throws -> [DueDocument] {
         desk.awaited.withLock { $0 = .now }

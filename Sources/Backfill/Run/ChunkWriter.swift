@@ -7,13 +7,14 @@ import Steps
 
 /// Writes the documents of a chunk, and no others, by `update` commands that name their `_id`s.
 ///
-/// Each filter holds the fence, the condition that the phase is still needed, and as much of the documents' state when
-/// they were read as undo relies on.
+/// Each filter holds the fence and the condition that the phase is still needed. For undo, it also compares fields with
+/// their values when the documents were read.
 struct ChunkWriter {
     let job: Job
     let phase: Phase
     let isJournaled: Bool
-    /// The collection that the job was planned on, so that the server refuses the write if it was replaced.
+    /// The UUID of the collection that the job was planned on, so that the server refuses the write if the collection
+    /// was replaced; `nil` if the server cannot compare it.
     let collectionUUID: BSONValue?
     /// Whether each document has its own statement.
     var isCareful = false
@@ -21,7 +22,7 @@ struct ChunkWriter {
     /// Whether each statement applies to one document.
     var isPerDocument: Bool { isCareful || !phase.isServerSide }
 
-    /// One statement of a command.
+    /// One statement of an `update` command.
     struct Update {
         let ids: [BSONValue]
         /// The condition that the documents must meet, without the fence.
@@ -33,7 +34,7 @@ struct ChunkWriter {
         func statement(under lease: Lease) -> BSONValue {
             let id: BSONValue = ids.count == 1 ? ids[0] : ["$in": .array(of: ids)]
             var builder = BSONBuilder()
-            // `$eq` for a single `_id`, because that may be an object of operators.
+            // A single `_id` is compared by `$eq`, because it may be an object whose fields look like operators.
             let isOne: BSONValue = ["$eq": id]
             builder.append(
                 "q", ["_id": ids.count == 1 ? isOne : id, "$expr": (lease.fence && condition).bson])
@@ -44,7 +45,7 @@ struct ChunkWriter {
             return .object(builder.finish())
         }
 
-        /// About how many bytes it takes in a command.
+        /// About how many bytes the statement takes in a command.
         fileprivate var byteCount: Int {
             condition.bson.byteCount + ids.reduce(0) { $0 + $1.byteCount } + pipeline.reduce(0) { $0 + $1.bytes.count }
         }
@@ -61,17 +62,17 @@ struct ChunkWriter {
     }
 
     /// Sends one command.
-    /// - Parameter isFinal: whether it waits for a majority; otherwise the chunk's checkpoint does that.
+    /// - Parameter isFinal: whether the command waits for a majority; otherwise the chunk's checkpoint does that.
     /// - Returns: the server's reply.
-    /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
+    /// - Throws: ``MongoError``; some of the updates may then be done, and all can be sent again.
     func send(
         _ updates: [Update], under lease: Lease, isFinal: Bool, on client: borrowing Client
     ) throws(MongoError) -> BSONDocument {
         try send(updates.map { $0.statement(under: lease) }, under: lease, isFinal: isFinal, on: client)
     }
 
-    /// Sends commands concurrently, the first on `client` and each other one on a client of its own.
-    /// - Returns: the server's reply to each, once all have arrived.
+    /// Sends commands concurrently, the first on `client` and each other one on a further client of the pool.
+    /// - Returns: the server's reply to each command, once all replies have arrived.
     func send(
         _ commands: [[Update]], under lease: Lease, isFinal: Bool, on client: borrowing Client, and pool: ClientPool
     ) -> [Result<BSONDocument, MongoError>] {
@@ -97,24 +98,28 @@ struct ChunkWriter {
     }
 }
 
-/// Updates that the server computes: documents that are written alike share a statement.
+/// Updates that the server computes: documents that change in the same way share a statement.
 extension ChunkWriter {
     /// The properties that the documents of one statement have in common.
     private struct Likeness: Hashable {
-        /// Whether the risky steps are left out.
+        /// Whether the steps that can make documents unsyncable are left out.
         var isHarmless: Bool
-        /// For each touched field, whether it changes, and whether it exists.
+        /// For each field that the phase touches: 0 if it does not change, 1 if it was missing, 2 if it had another
+        /// value.
         var fields: [UInt8] = []
-        /// The old values of the fields that change, if they must still be the same.
+        /// The old values of the fields that change, if the write has to check that they are still the same.
         var before = BSONDocument()
 
         var withoutValues: Likeness { Likeness(isHarmless: isHarmless, fields: fields) }
     }
 
-    /// The fewest documents of one likeness that have their own statement: for fewer, the server takes longer to read a
-    /// statement than to look the documents up among others.
+    /// The fewest documents with the same old values that get a statement of their own.
+    ///
+    /// For fewer, the server takes longer to read a further statement than to look up each document's old values in a
+    /// shared one.
     private static let fewest = 8
-    /// The most documents, and bytes of them, in a statement that compares each with its old values.
+    /// The most documents, and the most bytes of documents, in a statement that compares each document with its old
+    /// values.
     private static let mostCompared = (documents: 1_000, bytes: 1 << 20)
 
     private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
@@ -175,8 +180,10 @@ extension ChunkWriter {
         return likeness
     }
 
-    /// Returns the conditions that the journal relies on: missing fields are still missing, values that the steps
-    /// remove for good are exactly as they were read, and no further step has become due.
+    /// Returns the conditions on which the journal relies.
+    ///
+    /// Fields that were missing are still missing. Values that the steps remove for good are exactly as they were read.
+    /// Steps of which no field was to change are still not needed.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {
@@ -190,11 +197,13 @@ extension ChunkWriter {
             likeness.before.isEmpty
             ? try present.map { try areExactly($0, asIn: documents) }
             : try Expression.areExactly(present, asIn: likeness.before)
-        // `mayNeed` is enough here, because the filter of the write checks the rest.
+        // Not `needs`: the filter of the write already checks its other part, that the server would not alter the
+        // document.
         return missing + isSame + others.map { !$0.mayNeed }
     }
 
-    /// Returns the condition that a field is unchanged in these documents; the server looks old values up by `_id`.
+    /// Returns the condition that a field still has the value that was read; the server looks the value up by the
+    /// `_id`.
     private func areExactly(_ name: String, asIn documents: [DueDocument]) throws -> Expression {
         var ids: [BSONValue] = []
         var values = BSONBuilder()
@@ -203,7 +212,7 @@ extension ChunkWriter {
             values.append("\(ids.count)", value, of: before)
             ids.append(document.id)
         }
-        // The server builds a lookup table for a constant list once.
+        // For a constant list, the server builds a lookup table once.
         let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
         let value = Expression.call(
             "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
@@ -220,11 +229,11 @@ extension ChunkWriter {
     private func clientUpdate(_ document: DueDocument) throws -> Update? {
         let step = phase.steps[0]
         let target = step.step.target
-        // The phase's only step was judged not to change the document, so nothing is written.
+        // If the phase's only step was judged not to change the document, nothing is written.
         guard document.judgement != .harmless, let change = document.change,
             let value = try change.after.value(at: target)
         else { return nil }
-        // The sources of the change, and the fields that it writes, must be as they were read.
+        // The fields that the step reads, and those that it writes, must be as they were when the client read them.
         let sources = step.step.reads.map { $0.components[0] }.filter { !phase.touched.contains($0) }
         let isSame = try Expression.areExactly(phase.touched + sources, asIn: change.before)
         var writes = [(path: target, value: Expression.constant(value))]
@@ -232,15 +241,15 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all([step.needs, SyncLock.isFree] + phase.conditions + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // An _id that is a string is found by the collection's collation.
+            // An `_id` with a string is found only by the collection's collation.
             isBinary: !document.id.dependsOnCollation)
     }
 }
 
-/// Removal of the sync translator's locks.
+/// Removal of the locks that the sync translator left in documents.
 extension ChunkWriter {
-    /// Removes locks that are still as they were, and waits for a majority.
-    /// - Returns: how many were removed.
+    /// Removes locks that are still as they were read, and waits for a majority.
+    /// - Returns: from how many documents a lock was removed.
     func unset(
         _ locks: [(id: BSONValue, lock: BSONDocument)], under lease: Lease, on client: borrowing Client
     ) throws(MongoError) -> Int {

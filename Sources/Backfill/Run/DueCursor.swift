@@ -5,31 +5,34 @@ import Mongo
 import Running
 import Steps
 
-/// Reads the documents that need a phase, with the detail that the steps of a chunk need.
+/// Reads the documents that need a phase, with as much of each document as ``Detail`` says.
 struct DueCursor: ~Copyable {
     /// How much of a document is read.
     enum Detail: Sendable {
         /// The `_id` alone, because nothing is journaled or judged.
         case id
-        /// The touched fields before and after the phase, as the journal keeps them.
+        /// The fields that the phase touches, before and after it, as the journal keeps them.
         case touched
-        /// All of it before and after, for the budget; the client computes it for a client-side step, else the server.
+        /// The whole document before and after the phase, for the budget.
+        ///
+        /// For a client-side step the client computes the document after the phase, otherwise the server does.
         case whole
     }
 
-    // Exactly one of these is set.
+    // Exactly one of these is set; which one depends on the detail and the phase.
     private var ids: Cursor?
     private var reading: DueReading?
     private var touched: TouchedFields?
     private var preview: Preview?
     private var evaluation: Evaluation?
-    /// The fields whose positions are read with a preview; `nil` if no field is removed or moved.
+    /// The fields of which a ``Preview`` also returns the positions in the document; `nil` if the phase removes and
+    /// moves no field.
     private var placed: [String]?
     private let evidence: DocumentEvidence
     private var isOver = false
 
-    /// - Parameter collectionUUID: the collection that the job was planned on, so that the server refuses the read if
-    ///   it was replaced.
+    /// - Parameter collectionUUID: the UUID of the collection that the job was planned on, so that the server refuses
+    ///   the read if the collection was replaced; `nil` if the server cannot compare it.
     /// - Parameter evidence: the fields of which the journal keeps a digest.
     init(
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
@@ -60,9 +63,9 @@ struct DueCursor: ~Copyable {
     }
 
     /// Returns the next document that needs the phase; `nil` at the end.
-    /// - Throws: ``DocumentFailure`` if the server cannot evaluate one; ``MongoError``; ``RunError``.
+    /// - Throws: ``DocumentFailure`` if the server cannot evaluate a document; ``MongoError``; ``RunError``.
     mutating func next() throws -> DueDocument? {
-        // The driver treats another call as a mistake.
+        // The driver treats another call after the end as a mistake.
         guard !isOver else { return nil }
         let document = try blaming { try found() }
         isOver = document == nil
@@ -98,8 +101,9 @@ struct DueCursor: ~Copyable {
         return try view.value(id)
     }
 
-    /// Returns as many documents as are asked for, or as reach so many bytes; none at the end.
-    /// - Parameter isAwaited: whether the caller has waited so long that a batch is enough.
+    /// Returns the next documents, until they reach the number or the bytes of `amount`; empty at the end.
+    /// - Parameter isAwaited: returns whether the caller has waited so long that ``ReadScope/batch`` documents are
+    ///   enough.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
         var documents: [DueDocument] = []
         var (bytes, idBytes) = (0, 0)
@@ -115,11 +119,11 @@ struct DueCursor: ~Copyable {
     }
 }
 
-/// How much is read for a chunk.
+/// The number of documents and of bytes at which the read of a chunk ends.
 struct ReadAmount: Sendable {
     var documents: Int
     var bytes: Int
 
-    /// The most bytes of `_id`s in a chunk, because they share one command with its other parts.
+    /// The most bytes of `_id`s in a chunk, because one command has to hold them with the conditions and updates.
     static let mostIDBytes = 3 << 20
 }

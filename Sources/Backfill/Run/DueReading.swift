@@ -6,27 +6,28 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents, and finds in the client which of them need a phase and what the journal has to hold of them:
-/// at the speed of a check, while the server writes.
+/// Reads whole documents; the client finds out which of them need a phase, and what the journal has to hold.
 ///
-/// The server is asked about documents that the client cannot evaluate.
+/// This is as fast as a check, and the server can write in the meantime.
+///
+/// For documents that the client cannot evaluate, the server is asked.
 struct DueReading: ~Copyable {
     private let finder: DueFinder
     private let collection: MongoCollection
     private let collectionUUID: BSONValue?
     private var cursor: Cursor
     private var isOver = false
-    /// Documents that the server is asked about next.
+    /// The `_id`s of documents that the client could not evaluate, so that the server is asked about them next.
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// How many documents the server is asked about at once.
+    /// How many such documents the server is asked about at once.
     private static let mostUnknown = 1_000
-    /// The number of documents that are tried before the client evaluates all.
+    /// The number of documents with which it is tested whether the client can evaluate the phase.
     private static let sample = 200
 
-    /// - Returns: `nil` if the server has to find the documents: only some are wanted, a collation compares strings,
-    ///   the server is far away, or the client cannot evaluate the phase for most documents.
+    /// - Returns: `nil` if the server has to find the documents: if only some documents are wanted, a collation
+    ///   compares strings, the server is far away, or the client cannot evaluate the phase for most documents.
     init?(
         _ scope: ReadScope, of phase: Phase, _ detail: DueCursor.Detail, in collection: MongoCollection,
         collectionUUID: BSONValue?, evidence: DocumentEvidence
@@ -65,7 +66,7 @@ struct DueReading: ~Copyable {
             } catch {
                 guard let element = try view.find("_id") else { continue }
                 let id = try view.value(element)
-                // The write checks whether the document needs the phase.
+                // Without a journal, the server is not asked: the write checks whether the document needs the phase.
                 if finder.detail == .id { return DueDocument(id: id) }
                 unknown.append(id)
             }
@@ -80,8 +81,7 @@ private struct DueFinder {
     let detail: DueCursor.Detail
     let evidence: DocumentEvidence
 
-    /// Returns a document that needs the phase, with its change if the journal has to hold it; `nil` if it does not
-    /// need the phase.
+    /// Returns the document if it needs the phase, with the change that the journal has to hold; otherwise `nil`.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
         let after: BSONDocument?
         if detail == .id {
@@ -106,8 +106,8 @@ private struct DueFinder {
 }
 
 extension BSONView {
-    /// Returns fields of the document, as the server shows them.
-    /// - Throws: ``BSONError`` if the server would show them differently from how they are stored.
+    /// Returns the named fields of the document, as the server would return them.
+    /// - Throws: ``BSONError`` if the server would return one differently from how it is stored.
     fileprivate func shown(_ names: [String]) throws(BSONError) -> BSONDocument {
         for name in names {
             guard let element = try find(name), element.type == .array else { continue }
@@ -116,7 +116,7 @@ extension BSONView {
         return try fields(names)
     }
 
-    /// Returns those of the fields that the document has, in the given order.
+    /// Returns the named fields, in the given order, without those that the document lacks.
     fileprivate func fields(_ names: [String]) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         for name in names { if let element = try find(name) { builder.append(element, of: self) } }

@@ -3,39 +3,41 @@ import JobState
 import Jobs
 import Mongo
 
-/// An attempt that is in the journal, and what the server's replies report of its writes.
+/// An attempt at a chunk whose changes are in the journal, with what the server's replies report of its writes.
 struct JournaledAttempt {
     /// The attempt's number in the journal.
     let sequence: Int64
-    /// The documents that it journaled.
+    /// The documents whose changes are in the journal.
     let documents: [DueDocument]
-    /// How many of those were changed, as far as the replies report it.
+    /// How many of ``documents`` were changed, as far as the server's replies report it.
     private var counted = 0
-    /// Whether that number is exact.
+    /// Whether ``counted`` is exact.
     private var isExact = true
     /// Documents that look changed after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
-    /// The updates that are sent to change them.
+    /// The updates that are sent to change the documents.
     var updates: [ChunkWriter.Update] = []
-    /// The knowledge of their state just before the first update was sent; `nil` before that.
+    /// How to find out which documents met the condition of their update before the first update was sent; `nil` until
+    /// then.
     var start: Start?
 
     /// How to find out which documents met the condition of their update just before the first one was sent.
     enum Start {
         /// Read the documents as they were at this time.
         case time(UInt64)
-        /// These documents met it.
+        /// These documents met the condition of their update.
         case ready(Set<BSONValue>)
         case unknown
     }
 
     init(_ sequence: Int64, _ documents: [DueDocument]) { (self.sequence, self.documents) = (sequence, documents) }
 
-    /// Adds the documents that an acknowledged write changed.
+    /// Adds the number of documents that an acknowledged write changed.
     mutating func wrote(_ modified: Int) { counted += modified }
 
-    /// Adds the documents that a failed write changed.
-    /// - Parameter isPerDocument: whether each of its statements applies to one document, so that the sum is exact.
+    /// Adds the number of documents that a failed write changed, as far as the server reports it.
+    /// - Parameter isPerDocument: whether each statement of the write applies to one document, so that the number is
+    ///   exact.
     /// - Returns: whether the outcome of the write is known; `false` if its reply was lost.
     mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
         let told = error.modified ?? (isPerDocument ? error.modifiedAtLeast : nil)
@@ -44,7 +46,7 @@ struct JournaledAttempt {
         return error.modifiedAtLeast != nil || !error.mayBeUnderWay
     }
 
-    /// Starts the count again before a write is repeated, without the documents that look changed already.
+    /// Starts to count at 0 again before a write is repeated; documents that look changed already are not counted.
     mutating func countAnew(without doubtful: Set<BSONValue>) {
         (self.doubtful, counted, isExact) = (doubtful, 0, true)
     }
@@ -52,10 +54,15 @@ struct JournaledAttempt {
     /// Whether all journaled documents were changed.
     var isWhole: Bool { isExact && doubtful.isEmpty && counted == documents.count }
 
-    /// Returns what was written, given the documents that look changed now, and the others that may have been changed.
+    /// Returns which documents were not changed, and for which documents it is uncertain whether they were.
     ///
-    /// The number of changed documents identifies them only if no other document can have been changed: by chance, a
-    /// user could make one document look changed just before the write, and another look unchanged just after it.
+    /// The server reports how many documents it changed, but not which. The number is enough only if no other document
+    /// can have been changed: by chance, a user could make one document look changed just before the write, and another
+    /// look unchanged just after it.
+    /// - Parameters:
+    ///   - changed: the documents that look changed now.
+    ///   - others: the other documents that met the condition of their update just before the write, so that they may
+    ///     have been changed; `nil` if unknown.
     func written(seeing changed: Set<BSONValue>, others: Set<BSONValue>?) -> JournalStore.Written {
         var written = JournalStore.Written()
         let candidates = documents.map(\.id).filter { !doubtful.contains($0) }
@@ -94,7 +101,7 @@ extension DocumentEvidence {
 }
 
 extension DueDocument.Change {
-    /// Whether a document now has the new values in those touched fields that change.
+    /// Whether a document, as it is now, has the new value in each touched field that the change alters.
     func isDone(in now: BSONDocument, at touched: [String]) throws(BSONError) -> Bool {
         let (was, willBe, now) = (before.view, after.view, now.view)
         for name in touched {

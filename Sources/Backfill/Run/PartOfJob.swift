@@ -11,8 +11,8 @@ package import Steps
 extension BackfillRunner {
     /// Returns one of several parts of the job, as a job of its own.
     ///
-    /// The first runner decides where the job is cut, and the state database stores that, so that all runners cut
-    /// alike. A document that arrives later is in one of the parts, too.
+    /// The first runner decides at which `_id`s the job is cut, and stores them in the state database, so that all
+    /// runners use the same ones. A document that arrives later belongs to one of the parts, too.
     /// - Throws: ``RunError``; ``MongoError``.
     package func job(_ part: CheckPart, on pool: ClientPool) throws -> CompiledJob {
         let client = try pool.client()
@@ -27,7 +27,8 @@ extension BackfillRunner {
 }
 
 extension CompiledJob {
-    /// Whether runners can share it: not with `once` steps, because the whole job has their marker fields in common.
+    /// Whether several runners can share the job; not if it has steps with `once`, whose marker fields belong to the
+    /// whole job.
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
 
     fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {

@@ -19,12 +19,15 @@ struct PreviewCount: Sendable {
     var chunks = 0
     /// Documents that a run would skip.
     var failures: [Failure] = []
-    /// The bytes of the changed documents' touched fields after the change, of their `_id`s, and of the journal.
+    /// The bytes of the touched fields of all changed documents, after the change.
     var touchedBytes = 0
+    /// The bytes of the `_id`s of all changed documents.
     var idBytes = 0
+    /// The bytes that the journal of all changed documents would have.
     var journalBytes = 0
 
-    /// Counts the documents of a range, and returns how many there are.
+    /// Counts the documents of a range of `_id`s as one chunk, and returns how many documents the range has.
+    /// - Parameter number: the number of the chunk.
     mutating func look(at span: IDSpan, number: Int, of collection: MongoCollection) throws -> Int {
         var documents = 0
         let touched = job.whole.touched

@@ -7,10 +7,12 @@ import Running
 import Steps
 import Synchronization
 
-/// A dry run's pass over all documents: threads that each take one range after the other, of a first chunk's size.
+/// A dry run's pass over all documents, on several threads.
+///
+/// Each thread takes one range of `_id`s after the other; a range has as many documents as the first chunk of a run.
 final class PreviewWalk: Sendable {
     private struct State {
-        /// The last `_id` of the last chunk that was taken.
+        /// The last `_id` of the newest range that a thread took; `nil` before the first one.
         var last: BSONValue?
         var taken = 0
         var isOver = false
@@ -21,7 +23,7 @@ final class PreviewWalk: Sendable {
     private let size: Int
     private let state = Mutex(State())
 
-    /// Prepares a pass up to and including `upper`.
+    /// Prepares a pass over all documents up to the `_id` `upper`, which is included.
     init(_ runner: BackfillRunner, upper: BSONValue, averageSize: Int?) {
         self.runner = runner
         self.upper = upper
@@ -33,7 +35,7 @@ final class PreviewWalk: Sendable {
         let walks = (0..<concurrency).map { _ in
             BackgroundTask(on: pool) { [self] client in
                 do { return try walk(client.collection(runner.job.job.namespace)) } catch {
-                    // If one thread cannot read on, the others stop as well.
+                    // If one thread cannot continue to read, the others stop as well.
                     state.withLock { $0.isOver = true }
                     throw error
                 }
@@ -49,12 +51,13 @@ final class PreviewWalk: Sendable {
         while !runner.stop.isRaised, let (chunk, number) = try take(collection) {
             var after = chunk.after
             var part = size
-            // A document that a run would skip makes its chunk fail; halving finds it.
+            // A document that a run would skip makes the read of its range fail. Halving the range finds that document.
             while !runner.stop.isRaised {
                 let rest = IDSpan(after: after, through: chunk.through)
                 do {
                     let next = part < size ? try cut(rest, part, collection) : rest
-                    // After a failure the range is read again as a whole, so that it is counted once.
+                    // After a temporary failure, this range is read again from its start into a new count, so that no
+                    // document counts twice.
                     let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
                         let documents = try count.look(at: next, number: number, of: collection)
@@ -78,7 +81,7 @@ final class PreviewWalk: Sendable {
         return total
     }
 
-    /// Returns the next chunk, with its number.
+    /// Returns the next range of `_id`s, and its number; `nil` when all ranges are taken.
     private func take(_ collection: MongoCollection) throws -> (IDSpan, Int)? {
         try state.withLock { state in
             guard !state.isOver else { return nil }

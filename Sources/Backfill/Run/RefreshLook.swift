@@ -7,7 +7,7 @@ import Steps
 
 /// The values that a job wrote to documents, by its journal: digests of the fields that each chunk changed.
 struct WrittenValues {
-    /// Fields that a chunk changed together, and their digest after the chunk.
+    /// The names of fields that a chunk changed in a document, and the digest of their values after the chunk.
     private struct Digest: Hashable {
         let names: [String]
         let digest: JournalDigest
@@ -15,11 +15,14 @@ struct WrittenValues {
 
     /// The fields that a refresh writes.
     private let targets: Set<String>
-    /// The constants that the job fills whole fields with; a user's change there says nothing about the target.
+    /// The constants that steps of the job write to whole fields, by the names of the fields.
+    ///
+    /// A digest may cover such a field together with a target. If a user changed that field, the target can still hold
+    /// the job's value, so the digest is also tried with the constant.
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
 
-    /// The most filled fields of a chunk that are tried with the constant in place of their value.
+    /// The most fields of one digest for which the constant is tried in place of their current value.
     private static let mostFillings = 6
 
     init(of job: CompiledJob) {
@@ -68,7 +71,8 @@ struct WrittenValues {
     }
 }
 
-/// Finds documents whose target is not what the job would write now.
+/// Finds the documents for a refresh: their target still holds the job's value, and the job would write another one
+/// now.
 struct RefreshLook {
     /// The most documents that one refresh applies to.
     private static let most = 100_000
@@ -78,7 +82,10 @@ struct RefreshLook {
     let collection: MongoCollection
     let collectionUUID: BSONValue?
 
-    /// Returns the documents whose target still holds what the job wrote, and what it wrote.
+    /// Returns the `_id`s of the documents whose target still holds what the job wrote, and the digests of what it
+    /// wrote.
+    ///
+    /// Both are empty if no step refreshes its target, or no target differs from its source.
     func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }

@@ -4,7 +4,7 @@ import Concurrency
 package struct RunEstimate: Hashable, Sendable {
     /// The measurements of a dry run.
     struct Measured: Hashable {
-        /// The dry run's own seconds: like a run, it reads and judges every document.
+        /// How long the dry run took, in seconds: like a run, it reads and judges every document.
         var seconds: Double
         /// How many changes the job would make, one for each phase that changes a document.
         var changed: Int
@@ -14,22 +14,23 @@ package struct RunEstimate: Hashable, Sendable {
         var idBytes: Int
         /// The bytes of the journal's entries; 0 when none is kept.
         var journalBytes: Int
-        /// The time of rest per time of work.
+        /// How long a run rests after each chunk, as a multiple of the time that the chunk took.
         var nice: Double
-        /// The oplog's largest size in bytes; `nil` if the server does not report it.
+        /// The maximum size of the oplog in bytes; `nil` if the server does not report it.
         var oplogCapacity: Int?
     }
 
     /// How many documents a server is assumed to change in a second, in addition to reading and judging them.
     package static let assumedWrites = 25_000
-    /// The bytes of an update's oplog entry without the `_id` and what is set; for one field, mongod 6.0 has 147.
+    /// The bytes of an update's oplog entry without the `_id` and the fields that are set; for one field, mongod 6.0
+    /// has 147.
     private static let entryOverhead = 150
 
     /// How long the run would take, in seconds.
     package let seconds: Double
     /// The bytes that the run would add to the oplog, including the journal's entries.
     package let oplogBytes: Int
-    /// The share of the oplog's size that those bytes are; `nil` if the server does not report that size.
+    /// ``oplogBytes`` as a share of the oplog's maximum size; `nil` if the server does not report that size.
     package let oplogShare: Double?
     /// The bytes that the run would add to the journal.
     package let journalBytes: Int

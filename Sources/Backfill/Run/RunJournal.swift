@@ -7,33 +7,34 @@ import Running
 import Scanning
 import Steps
 
-/// The journal of a run: the attempts at its chunks, and what each of them has written.
+/// The journal of a run: the attempts at its chunks, and which documents each attempt has changed.
 struct RunJournal {
-    /// The current attempt, until it is recorded what it has written.
+    /// The current attempt at a chunk; `nil` once the journal records which documents it has changed.
     private(set) var attempt: JournaledAttempt?
-    /// The fields that distinguish documents from others with the same `_id`; `nil` before the first pass.
+    /// The fields that distinguish documents from later ones with the same `_id`s; `nil` before the first pass.
     private(set) var evidence: DocumentEvidence?
-    /// How many documents were inserted in other collections for documents that changed before they were linked.
+    /// How many documents were inserted in other collections and not linked, because the documents that were to link to
+    /// them had changed.
     private(set) var unlinked = 0
-    /// Whether the server reads documents as they were at an earlier time.
+    /// Whether the server can read documents as they were at an earlier time.
     private let readsMoments: Bool
-    /// The number of the newest attempt; `nil` before this run's first.
+    /// The number of the newest attempt in the journal; `nil` when it has to be read from there.
     private var sequence: Int64?
-    /// The attempts at the current chunk whose writes are recorded.
+    /// The numbers of the attempts at the current chunk for which the journal records which documents they changed.
     private var acknowledged: [Int64] = []
 
-    /// - Parameter readsMoments: whether the server reads documents as they were at an earlier time.
+    /// - Parameter readsMoments: whether the server can read documents as they were at an earlier time.
     init(readsMoments: Bool = false) { self.readsMoments = readsMoments }
 
-    /// Starts a chunk.
+    /// Starts a chunk, which has no attempts yet.
     mutating func begin() { (attempt, acknowledged) = (nil, []) }
 
     // MARK: Before the write
 
     /// Chooses the fields that distinguish documents from later ones with the same `_id`s.
     ///
-    /// They are the fields that differ most among the first and the last documents, without those that the job writes:
-    /// a random sample would cost the server as much as thousands of writes.
+    /// They are the fields with the most different values among the first and the last documents, without those that
+    /// the job writes. A random sample would cost the server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         // The fields that a refresh reads are expected to change.
@@ -51,11 +52,11 @@ struct RunJournal {
         evidence = try DocumentEvidence.chosen(from: sample, without: touched)
     }
 
-    /// Journals the changes that are about to be made.
+    /// Writes the changes that are about to be made to the journal.
     /// - Parameters:
-    ///   - key: the attempt's place; its number is set here.
-    ///   - durability: takes the server's replies.
-    /// - Returns: the documents that are journaled, and may be written.
+    ///   - key: the attempt's key in the journal; this function sets its number.
+    ///   - durability: receives the server's replies.
+    /// - Returns: the documents that are in the journal, and may be written.
     mutating func write(
         _ documents: [DueDocument], of phase: Phase, as key: JournalStore.Key, _ durability: inout WriteDurability,
         _ kernel: inout Kernel
@@ -104,7 +105,7 @@ struct RunJournal {
         }
     }
 
-    /// Writes the chunk's unconfirmed journals again, with majority, so that an election cannot lose them.
+    /// Writes those journals of the chunk again, with majority, that a majority may lack: no election must lose them.
     static func confirm(_ durability: inout WriteDurability, _ kernel: borrowing Kernel) throws {
         for journal in durability.unconfirmed { _ = try send(journal, isFinal: true, kernel) }
         durability.confirmed()
@@ -130,10 +131,13 @@ struct RunJournal {
         }
     }
 
-    /// The most updates whose documents are asked for; each update of a client-side step has one document.
+    /// The most updates for which the server is asked which documents meet their conditions.
+    ///
+    /// A client-side step has one update for each document.
     private static let mostAsked = 200
 
-    /// Returns which of the documents met their update's condition just before the first was sent; `nil` if unknown.
+    /// Returns which of the documents met the condition of their update just before the first update was sent; `nil` if
+    /// that is unknown.
     private static func ready(
         of ids: [BSONValue], in attempt: JournaledAttempt, of namespace: Namespace, _ kernel: borrowing Kernel
     ) throws -> Set<BSONValue>? {
@@ -146,7 +150,8 @@ struct RunJournal {
         }
     }
 
-    /// Returns which of the documents meet their update's condition, now or at an earlier time; `nil` if it is unknown.
+    /// Returns which of the documents meet the condition of their update, now or at the given time; `nil` if that is
+    /// unknown.
     private static func find(
         _ ids: [BSONValue], readyFor updates: [ChunkWriter.Update], at time: UInt64?, in namespace: Namespace,
         _ kernel: borrowing Kernel
@@ -172,7 +177,7 @@ struct RunJournal {
                 }
             }
         } catch let error as MongoError where !error.isTransient {
-            // For example because the time is too long ago.
+            // The server refuses the read, for example because the time is too long ago.
             return nil
         }
         return ready
@@ -200,24 +205,24 @@ struct RunJournal {
 
     // MARK: After the write
 
-    /// Counts an acknowledged write of the attempt.
+    /// Counts the documents that an acknowledged write of the attempt changed.
     mutating func wrote(_ modified: Int) { attempt?.wrote(modified) }
 
-    /// Counts a failed write of the attempt.
-    /// - Returns: whether its reply was lost, so that ``countAnew(_:)`` has to run before it is sent again.
+    /// Counts the documents that a failed write of the attempt changed, as far as the server reports it.
+    /// - Returns: whether the reply was lost, so that ``countAnew(_:in:_:)`` has to run before the write is sent again.
     mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
         attempt?.failed(error, isPerDocument: isPerDocument) == false
     }
 
-    /// Finds out what a write did whose reply was lost, before it is sent again.
+    /// Finds out which documents a write changed although its reply was lost; called before the write is sent again.
     mutating func countAnew(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents else { return }
         attempt?.countAnew(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
-    /// Records what the current attempt has written, because undo touches nothing else.
+    /// Records in the journal which documents the current attempt has changed, because undo restores no others.
     ///
-    /// The chunk's checkpoint waits for a majority.
+    /// Normally the record does not wait for a majority: the chunk's checkpoint does.
     mutating func acknowledge(
         _ phase: Phase, in collection: MongoCollection, _ durability: inout WriteDurability,
         _ kernel: borrowing Kernel
@@ -225,7 +230,7 @@ struct RunJournal {
         guard let attempt else { return }
         var written = JournalStore.Written()
         if attempt.start == nil {
-            // None of its updates was sent.
+            // No update of the attempt was sent.
             written.missed = attempt.documents.map(\.id)
         } else if !attempt.isWhole {
             let changed = try Self.changed(attempt.documents, by: phase, in: collection, kernel)
@@ -246,7 +251,8 @@ struct RunJournal {
         acknowledged.append(attempt.sequence)
     }
 
-    /// Removes the records of what the chunk's attempts wrote, because an election may have undone the writes.
+    /// Deletes the records of which documents the chunk's attempts changed, because an election may have undone the
+    /// writes.
     func withdraw(_ kernel: borrowing Kernel) throws {
         try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
     }

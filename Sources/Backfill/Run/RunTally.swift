@@ -10,13 +10,14 @@ struct RunTally {
     private(set) var updates = 0
     /// Changes by writes of the current chunk that no checkpoint counts yet.
     private(set) var uncounted = 0
-    /// The documents, among those read together, that an earlier phase changed, and those that the current phase may
-    /// change for the first time; `nil` in a run of one phase.
+    /// The documents that an earlier phase changed, and those that the current phase may change for the first time.
+    ///
+    /// Both are among the documents that were read together; `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
     /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
     private(set) var isLow = false
 
-    /// Documents of ``uncounted`` that no earlier phase changed.
+    /// How many documents of ``uncounted`` were not changed by an earlier phase.
     var uncountedDocuments: Int { found.map { min(uncounted, $0.fresh.count) } ?? uncounted }
 
     /// Starts to count documents that go through several phases.
@@ -28,10 +29,11 @@ struct RunTally {
         found?.fresh.formUnion(ids.lazy.filter { !changed.contains($0) })
     }
 
-    /// Counts an acknowledged write.
+    /// Counts an acknowledged write that changed `modified` documents.
     mutating func wrote(_ modified: Int) { uncounted += modified }
 
-    /// Counts a write that failed after it had changed so many documents; `nil` if the server does not report it.
+    /// Counts a write that failed after it had changed `modified` documents; `nil` if the server does not report how
+    /// many.
     mutating func failed(_ modified: Int?) {
         uncounted += modified ?? 0
         isLow = isLow || modified == nil
@@ -43,16 +45,18 @@ struct RunTally {
         takeOver()
     }
 
-    /// Drops what no checkpoint counts, because an election may have undone a part of it: whether it is later counted
-    /// twice, or not at all, is unknown.
+    /// Drops ``uncounted``, because an election may have undone some of these changes.
+    ///
+    /// It is unknown whether they are counted a second time when the chunk is run again, or not at all.
+    /// - Parameter isLow: whether the counts may be too low after that.
     mutating func giveUp(isLow: Bool) {
         self.isLow = self.isLow || isLow
         uncounted = 0
         found?.fresh = []
     }
 
-    /// Counts what was changed without a checkpoint.
-    /// - Returns: how many documents that are.
+    /// Adds ``uncounted`` to the counts, also without a checkpoint.
+    /// - Returns: how many documents were added.
     @discardableResult
     mutating func takeOver() -> Int {
         let count = uncountedDocuments

@@ -4,9 +4,9 @@ import Jobs
 import Mongo
 import Steps
 
-/// Copies whose source changed after they were made: the target is not overwritten, and differs from now on.
+/// Finds copied values whose source changed later: the job does not overwrite the target, which differs from now on.
 ///
-/// A document whose target held another value before the job does not count: by its journal, the job never wrote it.
+/// A target that held another value before the job does not count: by the journal, the job never wrote it.
 struct StaleCopies {
     /// The most documents that are looked up in the journal for a step.
     private static let most = 10_000
@@ -14,7 +14,7 @@ struct StaleCopies {
     let job: CompiledJob
     let collection: MongoCollection
 
-    /// Returns one note for each step that has such copies.
+    /// Returns a note for each step with copied values that differ from their sources; empty if there are none.
     /// - Parameter after: the counts of each step after the run.
     func notes(_ after: [StepCount], journal store: borrowing StateStore, keepsJournal: Bool) throws
         -> [String]
@@ -71,7 +71,8 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // A copy step that keeps the target's value counts; that of a rename does not, as its removal reports it.
+        // A copy step that kept the target's value counts, too. A rename does not, because its removal of the old field
+        // reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].leftAlone.contains { left in
             left.count > 0
@@ -80,7 +81,7 @@ struct StaleCopies {
         }
     }
 
-    /// Returns the documents whose target holds another value than the step would write.
+    /// Returns the `_id`s of the documents whose target holds another value than the step would write.
     func differing(at index: Int) throws(MongoError) -> Set<BSONValue> {
         guard let reason = job.steps[index].reasons.first(where: { [.targetDiffers, .targetKept].contains($0.reason) })
         else { return [] }

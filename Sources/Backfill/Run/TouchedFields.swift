@@ -4,8 +4,9 @@ import Jobs
 import Mongo
 import Steps
 
-/// Reads the touched fields of each document before and after a phase for the journal, computed by the server because
-/// the client cannot evaluate the phase; no whole document is transferred.
+/// Reads, for the journal, the fields that a phase touches in each document, before and after the phase.
+///
+/// The server computes them, because the client cannot evaluate the phase. No whole document is transferred.
 struct TouchedFields: ~Copyable {
     private let names: [String]
     private let evidence: DocumentEvidence
@@ -17,12 +18,14 @@ struct TouchedFields: ~Copyable {
     private static let evidenceMark = "__shipshape_evidence"
     private static let afterName = "a"
 
-    /// The size from which the fields before are not returned with those after, because both must fit into 16 MiB.
+    /// The size of the touched fields, in bytes, from which the old fields are read separately.
+    ///
+    /// The old and the new fields must fit into one document of 16 MiB.
     private static let large = 7_500_000
 
-    /// - Parameter collectionUUID: the collection that the job was planned on, so that the server refuses the read if
-    ///   it was replaced.
-    /// - Parameter evidence: further fields, of which a digest is returned.
+    /// - Parameter collectionUUID: the UUID of the collection that the job was planned on, so that the server refuses
+    ///   the read if the collection was replaced; `nil` if the server cannot compare it.
+    /// - Parameter evidence: further fields of each document, of which a digest is returned.
     init(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence
@@ -47,7 +50,7 @@ struct TouchedFields: ~Copyable {
             let others = try view.find(Self.evidenceMark).map { BSONDocument(copying: try view.document($0)) }
             let value = try view.value(id)
             let willBe = BSONDocument(copying: try view.document(after))
-            // If a large document changed between the two reads, undo finds another digest, and skips it.
+            // If a large document changed between the two reads, undo finds that its digest differs, and skips it.
             let was =
                 before.type == .object
                 ? BSONDocument(copying: try view.document(before))
@@ -61,7 +64,7 @@ struct TouchedFields: ~Copyable {
         return nil
     }
 
-    /// Returns the touched fields of a document as they are, read by themselves.
+    /// Reads the named fields of a document as it is now; `nil` if it no longer exists.
     private static func read(
         _ names: [String], of id: BSONValue, in collection: MongoCollection
     ) throws(MongoError) -> BSONDocument? {
@@ -85,14 +88,15 @@ struct TouchedFields: ~Copyable {
             let isLong: BSONValue = ["$gt": [["$bsonSize": others], .integer(DocumentEvidence.largest)]]
             marks.append((evidenceMark, ["$cond": [isLong, ["$literal": [:]], others]]))
         }
-        // Not `$project`, because it would put the fields into each element of an array of that name in the document.
+        // Not `$project`: if the document has an array under such a name, `$project` would put the fields into each
+        // element.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]
         return [["$set": .object(BSONDocument(marks))]] + phase.neededPipeline
             + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 
-    /// Returns the positions of the fields among all fields of the document.
+    /// Returns an expression for the positions of the named fields among all fields of the document.
     private static func places(of names: [String]) -> BSONValue {
         let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
         // By bytes, because `$indexOfArray` would compare strings by the collection's collation.

@@ -2,18 +2,19 @@ import BSON
 import JobState
 import Mongo
 
-/// Whether a majority has what a chunk wrote; normally only the checkpoint waits for one.
+/// Keeps track of whether a majority has everything that a chunk wrote; normally only the checkpoint waits for that.
 ///
-/// That wait confirms the writes and the journal before it, too, if one primary in one term acknowledged them all.
+/// The checkpoint's wait also confirms the earlier writes and the journal, if one primary acknowledged them all in one
+/// term.
 struct WriteDurability {
-    /// The journal of an attempt, as it was sent.
+    /// The journal of an attempt at a chunk, as it was sent.
     struct Journal {
         var entries: ChunkJournal
         var key: JournalStore.Key
         var touched: [String]
     }
 
-    /// Whether each write waits for a majority by itself, because the server names no term in its replies.
+    /// Whether each write waits for a majority itself, because the server names no term in its replies.
     private(set) var waitsEachTime: Bool
     private var terms = ChunkTerms()
     /// The journals of the current chunk that a majority is not known to have.
@@ -22,13 +23,13 @@ struct WriteDurability {
     /// - Parameter isReplicaSet: whether the server names the term in its replies.
     init(isReplicaSet: Bool) { waitsEachTime = !isReplicaSet }
 
-    /// Starts a chunk.
+    /// Starts a chunk, which has written nothing yet.
     mutating func begin() { terms = ChunkTerms() }
 
-    /// Adds an acknowledged write.
+    /// Adds the server's reply to a write.
     mutating func add(_ reply: BSONDocument) { terms.add(reply) }
 
-    /// Adds an acknowledged journal.
+    /// Adds a journal, and the server's replies to it.
     mutating func add(_ journal: Journal, _ replies: [BSONDocument]) {
         for reply in replies { terms.add(reply) }
         if !waitsEachTime { unconfirmed.append(journal) }
@@ -41,6 +42,6 @@ struct WriteDurability {
         return false
     }
 
-    /// Records that a majority has all journals.
+    /// Records that a majority has all journals of the chunk.
     mutating func confirmed() { unconfirmed = [] }
 }

@@ -4,7 +4,7 @@ import JobState
 import Jobs
 import Steps
 
-/// The collections that a job reaches, on which a user needs privileges.
+/// The collections that a job reads or writes, for which a user needs privileges.
 package struct JobReach: Sendable {
     /// The job's own collection.
     package let collection: Namespace
@@ -16,7 +16,7 @@ package struct JobReach: Sendable {
     package private(set) var created: [Namespace] = []
     /// Whether documents may become unsyncable, so that the ledger is read.
     package private(set) var countsHarm = true
-    /// The internal ids of the app, if the job's schemas name it.
+    /// The internal ids of the sync engine's app; empty if the job's schemas do not name it.
     package private(set) var apps: [String] = []
     /// Whether steps set marker fields in the documents that they are done with.
     package private(set) var marks = false
@@ -42,6 +42,6 @@ package struct JobReach: Sendable {
 }
 
 extension CompiledJob {
-    /// The collections that the job reaches.
+    /// The collections that the job reads or writes.
     package var reach: JobReach { JobReach(self) }
 }

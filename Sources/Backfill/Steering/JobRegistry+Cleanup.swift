@@ -4,10 +4,10 @@ import JobState
 import Jobs
 import Mongo
 
-/// Removal of what a finished job leaves in the deployment.
+/// Removal of the journal, the records and the marker fields that a finished job leaves in the deployment.
 extension JobRegistry {
-    /// Counts what there is to drop; nothing is written.
-    /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
+    /// Returns the plan of a job's clean-up, with the counts of what it would drop; nothing is written.
+    /// - Parameter named: The collection that the job's file names; `nil` when the operator gave the job's name alone.
     /// - Throws: ``RunError`` when no such job was started, or it is not done; ``MongoError``.
     package func planCleanup(of job: String, on named: Namespace? = nil) throws -> CleanupPlan {
         let store = try store(job)
@@ -29,12 +29,15 @@ extension JobRegistry {
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }
 
-    /// Drops what was planned, under the job's lease, so that no run can start; a later clean-up repeats one that died.
+    /// Drops what was planned, under the job's lease, so that no run can start in the meantime.
+    ///
+    /// If a clean-up dies, the next one repeats it.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has
     ///   started it again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
-        // Marked first, because a run that starts without the markers would do the steps again.
+        // The job is marked as cleaned up first, because a run that started without the marker fields would do the
+        // steps again.
         let remedy = "clean it up when that runner is done"
         try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { _ in
             // A run may have started again before the lease was taken.
@@ -76,21 +79,23 @@ extension JobRegistry {
     }
 }
 
-/// The records and fields that `cleanup` would drop of a finished job.
+/// The records and marker fields of a finished job that `cleanup` would drop.
 package struct CleanupPlan: Sendable {
     /// The job's name.
     package var job: String
-    /// The collection that it wrote.
+    /// The collection that the job wrote.
     package var namespace: Namespace?
-    /// Documents of its journal; 0 when it kept none, or when it was dropped before.
+    /// How many documents the job's journal has; 0 when the job kept no journal, or when it was dropped before.
     package var journal = 0
-    /// Records of documents that were skipped.
+    /// How many records of skipped documents there are.
     package var skipped = 0
-    /// Reservations of documents that the ledger has shown since.
+    /// How many reservations there are of documents that the ledger has shown since.
     package var seenHarm = 0
-    /// Reservations of documents that the ledger does not show yet: they take room below the limit, and stay.
+    /// How many reservations there are of documents that the ledger does not show yet.
+    ///
+    /// They take room below the limit, and stay.
     package var pendingHarm = 0
-    /// Marker fields, which record in each document that a step of the job is done.
+    /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []
 
     /// Whether there is nothing to drop.

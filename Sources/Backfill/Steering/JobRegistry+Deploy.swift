@@ -14,15 +14,15 @@ import Steps
 package enum DeployEvidence: Hashable, Sendable {
     /// The collection's own validator is the next schema.
     case validator
-    /// None: the operator's word is taken, for this reason.
+    /// There is no evidence, so the operator's word is taken; the text says why there is none.
     case word(String)
 }
 
 extension JobRegistry {
-    /// Checks whether a job's next schema is the one that its collection carries now.
+    /// Returns the evidence that a job's next schema is the active one, for which it reads the collection's validator.
     /// - Parameter next: the job's next schema, if its file is known.
-    /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the collection
-    ///   carries another one; ``MongoError``.
+    /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the validator is
+    ///   another schema; ``MongoError``.
     package func deployEvidence(of job: String, next: ServerSchema?) throws -> DeployEvidence {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }
@@ -50,12 +50,12 @@ extension JobRegistry {
                 + (changes.count > 1 ? " and \(changes.count - 1) more" : "") + "; nothing was recorded")
     }
 
-    /// Records that a job's next schema is now the active one, by which its budget judges from the next chunk on.
+    /// Records that a job's next schema is now the active one, which judges the documents from the job's next chunk on.
     /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func deployed(_ job: String, by evidence: DeployEvidence) throws {
         try checkNotUndone(job)
         let store = try store(job)
-        // A damaged record is reported before it is written to.
+        // The job's record is read first, so that a damaged one is reported and not written to.
         _ = try store.jobs.record()
         guard try store.jobs.recordDeploy(isVerified: evidence == .validator, by: person) != nil else {
             throw try unknown(job)
@@ -74,7 +74,7 @@ extension JobRegistry {
     }
 
     /// Removes the record of a deploy, because the deploy was undone.
-    /// - Returns: whether there was one.
+    /// - Returns: whether a deploy was recorded.
     /// - Throws: as ``deployed(_:by:)`` does.
     package func revokeDeploy(_ job: String) throws -> Bool {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
@@ -84,13 +84,15 @@ extension JobRegistry {
     }
 }
 
-/// Room below the limit that documents still take although they fit by now.
+/// Release of room in the unsync budget that documents still take although they fit the active schema now.
 extension JobRegistry {
-    /// Reads the documents that jobs made unsyncable in the job's collection, and releases the reservations of those
-    /// that fit the schema which is active for the job now.
+    /// Releases the reservations of documents in the job's collection that fit the schema which is active for the job
+    /// now.
     ///
-    /// A document keeps its reservation while the ledger may still show it.
-    /// - Returns: how many documents fit; `nil` if that is unknown for lack of a schema, a record or a privilege.
+    /// It reads all documents that jobs made unsyncable there. A document keeps its reservation while the ledger may
+    /// still show it.
+    /// - Returns: how many of these documents fit; `nil` if that is unknown for lack of a schema, a record or a
+    ///   privilege.
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),

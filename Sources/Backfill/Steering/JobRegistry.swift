@@ -27,7 +27,9 @@ package struct JobRegistry: Sendable {
             identity: RunnerIdentity.current(), terms: LeaseTerms(duration: .seconds(30)))
     }
 
-    /// Returns the states of those jobs that were started, as their runners left them, such as `done` or `undone`.
+    /// Returns the state of each job in `jobs` that was started, by the job's name.
+    ///
+    /// It is the state in which the job's runner left it, such as `done` or `undone`.
     package func states(of jobs: [String]) throws(MongoError) -> [String: String] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         let names = BSONValue.array(of: jobs.map { .string($0) })
@@ -39,13 +41,13 @@ package struct JobRegistry: Sendable {
         return states
     }
 
-    /// Returns the collections that a job reaches, by its record; `nil` when no job of that name was started.
+    /// Returns the collections that a job reads or writes, by its record; `nil` when no job of that name was started.
     /// - Throws: ``MongoError``.
     package func reach(of job: String) throws -> JobReach? {
         guard let record = try store(job).jobs.record(),
             let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
         else { return nil }
-        // The command reports a text that this program cannot read.
+        // If this version cannot read the job's text, the command that needs it reports that.
         let compiled = try? StoredJob.compile(record, assuming: CheckOptions())
         return compiled.map(JobReach.init) ?? JobReach(collection: namespace)
     }
@@ -68,7 +70,7 @@ package struct JobRegistry: Sendable {
 
 extension JobRegistry {
     /// Returns the state of a job; `nil` when no job of that name was started.
-    /// - Parameter patience: how long a job may be silent before it is stalled.
+    /// - Parameter patience: how long a job may be silent before it counts as stalled.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func status(of job: String, patience: Duration) throws -> JobStatus? {
         let store = try store(job)
@@ -84,7 +86,8 @@ extension JobRegistry {
         }
         status.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
         if status.work.processed != nil, status.work.estimate == nil, let namespace = status.namespace {
-            // To count by metadata needs `find` on the collection; without that, no share is shown.
+            // A count by metadata needs `find` on the collection. Without that privilege, no share of the work is
+            // shown.
             status.work.estimate = try? store.client.client.collection(namespace).estimatedCount()
         }
         return status
@@ -108,7 +111,7 @@ extension JobRegistry {
         return status
     }
 
-    /// Makes a job wait until `resume`.
+    /// Makes a job wait until an operator resumes it.
     /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func pause(_ job: String, note: String?) throws {
         try checkNotUndone(job)
@@ -134,8 +137,10 @@ extension JobRegistry {
         throw undo.refusal(of: job)
     }
 
-    /// Runs `body` while no runner can hold the job; `body` calls its argument now and then to keep the lease.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds it, and what `body` throws.
+    /// Runs `body` under the job's lease, so that no runner can hold the job.
+    ///
+    /// `body` has to call its argument at intervals, which keeps the lease.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; what `body` throws.
     func withLease(
         of job: String, _ store: borrowing StateStore, for use: RangeStore.Use, orElse remedy: String,
         _ body: (_ keep: () throws -> Void) throws -> Void
@@ -166,17 +171,17 @@ extension JobRegistry {
 }
 
 extension JobRegistry {
-    /// A limit of a job, and its origin.
+    /// A limit that is in force for a job, and whether the job file or an operator set it.
     package struct LimitInForce: Hashable, Sendable {
         /// The limit's name below `limits` in a job file.
         package var name: String
         /// The limit's value, as a job file spells it.
         package var value: String
-        /// Whether an operator set it for this job.
+        /// Whether an operator set the limit for this job.
         package var isOverridden: Bool
     }
 
-    /// Sets limits of a started job; a limit without a value returns to the file's.
+    /// Sets limits of a started job; an empty value restores the limit of the job file.
     /// - Throws: ``JobError`` for a limit that would be an error in a job file, too; ``RunError``; ``MongoError``.
     package func tune(_ job: String, _ changes: [LimitOverride]) throws {
         try checkNotUndone(job)
@@ -222,9 +227,9 @@ extension JobRegistry {
 /// Binding a job to its collection again, after the collection's UUID changed.
 extension JobRegistry {
     /// Compares the collection that exists now with the job's journal; nothing is written.
-    /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
-    /// - Returns: `nil` when the job is bound to that collection.
-    /// - Throws: ``RunError`` when no such job was started, a runner holds it, or there is no such collection;
+    /// - Parameter named: The collection that the job's file names; `nil` when the operator gave the job's name alone.
+    /// - Returns: the comparison; `nil` when the job is bound to the collection that exists now.
+    /// - Throws: ``RunError`` when no such job was started, a runner holds the job, or there is no such collection;
     ///   ``MongoError``.
     package func planRebinding(of job: String, on named: Namespace? = nil) throws -> RebindPlan? {
         let store = try store(job)
@@ -240,8 +245,8 @@ extension JobRegistry {
     }
 
     /// Binds the job to the collection that the plan was made for, under the job's lease.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds it, of kind `bindingChanged` when the collection
-    ///   is another one, or when it or the job changed since the plan; ``MongoError``.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `bindingChanged` when the
+    ///   collection is another one, or when the job or the collection changed after the plan was made; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {
         guard !plan.isAnother else {
             throw RunError(
@@ -272,16 +277,16 @@ extension JobRegistry {
     }
 }
 
-/// The record of the jobs of a folder that were applied.
+/// The records of the jobs that migrations have applied.
 extension JobRegistry {
-    /// Returns all jobs that a migration has run to their end, in the order of their names.
+    /// Returns the records of all jobs that migrations have run to their end, in the order of the jobs' names.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func applied() throws -> [AppliedJob] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
-    /// Returns the states of those of the named jobs that were started.
+    /// Returns the facts about each job in `names` that was started, by the job's name.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func aftermath(of names: [String]) throws -> [String: JobAftermath] {
         let begun = Set(try self.names()).intersection(names)
@@ -295,8 +300,10 @@ extension JobRegistry {
         return all
     }
 
-    /// Records a job as applied, unless it is recorded: after a run that died before this, the next run records it.
-    /// - Parameter isAgain: whether it was applied before, and is recorded again.
+    /// Records a job as applied, unless it is recorded already.
+    ///
+    /// If a run dies before this, the next run records the job.
+    /// - Parameter isAgain: whether the job was applied before and was run again, so that its record is updated.
     package func record(_ entry: JobFolder.Entry, hasFindings: Bool, isAgain: Bool = false) throws(MongoError) {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         try client.createIfAbsent(

@@ -9,10 +9,13 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// Removes the marker fields by which a job's steps know what they did, where they hold what the steps wrote.
+/// Removes the marker fields, in which documents record that a step of the job is done.
 ///
-/// The removal is a job of its own, `JOB.cleanup`, so that it runs fenced and in chunks, and is resumed if it dies.
-/// Without the fields every document would need the job again, so the job must be marked as cleaned up before.
+/// A field that does not hold what the steps wrote stays.
+///
+/// The removal is a job of its own, `JOB.cleanup`, so that it runs fenced and in chunks, and can be resumed if it dies.
+/// Without the marker fields every document would need the original job again, so that job must be marked as cleaned up
+/// before.
 struct MarkerRemoval {
     let job: Job
     let pool: ClientPool
@@ -27,7 +30,7 @@ struct MarkerRemoval {
         return present
     }
 
-    /// Returns a document for which a condition holds, with its `_id` alone.
+    /// Returns a document for which a condition holds, with its `_id` alone; `nil` if there is none.
     private func first(_ condition: Expression) throws(MongoError) -> BSONDocument? {
         var cursor = try pool.client().collection(job.namespace).find(
             condition.filter, options: ["projection": ["_id": 1], "limit": 1])
@@ -41,8 +44,8 @@ struct MarkerRemoval {
     }
 
     /// Removes the marker fields, and the state of the job that removed them.
-    /// - Throws: ``RunError`` when documents keep theirs, or it was asked to stop; ``MongoError``. The next clean-up
-    ///   continues.
+    /// - Throws: ``RunError`` when documents keep their marker fields, or the removal was asked to stop;
+    ///   ``MongoError``. The next clean-up continues.
     func run(stop: StopSignal) throws {
         let report = try runner(stop).removeAll(on: pool)
         let store = StoreClient(database: stateDatabase, client: try pool.client())
@@ -70,7 +73,9 @@ struct MarkerRemoval {
 
     private var name: String { job.name + Job.cleanupSuffix }
 
-    /// Creates the runner; its job's text does not depend on which markers are left, so that a stopped one is resumed.
+    /// Creates the runner of the removal.
+    ///
+    /// The text of its job does not depend on which markers are left, so that a stopped removal can be resumed.
     private func runner(_ stop: StopSignal) throws -> BackfillRunner {
         let markers = Self.markers(of: job)
         var removal = job
@@ -95,7 +100,9 @@ extension BackfillRunner {
 }
 
 extension MarkerRemoval {
-    /// Returns the markers that documents have before the job's first run, because they would make the job look done.
+    /// Returns a message for each marker field that documents have before the job's first run; empty if there are none.
+    ///
+    /// Such a field would make the documents look done.
     func obstacles() throws(MongoError) -> [String] {
         var obstacles: [String] = []
         for located in job.steps {

@@ -4,11 +4,11 @@ import Mongo
 import Scanning
 import Steps
 
-/// A collection whose UUID is not the one that a job was started on, compared with what the job recorded.
+/// The comparison of a job's journal with its collection, whose UUID is no longer the one that the job was started on.
 package struct RebindPlan: Sendable {
     /// The job's name.
     package let job: String
-    /// The collection.
+    /// The collection of the job.
     package let namespace: Namespace
     /// The UUID that the job is bound to.
     package let was: BSONValue
@@ -16,20 +16,23 @@ package struct RebindPlan: Sendable {
     package let now: BSONValue
     /// How many changes the job's journal holds.
     package internal(set) var changes = 0
-    /// How many of them are of documents that exist, and are the ones that the job changed.
+    /// How many of ``changes`` belong to documents that exist and are the ones that the job changed.
     package internal(set) var same = 0
-    /// How many of them are of documents that do not exist.
+    /// How many of ``changes`` belong to documents that do not exist.
     package internal(set) var gone = 0
-    /// How many of them are of documents whose `_id` another document has now.
+    /// How many of ``changes`` belong to documents whose `_id` another document has now.
     package internal(set) var others = 0
-    /// Whether the document of the last checkpoint exists; `nil` if there is none, or if the journal holds changes.
+    /// Whether the last document of the last checkpoint exists; `nil` if there is no checkpoint, or if the journal
+    /// holds changes.
     package internal(set) var hasLast: Bool?
 
-    /// How many changes are of documents that exist, and of which it is unknown whether they are the same.
+    /// How many of ``changes`` belong to documents that exist, and of which it is unknown whether they are the same.
     package var untold: Int { changes - same - gone - others }
 
-    /// Whether most documents that can be identified are missing or others: users delete some, and never most of them
-    /// at once.
+    /// Whether the collection is another one: most documents that can be identified are missing, or are other
+    /// documents.
+    ///
+    /// Users delete some documents, and never most of them at once.
     package var isAnother: Bool { (gone + others) * 2 > changes - untold }
 }
 
@@ -64,7 +67,7 @@ extension RebindPlan {
                 if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
                 continue
             }
-            // Without evidence, the fields have to be as the job wrote or found them.
+            // Without evidence, a document counts as the same if its fields are as the job wrote or found them.
             let group = part.groups[entry.group]
             let now = try group.fields(of: document)
             if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }
@@ -81,16 +84,16 @@ extension RebindPlan {
     }
 }
 
-/// The collection in the record of a started job.
+/// The collection of a started job, which is read from the job's record and checked.
 struct RecordedCollection {
-    /// The collection of the job's file; `nil` when the operator gave the job's name alone.
+    /// The collection that the job's file names; `nil` when the operator gave the job's name alone.
     var named: Namespace?
     /// The database that holds the state of jobs.
     let stateDatabase: String
-    /// The ledger that `--ledger` names.
+    /// The ledger that `--ledger` names; `nil` if it names none.
     var ledger: Namespace?
 
-    /// Returns the collection, if a command may write it and the job's file names the same one.
+    /// Returns the collection, if a command may write to it, and if the job's file does not name another one.
     /// - Throws: ``RunError``.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {

@@ -2,7 +2,7 @@ import BSON
 import JobState
 import Mongo
 
-/// The documents that an undo skips, in the words of its report.
+/// The records of the documents that an undo skips, with the reasons of ``UndoReport``.
 extension LeftAloneStore {
     func add(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
         try add(ids, because: reason.rawValue, code: code)
@@ -14,7 +14,7 @@ extension LeftAloneStore {
         try add(ids, of: namespace, because: reason.rawValue)
     }
 
-    /// Returns the skipped documents of the job's collection.
+    /// Returns the documents of the job's collection that undos skipped, each with its reason.
     func ofJob() throws -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
         var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
         try each(ofOthers: false) { entry in
@@ -24,7 +24,7 @@ extension LeftAloneStore {
         return found
     }
 
-    /// Returns the skipped documents of other collections.
+    /// Returns the counts of the documents of other collections that undos skipped.
     func children() throws -> ChildTally {
         var found = ChildTally()
         try each(ofOthers: true) { entry in

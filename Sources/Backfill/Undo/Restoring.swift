@@ -7,25 +7,28 @@ import Mongo
 struct Restoring {
     let id: BSONValue
     let group: JournalGroup
-    /// The index of the group; documents with the same one are restored alike.
+    /// The index of the group in the journal's document; documents with the same index are restored in the same way.
     let groupIndex: Int
-    /// Distinguishes it from another document with the same `_id`, if it has to be read again.
+    /// The evidence that distinguishes the document from another one with the same `_id`, for when it is read again.
     var evidence: ArraySlice<UInt8>?
-    /// The document as it was read: all of it, or only the fields that matter.
+    /// The document as it was read: all of it, or only the fields that undo needs.
     let current: BSONDocument
-    /// Whether all of it must still be as it was read, because the restore was judged safe only for that state.
+    /// Whether the whole document must still be as it was read when it is written.
+    ///
+    /// Only for that state was it judged that the restore does not make the document unsyncable.
     var isWatched = false
 
-    /// Returns the document with the changed fields as they were.
+    /// Returns the document with the changed fields as they were before the job.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
-    /// Returns the update that restores documents of one group, if they are still as they were read.
+    /// Returns the update that restores documents of one group which are still as they were read; `nil` for no
+    /// documents.
     ///
-    /// It writes the changed fields and no others. Only if a field was removed and has to return to its position, the
-    /// whole document is written, by a pipeline, because that takes every byte as it is.
+    /// The update writes the changed fields and no others. But if a removed field has to return to its position, a
+    /// pipeline writes the whole document, because a pipeline takes every byte as it is.
     /// - Parameters:
-    ///   - documents: all of one group, and alike in the changed fields.
-    ///   - isPlaced: whether fields return to their positions; otherwise they are put at the end.
+    ///   - documents: documents of one group, with the same values in the changed fields.
+    ///   - isPlaced: whether restored fields return to their positions; otherwise they are put at the end.
     static func statement(
         _ documents: [Restoring], under lease: Lease, isPlaced: Bool
     ) throws(BSONError) -> UpdateStatement? {
@@ -49,7 +52,7 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Without the collection's collation, strings are compared by their bytes; it alone finds a string `_id`.
+        // Strings are compared by their bytes, unless an `_id` is a string: only the collection's collation finds that.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],

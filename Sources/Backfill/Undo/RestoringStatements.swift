@@ -5,20 +5,22 @@ import Mongo
 
 /// The updates that restore documents which are still as they were read.
 struct RestoringStatements {
-    /// The statements, each for documents that are restored alike.
+    /// The statements, each for documents that are restored in the same way.
     private(set) var all: [UpdateStatement] = []
     /// The documents of each statement.
     private var groups: [[Restoring]] = []
-    /// Documents that fit into no command, because it must hold the compared and the restored fields.
+    /// The `_id`s of documents that fit into no command, because it must hold the compared and the restored fields.
     private(set) var tooLarge: [BSONValue] = []
-    /// How many documents get their fields at the end, because a command that keeps the positions would be too large.
+    /// How many documents get restored fields at their end, because a command that keeps the positions would be too
+    /// large.
     private(set) var moved = 0
 
     /// The most bytes of a statement, so that a command with that statement alone has less than 16 MiB.
     static let largest = (16 << 20) - (16 << 10)
 
     /// - Parameters:
-    ///   - isGrouped: whether documents that are restored alike share a statement; a refused one then stops them all.
+    ///   - isGrouped: whether documents that are restored in the same way share a statement; if the server refuses one
+    ///     of them, the whole statement ends.
     ///   - concurrency: the number of connections on which the statements are sent.
     init(
         _ documents: [Restoring], under lease: Lease, grouped isGrouped: Bool, for concurrency: Int
@@ -29,7 +31,7 @@ struct RestoringStatements {
             if isPlaced, one.byteCount >= Self.largest,
                 let other = try Restoring.statement(group, under: lease, isPlaced: false)
             {
-                // The document is in the command twice; its fields alone fit.
+                // The command would hold the document twice, but the changed fields alone may fit.
                 (one, isPlaced) = (other, false)
                 moved += 1
             }
@@ -57,8 +59,9 @@ struct RestoringStatements {
         groups[statement].count == 1 ? groups[statement].first?.id : nil
     }
 
-    /// Returns groups of documents that are restored alike, enough for all connections; a document whose field
-    /// positions matter, or which must be as it was read, is a group of its own.
+    /// Returns groups of documents that are restored in the same way, enough groups for all connections.
+    ///
+    /// A document whose field positions matter, or all of which must be as it was read, is a group of its own.
     private static func groups(_ documents: [Restoring], for concurrency: Int) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []
@@ -76,6 +79,6 @@ struct RestoringStatements {
 }
 
 extension UpdateStatement {
-    /// About how many bytes it takes in a command.
+    /// About how many bytes the statement takes in a command.
     fileprivate var byteCount: Int { BSONDocument([("q", .object(filter)), ("u", update)]).bytes.count }
 }

@@ -7,11 +7,11 @@ import ServerSchema
 import Steps
 internal import SystemPackage
 
-/// A job as its record stores it: the text of its file, and of the schemas that it was started with.
+/// Reads a job from its record, which stores the text of the job's file and of the schemas that it was started with.
 enum StoredJob {
     /// Compiles the job.
     ///
-    /// If its next schema was deployed since, the job is judged by that one.
+    /// If the deploy of the job's next schema is recorded, the job is judged by that schema.
     static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
         let job = try job(record)
         let next = try schema("next", of: record, for: job)
@@ -19,7 +19,7 @@ enum StoredJob {
         return try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 
-    /// Reads the text of the job's file, for the database in which the job ran.
+    /// Reads the text of the job's file, and returns the job for the database in which it ran.
     static func job(_ record: BSONDocument) throws(JobError) -> Job {
         let name = record["_id"]?.text ?? ""
         let job = try JobFile.parse(past: record["text"]?.text ?? "", path: "\(name).yml")
@@ -27,7 +27,10 @@ enum StoredJob {
         return place.map { job.moved(to: $0.database) } ?? job
     }
 
-    /// Reads a schema from its files' texts, put into a folder, because only the reader knows which files make one.
+    /// Returns the schema with this role; `nil` if the record has none.
+    ///
+    /// The files of the schema are written to a temporary folder, because only the reader of schemas knows which files
+    /// make one.
     private static func schema(_ role: String, of record: BSONDocument, for job: Job) throws -> ServerSchema? {
         let files = (record["schemas"]?.document?.values ?? []).compactMap(\.document).filter {
             $0["role"]?.text == role

@@ -7,10 +7,10 @@ import Mongo
 import Running
 import Steps
 
-/// One batch: read, compare, judge, restore, record the skipped documents.
+/// The procedure for one batch of the journal's entries: read, compare, judge, restore, record the skipped documents.
 extension UndoLoop {
     enum Attempt {
-        /// The first entries, so many of them, are finished.
+        /// The first entries of the batch are finished; the number says how many.
         case done(Int)
         /// The batch took too long, or has to be judged again; the next one is smaller.
         case tooSlow
@@ -21,12 +21,13 @@ extension UndoLoop {
     private enum Found {
         case due(Restoring, isUncertain: Bool = false)
         case asBefore
-        /// Nothing that the attempt wrote is left to undo.
+        /// There is nothing to undo: the job's attempt did not write the document, or this undo has restored it from
+        /// newer entries.
         case settled
         case left(UndoReport.Reason)
     }
 
-    /// The most bytes that are read at once, unless a single document has more.
+    /// The most bytes of documents that are read at once, unless a single document has more.
     private static let largestBatch = 8 << 20
 
     mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
@@ -40,7 +41,7 @@ extension UndoLoop {
             case .due(let document, let isUncertain):
                 due.append(document)
                 if isUncertain { tally.include(document.id) }
-            // Restored by a batch that was cut off and started again.
+            // This batch restored the document before it was cut off and started again.
             case .asBefore where memory.wasSent(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
             case .settled: break
@@ -82,7 +83,7 @@ extension UndoLoop {
         return .done(count)
     }
 
-    /// Compares each document with its entry; `nil` if they are too large to be held at once.
+    /// Compares each entry with its document; `nil` if the documents are too large to be held at once.
     private func find(
         _ entries: [JournalPart.Entry], of part: JournalPart
     ) throws -> [(JournalPart.Entry, Found)]? {
@@ -99,7 +100,7 @@ extension UndoLoop {
         let fields = try group.fields(of: document)
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
-            // Unless newer entries have restored the values that were there before them.
+            // Another client changed the fields, unless this undo restored them from newer entries.
             return try memory.isRestored(fields, of: entry.id, in: group) ? .settled : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
@@ -109,7 +110,7 @@ extension UndoLoop {
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
-    /// Reads the documents whole, or only the fields that matter; `nil` if they are too large to be held at once.
+    /// Reads whole documents, or only the fields that matter; `nil` if they are too large to be held at once.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
         let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
@@ -134,7 +135,7 @@ extension UndoLoop {
         }
     }
 
-    /// Restores the due documents, until each is restored or found to be different from what it was.
+    /// Restores documents, until each is restored or found to be different from how it was read.
     /// - Returns: `false` if the batch has to be tried again with fewer entries.
     private mutating func restore(
         _ all: [Restoring], of part: JournalPart,
@@ -149,14 +150,14 @@ extension UndoLoop {
             for (id, code) in outcome.refused {
                 left.append((id, UndoReport.LeftDocument(reason: .refused, code: code)))
             }
-            // A router counts a document twice that moves from one shard to another, and may miss one.
+            // A router counts a document twice that moves from one shard to another, and may miss a document.
             let isShort = outcome.modified < due.count
             guard isShort || kernel.client.isBehindRouter else {
                 isDone = true
                 break
             }
-            // Some changed in the meantime, or are refused, or the reply is not reliable: read them again, and judge
-            // those again that were judged.
+            // Some documents changed in the meantime or are refused, or the reply is not reliable, so they are read
+            // again. If the budget has judged them, the batch starts again instead, so that they are judged again, too.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -178,13 +179,15 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // Documents that users changed since they were judged may fit now, and become unsyncable.
+            // A document that a user changed since it was judged may fit the active schema now, and no longer once it
+            // is restored.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // These read as unchanged and are still not written, because the server compares differently.
+        // These documents read as unchanged and are still not written, because the server compares some values
+        // differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }
@@ -216,13 +219,14 @@ extension UndoLoop {
     struct Written {
         /// How many documents were changed, as far as it is known.
         var modified = 0
-        /// Documents that the server refuses as they were, with its code.
+        /// The documents that the server refuses with their fields as before the job, each with the server's error
+        /// code.
         var refused: [(id: BSONValue, code: Int)] = []
     }
 
-    /// Restores documents that are still as they were read; `nil` when it took too long.
-    /// - Parameter isGrouped: whether documents that are restored alike share a statement; one that is refused then
-    ///   stops them all.
+    /// Restores documents that are still as they were read; `nil` when the write took too long.
+    /// - Parameter isGrouped: whether documents that are restored in the same way share a statement; if the server
+    ///   refuses one of them, the whole statement ends.
     mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return Written() }
@@ -254,13 +258,13 @@ extension UndoLoop {
                 sent += part.count
             }
         }
-        // A write that arrived after its fence changed nothing.
+        // A write that arrived after its fence had ended changed nothing.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
 
-    /// The number of connections on which a batch is written: one if each document is judged before, or while the
-    /// server sheds load.
+    /// The number of connections on which a batch is written: one if the budget judges documents, or while the server
+    /// refuses commands because of its load.
     private var concurrency: Int {
         budget == nil && !kernel.pool.overload.isRecent ? kernel.throttler?.limits.concurrency ?? 1 : 1
     }
@@ -273,7 +277,7 @@ extension UndoLoop {
             "comment": .string("shipshape undo \(subject.name)"),
         ]
         if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
-        // Each statement compares before it sets, so it can be sent again.
+        // Each statement compares fields before it sets them, so it can be sent again.
         let canShrink = batch > 1
         let (namespace, pool, settings) = (subject.namespace, kernel.pool, options)
         return try kernel.retrying(refusing: { canShrink && ($0 as? MongoError)?.isTimeLimit == true }) {
@@ -286,7 +290,7 @@ extension UndoLoop {
         }
     }
 
-    /// The notes on what was written.
+    /// Notes for the operator on documents that the validator refuses, and on fields that were restored at the end.
     var notes: [String] {
         var notes = subject.target.validator?.notes(tally, of: subject.namespace) ?? []
         if tally.moved > 0 {
@@ -298,17 +302,20 @@ extension UndoLoop {
     }
 }
 
-/// The budget of unsynced documents, for documents that fit the active schema only as the job left them.
+/// The unsync budget, for documents that sync as the job left them and would not once they are restored.
 extension UndoLoop {
-    /// Judges the documents to be restored, cuts them where there is no room, and reserves room for the others.
-    /// - Returns: the first document without room, and the sum; `nil` when there is room for all.
+    /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
+    ///
+    /// It removes from `due` the first document without room, and all documents after it.
+    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var harmful: [BSONValue] = []
         for (index, document) in due.enumerated() {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
-            // One that fails already takes no room, unless a user repairs it before it is written.
+            // A document that fails already takes no room; it must still be as it was read, because a user may repair
+            // it before.
             if try active.check(document.current.view) == .certain {
                 due[index].isWatched = true
             } else {
@@ -333,7 +340,7 @@ extension UndoLoop {
             new = Array(new.prefix(headroom.documents))
         }
         guard !new.isEmpty else { return cut }
-        // They sync, so if the ledger shows them, it has not noticed their repair.
+        // These documents sync, so if the ledger shows them, it has not noticed their repair yet.
         let shown = try kernel.retrying { try budget.ledger.holding(new, of: namespace) }
         let now = try kernel.retrying {
             try budget.limit.record(new, stale: new.filter(shown.contains), of: namespace, kernel.store)

@@ -9,14 +9,16 @@ import Steps
 
 /// Removal of the documents that the job inserted in other collections.
 ///
-/// They stay if a document of the job's collection may link to them, or another job may rely on them. Links from other
+/// A document stays if one of the job's collection may link to it, or if another job may rely on it. Links from other
 /// collections are not searched for.
 extension UndoLoop {
     /// The most documents that are removed with one command.
     private static let mostChildren = 200
 
-    /// Removes what the job inserted and no client changed since, newest first, or returns the reason to stop.
-    /// - Parameter start: the attempt that the last undo reached; `nil` starts with the newest.
+    /// Removes the documents that the job inserted and that no other client changed since, the newest first.
+    /// - Parameter start: the number of the job's attempt that the last undo reached; `nil` starts with the newest
+    ///   attempt.
+    /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func removeChildren(from start: Int64?) throws -> RunStop? {
         guard subject.mayHaveChildren else { return nil }
         var sequence = start
@@ -40,7 +42,8 @@ extension UndoLoop {
         return nil
     }
 
-    /// Returns what became of them, with those that all undos of the job left; `nil` if the job inserted none.
+    /// Returns the counts of the documents that the job inserted in other collections; `nil` if there are none.
+    /// - Parameter left: the documents that stay after all undos of the job.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
             removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
@@ -48,7 +51,7 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns all values in the skipped documents that can be links: the documents that they lead to have to stay.
+    /// Returns all values in skipped documents that can be links; the documents to which they link have to stay.
     private func linksOfLeftAlone() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
@@ -62,7 +65,10 @@ extension UndoLoop {
         }
     }
 
-    /// Returns the links in the places of the job's objects, after these are restored; before, all would be the job's.
+    /// Returns the links that are still in the fields in which the job put links.
+    ///
+    /// It is called after the job's changes are undone; before that, all these links would be the job's. Empty in a dry
+    /// run.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap(\.step.kind.linksToCreated)
@@ -110,7 +116,8 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // Some changed in the meantime, or the lease had ended, so the remaining documents are read again.
+                // Some documents changed in the meantime, or the lease had ended, so those that still exist are read
+                // again.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try look(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }
@@ -125,7 +132,7 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
-    /// Returns the documents that are as they were inserted and may be removed; the others are recorded.
+    /// Returns the documents that are still as they were inserted and may be removed; records the others as skipped.
     private mutating func look(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
@@ -135,7 +142,7 @@ extension UndoLoop {
                 collection: collection, options: ["hint": ["_id": 1], "comment": "shipshape undo"])
             var found: [BSONDocument] = []
             try documents.read(Array(made.keys)) { found.append(BSONDocument(copying: $0)) }
-            // Other documents may be found as well because of a collation.
+            // Because of a collation, other documents may be found as well.
             return found.filter { $0["_id"].map { made[$0] != nil } ?? false }
         }
         if isFirst { children.gone += made.count - found.count }
@@ -201,7 +208,7 @@ extension UndoLoop {
                 }
             }
         }
-        // A delete that arrived after its fence removed nothing.
+        // A delete that arrived after its fence had ended removed nothing.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }
@@ -210,7 +217,7 @@ extension BSONDocument {
     /// Whether a command with this document alone has less than 16 MiB.
     fileprivate var fitsIntoCommand: Bool { bytes.count < (16 << 20) - (16 << 10) }
 
-    /// Adds every value, at any depth, that can be a link.
+    /// Adds every value of the document, at any depth, that can be a link.
     fileprivate func collectLinks(into links: inout Set<IDKey>) {
         for value in values {
             switch value {

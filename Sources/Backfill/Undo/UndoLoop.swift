@@ -7,13 +7,13 @@ import Mongo
 import Running
 import Steps
 
-/// The loop over the journal: a batch of entries at a time, newest first, each with a checkpoint.
+/// The loop of an undo over the journal: a batch of entries at a time, the newest first, each batch with a checkpoint.
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
-    /// In a dry run, which writes nothing, it has no lease.
+    /// The lease, and everything else that the undo needs to write; in a dry run, it has no lease.
     var kernel: Kernel
-    /// `nil` if the restored documents are not judged.
+    /// The unsync budget; `nil` if the documents are not judged.
     let budget: UnsyncBudget?
     var overlay: UndoOverlay?
     var tally = UndoTally()
@@ -22,7 +22,7 @@ struct UndoLoop: ~Copyable {
     var memory: UndoMemory
     /// The counts of documents that the job inserted in other collections.
     var children = ChildTally()
-    /// How many of them earlier undos of the job removed.
+    /// How many documents of other collections earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
     /// Whether uncertain changes are undone, too.
@@ -36,7 +36,8 @@ struct UndoLoop: ~Copyable {
     /// Whether whole documents are judged, and not only the fields that the job wrote.
     var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
-    /// Walks from a position in the journal to its oldest entry, or returns the reason to stop.
+    /// Undoes the entries of the journal from a position to the oldest one.
+    /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func run(from start: JournalPosition?) throws -> RunStop? {
         var position = start
         var isIncluded = true
@@ -85,8 +86,9 @@ struct UndoLoop: ~Copyable {
         try kernel.retrying { try kernel.store.journal.part(upTo: position, orAt: isIncluded) }
     }
 
-    /// Refuses to continue over a collection that was dropped, renamed or created again during the undo, because all
-    /// its documents would look as if other clients had deleted them.
+    /// Throws if the collection was dropped, renamed or created again during the undo.
+    ///
+    /// All its documents would then look as if other clients had deleted them.
     func checkCollection() throws {
         let (name, namespace, uuid) = (subject.name, subject.namespace, subject.target.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
@@ -107,9 +109,9 @@ struct UndoLoop: ~Copyable {
 
 /// Documents that the job had made unsyncable, and that sync again.
 extension UndoLoop {
-    /// Records that documents which the job had made unsyncable sync again.
+    /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///
-    /// Each keeps its reservation while the ledger may still show it.
+    /// Such a document keeps its reservation while the ledger may still show it.
     func settle(_ restored: [Restoring]) throws {
         guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []
@@ -125,8 +127,8 @@ extension UndoLoop {
         }
     }
 
-    /// Releases the reservations of repaired documents, once the ledger cannot show them any more.
-    /// - Returns: the reason to stop, if there is one.
+    /// Waits until the ledger cannot show repaired documents any more, and releases their reservations.
+    /// - Returns: why the undo has to stop; `nil` if all these reservations are released.
     mutating func settleRepaired() throws -> RunStop? {
         guard let budget else { return nil }
         let grace = budget.grace(kernel.store)

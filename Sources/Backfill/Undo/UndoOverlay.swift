@@ -1,22 +1,23 @@
 import BSON
 import JobState
 
-/// The changes that a dry run would have undone, kept for older entries of the journal of the same documents.
+/// The changes that a dry run of an undo would have undone, for the comparison with older entries of the same
+/// documents.
 ///
-/// Within an attempt no document appears twice. An older attempt at the same chunk holds the same documents again, and
-/// an earlier pass those that it changed, too.
+/// An attempt in the journal has no document twice. But an older attempt at the same chunk has the same documents, and
+/// an earlier pass has those that it changed, too.
 struct UndoOverlay {
     /// The most documents of later passes that are remembered.
     static let most = 100_000
 
-    /// The changes that would have been undone in the current chunk, and in later passes.
+    /// The changes that would have been undone in the current chunk, by `_id`; ``kept`` has those of later passes.
     private var recent: [BSONValue: [JournalGroup]] = [:]
     private var kept: [BSONValue: [JournalGroup]] = [:]
     private var chunk: (pass: Int, chunk: BSONValue)?
-    /// The passes whose documents an earlier one may have changed, too, in a way that matters.
+    /// The numbers of the passes whose changes are kept, because an earlier pass may have changed the same documents.
     private let lasting: Set<Int>
     private let most: Int
-    /// Whether there were more documents than are remembered; the others may be counted more than once.
+    /// Whether there were more documents than ``most``; the changes of the others may be counted more than once.
     private(set) var isFull = false
 
     /// - Parameter judgesWhole: whether whole documents are judged, so that any earlier pass matters; otherwise only
@@ -31,7 +32,8 @@ struct UndoOverlay {
             }.map(\.pass))
     }
 
-    /// Continues with a document of the journal, and forgets what no older one needs.
+    /// Continues with an older document of the journal, and drops the changes of the last chunk if it is of another
+    /// one.
     mutating func enter(_ part: JournalPart) {
         let isSame = chunk.map { $0.pass == part.pass && $0.chunk == part.chunk } ?? false
         if !isSame { recent = [:] }
@@ -50,7 +52,7 @@ struct UndoOverlay {
         recent[document.id, default: []].append(change)
     }
 
-    /// Returns the document as it would be.
+    /// Returns a document as it would be if the remembered changes were undone.
     func document(_ id: BSONValue, _ document: BSONDocument) throws(BSONError) -> BSONDocument {
         var result = document
         for change in (kept[id] ?? []) + (recent[id] ?? []) { result = try change.restored(result) }

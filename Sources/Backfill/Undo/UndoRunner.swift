@@ -10,10 +10,10 @@ import Steps
 
 /// Undoes what a job changed, from its journal.
 ///
-/// The functions block, and belong on a thread of our own.
+/// Its functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
 package struct UndoRunner: Sendable {
     let job: String
-    /// The collection of the job's file; `nil` when the operator gave the job's name alone.
+    /// The collection that the job's file names; `nil` when the operator gave the job's name alone.
     let named: Namespace?
     let options: RunOptions
     let assumptions: CheckOptions
@@ -21,8 +21,8 @@ package struct UndoRunner: Sendable {
     let events: @Sendable (RunEvent) -> Void
     let identity = RunnerIdentity.current()
 
-    /// Joins a job's name and the options of its undo; `events` is called on the runner's thread.
-    /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
+    /// Creates a runner for the undo of a job; `events` is called on the runner's thread.
+    /// - Parameter named: The collection that the job's file names; `nil` when the operator gave the job's name alone.
     package init(
         _ job: String, on named: Namespace?, options: RunOptions, assuming assumptions: CheckOptions, stop: StopSignal,
         events: @escaping @Sendable (RunEvent) -> Void
@@ -35,7 +35,7 @@ package struct UndoRunner: Sendable {
         self.events = events
     }
 
-    /// The policy for work before the undo.
+    /// The policy for work before the undo: it fails at once if no server can be selected.
     package var early: RetryPolicy { retry.early }
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
@@ -107,7 +107,9 @@ package struct UndoRunner: Sendable {
         return report
     }
 
-    /// Refuses an undo that makes more documents unsyncable than there is room for and than the operator accepted.
+    /// Refuses an undo that would make too many documents unsyncable.
+    ///
+    /// Too many are more than the headroom has room for and more than the operator accepted.
     package func checkHarm(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let harm = report.harm, harm > headroom.documents,
             harm > options.allowUnsync ?? 0
@@ -121,16 +123,16 @@ package struct UndoRunner: Sendable {
 
     /// Undoes the job, or resumes its undo, until it is done or has to stop.
     /// - Throws: ``RunError`` when another runner holds the job, or there is no undo for it; ``MongoError`` when the
-    ///   deployment stays unreachable. What was checkpointed stays, and the next undo continues from there.
+    ///   deployment stays unreachable. Batches with a checkpoint stay done, and the next undo continues after them.
     package func run(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
-        // If the range was deleted, the journal alone is enough for an undo.
+        // If the job's document in `ranges` was deleted, a new one is created: the journal alone is enough for an undo.
         try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
         let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)
-        // Read again, because a runner may have continued until the lease was taken.
+        // The job is read again, because a runner may have continued it until the lease was taken.
         let subject = try subject(store, on: pool)
         let undoing = range["undo"]?.document.map(Undoing.init)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .done)
@@ -190,7 +192,7 @@ extension UndoRunner {
         return contents
     }
 
-    /// Refuses to call an undo done if its journal was dropped during it: there was more to undo than it found.
+    /// Throws if the journal was dropped during the undo, because the undo then did not find all changes.
     private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
         let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }

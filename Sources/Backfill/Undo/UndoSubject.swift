@@ -12,19 +12,19 @@ struct UndoSubject {
     let namespace: Namespace
     /// The collection as it is when the undo begins.
     let target: Target
-    /// The job as it was run; `nil` when this program cannot read its text.
+    /// The job as it was run; `nil` when this version of the program cannot read its text.
     let job: CompiledJob?
     /// The top-level fields that the job writes.
     let touched: [String]
     /// Notes for the operator before the start.
     var notes: [String] = []
-    /// Documents that an earlier version of the program changed without a journal, as far as it knew.
+    /// How many documents an earlier version of the program changed without a journal, as far as it recorded that.
     let unjournaled: Int
     /// The number of the last attempt in the journal that a checkpoint records.
     let journaled: Int64
-    /// The state that an earlier version of the program left.
+    /// The state that an earlier version of the program left of the job; `nil` if there is none.
     let earlier: EarlierState?
-    /// The undo, if one was started.
+    /// The state of the job's undo; `nil` if none was started.
     let undoing: Undoing?
     /// The name of a job that wrote the same fields after this one; `nil` if there is none.
     let laterWriter: String?
@@ -34,11 +34,13 @@ struct UndoSubject {
     /// Whether the job may have inserted documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind.linksToCreated != nil } ?? true }
 
-    /// The fields that a step computes from other fields, and may write again over its own values; `nil` if unknown.
+    /// The top-level fields that a step computes from other fields, and may write again over its own values.
     ///
-    /// There, the job may have written another value than it had journaled, because other clients may have changed the
-    /// sources just before the write, so a value that a later attempt found may be the job's own. In the fields of
-    /// other steps it is a user's, because those steps are not needed again after they wrote.
+    /// `nil` if the job's text cannot be read.
+    ///
+    /// In such a field, the job may have written another value than the journal holds, because other clients may have
+    /// changed the sources just before the write. So a value that a later attempt found there may be the job's own. In
+    /// the fields of other steps such a value is a user's, because those steps are not needed again after they wrote.
     var rewritten: Set<String>? {
         job.map { job in
             let steps = job.steps.map(\.step.kind).filter(\.mayRewrite)
@@ -46,7 +48,7 @@ struct UndoSubject {
         }
     }
 
-    /// Looks the job up; `nil` if there is no job of that name.
+    /// Reads the job from the state database; `nil` if there is no job of that name.
     /// - Throws: ``RunError`` when there is no undo for it.
     static func find(
         _ store: borrowing StateStore, in collection: RecordedCollection, assuming: CheckOptions

@@ -3,15 +3,15 @@ import ServerSchema
 
 /// The counts of an undo so far.
 struct UndoTally {
-    /// The most `_id`s that are kept for each reason.
+    /// The most `_id`s that are kept for each reason why documents are skipped.
     static let samples = 1_000
 
     var restored = 0
     var asBefore = 0
     var harm = 0
-    /// Uncertain changes that are undone all the same.
+    /// The uncertain changes that are undone all the same.
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
-    /// Documents of which a field was put at the end, because its position could not be restored.
+    /// How many documents got a restored field at their end, because its position could not be restored.
     var moved = 0
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
 
@@ -35,7 +35,7 @@ struct UndoTally {
 struct ChildTally {
     var removed = 0
     var gone = 0
-    /// How many of those that were about to be removed were changed before.
+    /// How many documents another client changed just before they were to be removed.
     var changedMeanwhile = 0
     private(set) var left: [UndoReport.LeftChildren] = []
 

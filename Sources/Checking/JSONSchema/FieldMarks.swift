@@ -1,11 +1,11 @@
-/// A set of an object's fields that were seen, one bit each.
+/// A set of the fields of one object that were seen, with one bit for each field that the schema names.
 protocol FieldMarks {
     func contains(_ field: Int) -> Bool
-    /// Marks a field, and returns whether it is the first of its name.
+    /// Marks a field as seen, and returns whether it was not marked before.
     mutating func insert(_ field: Int) -> Bool
 }
 
-/// A set that needs no allocation.
+/// A set for at most 256 fields, which needs no allocation.
 struct FewMarks: FieldMarks {
     static var capacity: Int { 256 }
     private var words = InlineArray<4, UInt64>(repeating: 0)
@@ -22,8 +22,9 @@ struct FewMarks: FieldMarks {
     }
 }
 
-/// A set for schemas that name more fields than ``FewMarks`` holds; it is allocated for each object, because to search
-/// for each field again would take quadratic time.
+/// A set for schemas that name more fields than ``FewMarks`` holds; it is allocated for each object.
+///
+/// Searching the object for each field instead would take quadratic time.
 struct ManyMarks: FieldMarks {
     private var words: [UInt64]
 

@@ -11,7 +11,7 @@ struct JSONSchemaCompiler {
         compile(root, at: index, step: .root, isWhole: true)
     }
 
-    /// Appends nodes next to each other, and returns the index of the first one.
+    /// Appends `count` nodes next to each other, and returns the index of the first one.
     mutating func reserve(_ count: Int, parent: Int, path: SchemaPath) -> Int {
         let first = plan.nodes.count
         for _ in 0..<count {
@@ -25,7 +25,7 @@ struct JSONSchemaCompiler {
     }
 
     /// Compiles a schema into the node at `index`.
-    /// - Parameter isWhole: Whether the schema judges a document as a whole; keywords of scalars and arrays then have
+    /// - Parameter isWhole: Whether the schema judges a document as a whole. Keywords of scalars and arrays then have
     ///   no effect, and mongod does not even compile their patterns.
     mutating func compile(
         _ schema: SchemaNode, at index: Int, step: JSONSchemaPlan.Origin.Step, isWhole: Bool
@@ -49,7 +49,7 @@ struct JSONSchemaCompiler {
         plan.nodes[index] = node
     }
 
-    /// Returns the types that fit without a further check of the value.
+    /// Returns the types whose values fit the node without a further check.
     static func plainTypes(of node: JSONSchemaPlan.Node) -> TypeMask {
         if node.values >= 0 { return [] }
         var plain = node.accepts
@@ -78,7 +78,7 @@ struct JSONSchemaCompiler {
     }
 }
 
-/// `enum`, `encrypt`, and the keywords that combine schemas.
+/// Compiles `enum`, `encrypt`, and the keywords that combine schemas.
 extension JSONSchemaCompiler {
     mutating func compileValues(
         _ schema: SchemaNode, of index: Int, into node: inout JSONSchemaPlan.Node, isWhole: Bool
@@ -122,7 +122,7 @@ extension JSONSchemaCompiler {
     }
 }
 
-/// The keywords of objects.
+/// Compiles the keywords of objects.
 extension JSONSchemaCompiler {
     private mutating func compileObjects(
         _ schema: SchemaNode, of index: Int, into node: inout JSONSchemaPlan.Node, isWhole: Bool
@@ -155,7 +155,9 @@ extension JSONSchemaCompiler {
         plan.objectRules.append(rule)
     }
 
-    /// Adds the plain names to the field table, and the other names to the list of paths.
+    /// Adds the names in `properties` and `required` to the field table, or to the paths if they do not fit in it.
+    ///
+    /// The paths are for names that contain a dot, are empty, or repeat.
     mutating func compileFields(
         _ schema: SchemaNode, of index: Int, into rule: inout JSONSchemaPlan.ObjectRule
     ) {
@@ -177,7 +179,7 @@ extension JSONSchemaCompiler {
                         components: Self.components(name), node: node, place: node,
                         isRequired: required.contains(name), judgesWhole: name.isEmpty))
             }
-            // A field whose very name is a path is still known to `additionalProperties`.
+            // `additionalProperties` takes a name with a dot literally, so the table contains such a name too.
             guard known.insert(name).inserted else { continue }
             names.append(name)
             fields.append(.init(node: isPlain ? node : -1, place: node, isRequired: isPlain && required.contains(name)))
@@ -235,7 +237,7 @@ extension JSONSchemaCompiler {
     }
 }
 
-/// The keywords of scalars and arrays.
+/// Compiles the keywords of scalars and arrays.
 extension JSONSchemaCompiler {
     private mutating func compileNumbers(_ constraints: Constraints, into node: inout JSONSchemaPlan.Node) {
         var rule = NumberRule()

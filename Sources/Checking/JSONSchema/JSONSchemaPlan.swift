@@ -20,25 +20,26 @@ struct JSONSchemaPlan: Sendable {
     var paths: [PathField] = []
     var dependencies: [Dependency] = []
     var combinations: [Combination] = []
-    /// The allowed values of all `enum`s, each in a document of its own with an empty name.
+    /// The allowed values of all `enum`s, each as the only value in a document, under an empty name.
     var allowedValues: [BSONDocument] = []
-    /// The hashes of the allowed values; those of an `enum` of many values are in ascending order, and so are the
-    /// values.
+    /// The hashes of ``allowedValues``, in the same order.
+    ///
+    /// The values of an `enum` with more than ``ValueRule/fewValues`` values are sorted by hash.
     var allowedHashes: [UInt64] = []
-    /// The origin of each node, for paths, texts and filters.
+    /// The subschema from which each node was compiled, for the paths, texts and filters of findings.
     var origins: [Origin] = []
 
-    /// A subschema.
+    /// A subschema, with the indexes of its rules.
     struct Node: Sendable, BitwiseCopyable {
         /// The types that the schema names; all types if it names none.
         var accepts: TypeMask = .all
         /// The accepted types whose values need no further check.
         var plain: TypeMask = .all
-        /// Whether the schema names types at all.
+        /// Whether the subschema names types at all.
         var isStated = false
-        /// Whether it names one type, or `number`: mongod then ignores the keywords that restrict other types.
+        /// Whether the subschema names one type only, possibly `number`; mongod then ignores keywords for other types.
         var isSingle = false
-        // The indices of the rules; -1 if there is none.
+        // The indexes of the node's rules in the arrays of the plan; -1 if the node has no such rule.
         var numbers: Int32 = -1
         var strings: Int32 = -1
         var arrays: Int32 = -1
@@ -48,28 +49,28 @@ struct JSONSchemaPlan: Sendable {
 
     /// A field that `properties` or `required` names.
     struct Field: Sendable, BitwiseCopyable {
-        /// The node of the value; -1 if the name is a path, is empty, or is only in `required`.
+        /// The node that judges the value; -1 if the name is a path, is empty, or is only in `required`.
         var node: Int32
-        /// The node that has the field's path.
+        /// The node with the field's path, to which a finding belongs if the field is missing.
         var place: Int32
         var isRequired = false
-        /// Whether `properties` names it.
+        /// Whether `properties` names the field.
         var isDeclared = true
     }
 
-    /// `minLength`, `maxLength`, `pattern`.
+    /// The keywords of strings: `minLength`, `maxLength`, `pattern`.
     struct StringRule: Sendable, BitwiseCopyable {
         var minimum: Int64 = 0
         var maximum: Int64 = .max
         var pattern: Int32 = -1
     }
 
-    /// `minItems`, `maxItems`, `uniqueItems`, `items`, `additionalItems`.
+    /// The keywords of arrays: `minItems`, `maxItems`, `uniqueItems`, `items`, `additionalItems`.
     struct ArrayRule: Sendable, BitwiseCopyable {
         var minimum: Int64 = 0
         var maximum: Int64 = .max
         var isUnique = false
-        /// The node of every element; -1 if `items` is not a single schema.
+        /// The node that judges every element; -1 if `items` is not a single schema.
         var items: Int32 = -1
         var firstInTuple: Int32 = 0
         var tupleCount: Int32 = 0
@@ -82,25 +83,25 @@ struct JSONSchemaPlan: Sendable {
         var range = FieldRange()
         var minimum: Int64 = 0
         var maximum: Int64 = .max
-        /// The rule for fields that neither `properties` nor a pattern names.
+        /// The rule for fields that `properties` does not name and that no pattern in `patternProperties` matches.
         var additional = Others.allowed
         var firstPattern: Int32 = 0
         var patternCount: Int32 = 0
-        /// The names that are paths, are empty, or repeat.
+        /// The index in ``JSONSchemaPlan/paths`` of the object's first name that is a path, is empty, or repeats.
         var firstPath: Int32 = 0
         var pathCount: Int32 = 0
         var firstDependency: Int32 = 0
         var dependencyCount: Int32 = 0
-        /// Whether `required` names a plain field.
+        /// Whether one of the fields in ``range`` is required.
         var hasRequired = false
 
-        /// Whether patterns or `additionalProperties` judge the fields too.
+        /// Whether `patternProperties` or `additionalProperties` restrict the fields of the object.
         var restrictsOthers: Bool { additional.isRestricted || patternCount > 0 }
     }
 
     /// The rule for the fields or elements that no other keyword names.
     struct Others: Sendable, BitwiseCopyable {
-        /// The node that judges them; -1 if all are allowed, -2 if none is.
+        /// The node that judges these fields or elements; -1 if all are allowed, -2 if none is.
         var node: Int32
         static let allowed = Others(node: -1)
         static let forbidden = Others(node: -2)
@@ -108,10 +109,10 @@ struct JSONSchemaPlan: Sendable {
         var isForbidden: Bool { node == -2 }
     }
 
-    /// `enum`, `encrypt`, and the keywords that combine schemas.
+    /// The keywords for values of every type: `enum`, `encrypt`, and the keywords that combine schemas.
     struct ValueRule: Sendable, BitwiseCopyable {
         var firstAllowed: Int32 = 0
-        /// The largest number of values that are compared one by one; more are searched for by their hashes.
+        /// The largest number of `enum` values that are compared one by one; more are searched for by their hashes.
         static let fewValues = 16
 
         /// The number of allowed values; -1 if there is no `enum`.
@@ -121,7 +122,7 @@ struct JSONSchemaPlan: Sendable {
         var isEncrypted = false
         /// The types that `encrypt` allows for the value before its encryption.
         var encryptedTypes = TypeMask.all
-        /// Whether `encrypt` names such types.
+        /// Whether `encrypt` names the types of the value before its encryption.
         var namesEncryptedTypes = false
     }
 
@@ -131,42 +132,44 @@ struct JSONSchemaPlan: Sendable {
         var node: Int32
     }
 
-    /// A name that is a path, or that the field table cannot hold.
+    /// A name in `properties` or `required` that the field table cannot hold: it is a path, is empty, or repeats.
     struct PathField: Sendable {
         var components: [String]
-        /// The node of the values; -1 if only `required` names the path.
+        /// The node that judges the values at the path; -1 if only `required` names the path.
         var node: Int32
         var place: Int32
         var isRequired: Bool
-        /// Whether the schema judges the object that holds the field, as the schema of a property named "" does.
+        /// Whether the subschema judges the object that contains the field, and not the field's value.
+        ///
+        /// True for a property named "".
         var judgesWhole: Bool
     }
 
     /// An entry of `dependencies`.
     struct Dependency: Sendable {
         var field: [String]
-        /// The fields that must be present too.
+        /// The fields that must be present if ``field`` is present.
         var fields: [(name: String, components: [String])]
-        /// The node that judges the object; -1 if the entry lists fields.
+        /// The node that judges an object with ``field``; -1 if this `dependencies` entry is a list of fields.
         var node: Int32
     }
 
-    /// `allOf`, `anyOf`, `oneOf`, or `not`.
+    /// A keyword that combines schemas: `allOf`, `anyOf`, `oneOf`, or `not`.
     struct Combination: Sendable, BitwiseCopyable {
         var kind: Constraints.Combination.Kind
         var first: Int32
         var count: Int32
     }
 
-    /// The origin of a node.
+    /// The subschema from which a node was compiled, and its position in the whole schema.
     struct Origin: Sendable {
         var schema: SchemaNode
         var path: SchemaPath
-        /// The parent's node; -1 for the root.
+        /// The node of the parent schema; -1 for the root.
         var parent: Int32
         var step: Step
 
-        /// The step from the parent's schema to this one.
+        /// The keyword by which the parent schema contains this subschema.
         enum Step: Sendable, Hashable {
             case root
             case property(String), additional, pattern(String)
@@ -177,7 +180,7 @@ struct JSONSchemaPlan: Sendable {
 }
 
 extension JSONSchemaPlan {
-    /// Returns the expectation of the schema at a finding, in words.
+    /// Returns in words what the schema expects of the value that has the finding.
     func expectation(of finding: Finding) -> String {
         let schema = origins[Int(finding.node)].schema
         let constraints = schema.constraints

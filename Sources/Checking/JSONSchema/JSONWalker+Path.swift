@@ -2,9 +2,9 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// Schemas of names that are paths.
+/// Judges the values at a path, for names in `properties` or `required` that contain a dot.
 ///
-/// mongod turns each keyword into a separate expression over the path: a keyword holds if one of the values satisfies
+/// mongod turns each keyword into a separate expression over the path. A keyword holds if one of the values satisfies
 /// it, and different values may satisfy different keywords. Source: `makeRestriction` in mongod 6.0.
 extension JSONWalker {
     func path<Sink: FindingSink>(
@@ -27,7 +27,8 @@ extension JSONWalker {
         return try values(.path(subject), of: view, node: index, depth: depth, into: &sink) && fits
     }
 
-    /// Whether a keyword for values of some types holds, given whether one of the values satisfies it.
+    /// Returns whether a keyword that restricts only values of `types` holds for the values at a path.
+    /// - Parameter isSatisfied: Whether at least one of the values satisfies the keyword.
     func restricted(
         _ types: TypeMask, _ subject: PathValues, _ node: JSONSchemaPlan.Node, _ isSatisfied: Bool
     ) -> Bool {
@@ -69,7 +70,7 @@ extension JSONWalker {
         return result
     }
 
-    /// Whether the pattern matches a string or a symbol, or equals a regular expression without options.
+    /// Whether a value is a text that matches the pattern, or a regular expression of the same pattern without options.
     private func matches(
         _ pattern: Int, _ element: BSONElement, of view: borrowing BSONView
     ) throws(BSONError) -> Bool {
@@ -82,7 +83,7 @@ extension JSONWalker {
     }
 }
 
-/// The keywords of arrays, for the values of a path.
+/// Judges the values at a path by the keywords of arrays.
 extension JSONWalker {
     func arrays(
         _ subject: PathValues, of view: borrowing BSONView, _ node: JSONSchemaPlan.Node, depth: Int
@@ -113,7 +114,7 @@ extension JSONWalker {
                 }
                 count += 1
             }
-            // An array that is too short to have this element satisfies the tuple's entry.
+            // A tuple's schema for an index is satisfied by an array that is too short to have an element there.
             for missing in count..<max(count, tuple.count) { tuple[missing] = true }
             isLong = isLong || count >= rule.minimum
             isShort = isShort || count <= rule.maximum
@@ -131,7 +132,7 @@ extension JSONWalker {
     }
 }
 
-/// The keywords of objects, for the values of a path.
+/// Judges the values at a path by the keywords of objects.
 extension JSONWalker {
     func objects(
         _ subject: PathValues, of view: borrowing BSONView, _ node: JSONSchemaPlan.Node, depth: Int
@@ -163,10 +164,9 @@ extension JSONWalker {
         return count
     }
 
-    /// Whether the object's fields fit what `properties` says of them.
+    /// Whether the fields of one object at a path fit their schemas in `properties`.
     ///
-    /// The schema of a required field is checked even if the field is missing, because another object may satisfy
-    /// `required`.
+    /// The schema of a required field is checked even if the field is missing: another object may satisfy `required`.
     private func propertiesHold(
         _ view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, depth: Int
     ) throws(BSONError) -> Bool {
@@ -227,7 +227,9 @@ extension JSONWalker {
         return false
     }
 
-    /// Judges the dependencies; another object may satisfy each part of one.
+    /// Judges the objects at a path by `dependencies`.
+    ///
+    /// If one object has the field of an entry, another object may have a field that the entry requires.
     private func pathDependencies<Sink: FindingSink>(
         _ subject: PathValues, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

@@ -1,16 +1,16 @@
 import BSON
 import ServerSchema
 
-/// The subject that a schema judges.
+/// The value, or the values, that a subschema judges.
 enum JSONSubject {
     /// One value.
     case element(BSONElement)
-    /// The object of the view: a document, or the object that holds a field.
+    /// The object in the view as a whole: a document, or the object that contains a field.
     case whole
-    /// All values of a path; each keyword requires that one of them fits.
+    /// All values at a path; each keyword requires that one of them fits.
     case path(PathValues)
 
-    /// The type of the subject, for findings.
+    /// The type that findings report: for a path that of the first value, or `undefined` if there is none.
     var found: Found {
         switch self {
         case .element(let element): Found(element.type)
@@ -20,7 +20,7 @@ enum JSONSubject {
     }
 }
 
-/// `enum`, `encrypt`, and the keywords that combine schemas.
+/// Judges values by `enum`, `encrypt`, and the keywords that combine schemas.
 extension JSONWalker {
     func judge<Sink: FindingSink>(
         _ subject: JSONSubject, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
@@ -62,7 +62,7 @@ extension JSONWalker {
             if combination.kind == .allOf {
                 fits = try judge(subject, of: view, node: member, depth: depth, into: &sink)
             } else {
-                // A schema that need not fit reports no findings.
+                // A schema of `anyOf`, `oneOf` or `not` need not fit, so it reports no findings of its own.
                 var quiet = QuickSink()
                 fits = try judge(subject, of: view, node: member, depth: depth, into: &quiet)
             }
@@ -98,7 +98,7 @@ extension JSONWalker {
         }
     }
 
-    /// Returns the range of the ascending hashes that are equal to this one.
+    /// Returns the indexes of the hashes in `all` that are equal to `hash`; the hashes in `all` are in ascending order.
     private func allowed(by hash: UInt64, in all: Range<Int>) -> Range<Int> {
         var (low, high) = (all.lowerBound, all.upperBound)
         while low < high {
@@ -145,9 +145,10 @@ extension JSONWalker {
         element.type == .binData && view.binarySubtype(element) == 6
     }
 
-    /// Whether the header of encrypted data names one of the types; its layout is algorithm, key (16 bytes), type.
+    /// Whether the header of an encrypted value has one of the types that `encrypt` names, or `encrypt` names no types.
     ///
-    /// Source: `FleBlobHeader` in mongod 6.0, tested on a server: only algorithms 1 and 2 name the type.
+    /// The header consists of the algorithm (1 byte), the key (16 bytes) and the type (1 byte). Source: `FleBlobHeader`
+    /// in mongod 6.0, tested on a server: only algorithms 1 and 2 name the type.
     private func hasEncryptedType(
         _ element: BSONElement, of view: borrowing BSONView, _ rule: JSONSchemaPlan.ValueRule
     ) -> Bool {

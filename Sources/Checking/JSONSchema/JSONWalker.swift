@@ -2,10 +2,10 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// Judges a document by a ``JSONSchemaPlan`` in one walk, and reports to a sink what does not fit.
+/// Judges a document by a ``JSONSchemaPlan`` in one traversal, and reports to a sink what does not fit.
 ///
-/// The arrays of the plan are borrowed as spans, so that the walk neither retains nor releases them. If the sink needs
-/// only the verdict, the walk ends at the first finding.
+/// The arrays of the plan are borrowed as spans, so that the walker neither retains nor releases them. If the sink
+/// needs only the verdict, the walker ends at the first finding.
 struct JSONWalker: ~Escapable {
     let nodes: Span<JSONSchemaPlan.Node>
     let fields: Span<JSONSchemaPlan.Field>
@@ -79,7 +79,7 @@ struct JSONWalker: ~Escapable {
         return try values(.element(element), of: view, node: index, depth: depth, into: &sink) && fits
     }
 
-    /// Judges a document, or the object that holds a field, if the schema judges that object as a whole.
+    /// Judges the object in the view as a whole, for example a document, and returns whether it fits.
     func object<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -133,7 +133,7 @@ extension JSONWalker {
         return matches ? fits : fail(.patternMismatch, node: index, found, into: &sink)
     }
 
-    /// Returns the number of code points, which is the number of bytes that do not continue one.
+    /// Returns the number of code points in a string: the number of bytes that are not UTF-8 continuation bytes.
     static func length(of element: BSONElement, in view: borrowing BSONView) -> Int64 {
         var count: Int64 = 0
         for offset in element.valueOffset &+ 4..<element.valueOffset &+ element.valueLength &- 1 {
@@ -155,7 +155,7 @@ extension JSONWalker {
 }
 
 extension JSONWalker {
-    /// Judges an object by the keywords of objects.
+    /// Judges an object by the keywords of objects, and returns whether it fits.
     func fields<Sink: FindingSink>(
         of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -177,7 +177,7 @@ extension JSONWalker {
         return try fields(of: view, node: index, depth: depth, marking: &seen, into: &sink)
     }
 
-    // Not inlined, like the rare calls in it: the search for names is inlined only into a small loop.
+    // Not inlined, like the rarely called functions in it: only a small loop gets the search for names inlined.
     @inline(never)
     private func fields<Sink: FindingSink>(
         of view: borrowing BSONView, node index: Int, depth: Int, marking seen: inout some FieldMarks,
@@ -198,7 +198,7 @@ extension JSONWalker {
                 expected = found &+ 1
                 let field = fields[Int(rule.range.first) &+ found]
                 isDeclared = field.isDeclared
-                // `properties` judges only the first field of a repeated name.
+                // If a name is repeated, `properties` judges only the first field with it.
                 if seen.insert(found), field.node >= 0,
                     try !value(element, of: view, node: Int(field.node), depth: depth, into: &sink)
                 {
@@ -234,7 +234,7 @@ extension JSONWalker {
         return fits
     }
 
-    /// Returns the first field of that name.
+    /// Returns the first element whose name is that of the field at the index `field`; `nil` if there is none.
     @inline(never)
     func first(
         _ field: Int, in view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule
@@ -246,7 +246,8 @@ extension JSONWalker {
         return nil
     }
 
-    /// Judges a field by the patterns that match its name, and by `additionalProperties` if no keyword names the field.
+    /// Judges a field by the patterns that match its name, or by `additionalProperties` if no keyword names the field.
+    /// - Returns: Whether the field fits.
     @inline(never)
     func other<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, node index: Int,

@@ -1,6 +1,6 @@
 import BSON
 
-/// `minimum`, `maximum`, `multipleOf`.
+/// The keywords of numbers: `minimum`, `maximum`, `multipleOf`.
 struct NumberRule: Sendable, BitwiseCopyable {
     var minimum: BSONNumber?
     var isMinimumExclusive = false
@@ -23,7 +23,7 @@ struct NumberRule: Sendable, BitwiseCopyable {
     @inline(__always)
     func isMultiple(_ number: BSONNumber) -> Bool { divisor?.divides(number) ?? true }
 
-    /// Whether two numbers are in order; NaN is in order only with NaN, and not strictly.
+    /// Whether `left` is less than `right` or, unless `strictly` is set, equal to it; NaN is equal only to NaN.
     @inline(__always)
     private static func isInOrder(_ left: BSONNumber, _ right: BSONNumber, strictly: Bool) -> Bool {
         if left.isNaN || right.isNaN { return !strictly && left.isNaN && right.isNaN }
@@ -43,10 +43,10 @@ extension BSONNumber {
     }
 }
 
-/// The number of `multipleOf`.
+/// The number by which `multipleOf` divides.
 ///
-/// mongod divides decimals; it rounds a double to 15 digits first. Source: `Decimal128::modulo` and the conversion from
-/// double in mongod 6.0.
+/// mongod converts numbers to decimals before it divides, and rounds a double to 15 digits. Source:
+/// `Decimal128::modulo` and the conversion from double in mongod 6.0.
 struct Divisor: Sendable, BitwiseCopyable {
     private let integer: Int64?
     private let parts: DecimalParts
@@ -58,7 +58,7 @@ struct Divisor: Sendable, BitwiseCopyable {
         integer = parts.exactInt64
     }
 
-    /// Whether the number is a multiple; NaN and the infinities are not.
+    /// Whether the number is a multiple of the divisor; NaN and the infinities are not.
     @inline(__always)
     func divides(_ number: BSONNumber) -> Bool {
         if case .integer(let value) = number, let integer { return value % integer == 0 }
@@ -68,7 +68,7 @@ struct Divisor: Sendable, BitwiseCopyable {
     private func divides(_ number: DecimalParts) -> Bool {
         guard number.kind == .finite else { return false }
         if number.coefficient == 0 { return true }
-        // Neither coefficient ends in a zero, so a number with a smaller exponent is not a multiple.
+        // Neither coefficient ends in a zero, so a number with a smaller exponent than the divisor's is not a multiple.
         guard number.exponent >= parts.exponent else { return false }
         let rest = parts.coefficient
         var remainder = number.coefficient % rest

@@ -4,9 +4,9 @@ import BSON
 ///
 /// The path leads through arrays of objects, and through array indexes. Source: `BSONElementIterator` in mongod 6.0.
 struct PathValues {
-    /// The values, with an array at the path's end as one value; keywords of types, arrays and objects judge these.
+    /// The values at the path's end, for keywords of types, arrays and objects; an array counts as one value.
     private(set) var whole: [BSONElement] = []
-    /// The values, with the elements of an array at the path's end before the array; keywords of scalars judge these.
+    /// The values at the path's end, for keywords of scalars; the elements of an array come before the array itself.
     private(set) var traversed: [BSONElement] = []
 
     private let components: [String]
@@ -14,10 +14,10 @@ struct PathValues {
     /// Whether the path leads to a value.
     var exist: Bool { !traversed.isEmpty }
 
-    /// Creates the values of a path that leads to none.
+    /// Creates an instance for a path that leads to no value.
     init() { components = [] }
 
-    /// Follows the path from a document.
+    /// Collects the values at a path of the object in the view.
     /// - Throws: ``BSONError`` if the bytes on the path are damaged.
     init(_ components: [String], in view: borrowing BSONView) throws(BSONError) {
         self.components = components
@@ -37,7 +37,9 @@ struct PathValues {
         }
     }
 
-    /// Whether an array at that component ends the path; a dot at the very end of the path does not continue it.
+    /// Whether an array at the component `index` is at the path's end.
+    ///
+    /// An empty last component, which comes from a dot at the end of the path, does not count.
     private func endsInArray(after index: Int) -> Bool {
         index + 1 == components.count || index + 2 == components.count && components[index + 1].isEmpty
     }
@@ -51,7 +53,7 @@ struct PathValues {
             if element.type == .object { try followObject(array.document(element), from: index) }
             guard isNumber, array.nameBytes(element).isEqual(to: component) else { continue }
             if isLast {
-                // An element that the path names by its index is not traversed, even if it is an array itself.
+                // The path names this element by its index, so if it is an array, its own elements are not added.
                 add(element)
             } else if element.type == .object {
                 try followObject(array.document(element), from: index + 1)

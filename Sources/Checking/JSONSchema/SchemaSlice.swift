@@ -3,23 +3,22 @@ import ServerSchema
 
 /// Builds the filter that finds the documents of a group, for the `jsonschema` dialect.
 ///
-/// The filter is a schema that holds only the group's one keyword and the path to it, so mongod finds what the checker
-/// finds, by the same rules.
+/// The filter is a schema with only the keyword that these documents break, and the path to it. mongod applies the same
+/// rules as the checker, so it finds the same documents.
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 
     /// Returns the filter, and whether it matches only the documents of the group.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let node = Int(located.finding.node)
-        // A value at the end of a path may also lack fields of its own.
+        // The finding of a value at a path's end that lacks a required field does not have the detail `missing`.
         let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
         if let path = topmostPath(of: node), !isMissing || path != node {
-            // Different values of a path may satisfy different keywords, so only the whole schema has the right
-            // meaning.
+            // Different values of a path may satisfy different keywords, so a filter with one keyword would be wrong.
             return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
         }
         guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }
-        // A required field is missing from its parent, so the path ends there.
+        // The object that lacks a required field is the field's parent, so the path of the filter ends at the parent.
         let end = located.finding.rule == .requiredMissing ? Int(plan.origins[node].parent) : node
         return (Self.failing(around(leaf, at: end)), isExact(located.finding))
     }
@@ -28,7 +27,8 @@ struct SchemaSlice {
         ["$nor": [["$jsonSchema": .object(schema)]]]
     }
 
-    /// Returns the node nearest to the root, from this one up, that is a path or judges the object that holds it.
+    /// Returns the node nearest to the root, among `node` and its ancestors, whose name is empty or a path.
+    /// - Returns: `nil` if there is no such node.
     private func topmostPath(of node: Int) -> Int? {
         var (node, found) = (node, nil as Int?)
         while node > 0 {
@@ -38,10 +38,13 @@ struct SchemaSlice {
         return found
     }
 
-    /// Whether the filter is exact; for `oneOf` it is not, because its keyword causes two different findings.
+    /// Whether the filter matches only documents with the finding.
+    ///
+    /// It does not for `oneOf`, whose keyword causes two different findings, and for `additionalItems`, because the
+    /// filter does not restrict the type of the element.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
-    /// Returns the schema that fails exactly where the finding is, for the node itself; `nil` if there is none.
+    /// Returns a schema for the finding's node that exactly the values with the finding break; `nil` if there is none.
     private func leaf(of located: FindingCollector.Located) -> BSONDocument? {
         let finding = located.finding
         let origin = plan.origins[Int(finding.node)]
@@ -59,7 +62,7 @@ struct SchemaSlice {
             guard case .field(let name)? = located.below.last else { return nil }
             return ["dependencies": .object(Self.dependencies(of: origin.schema, on: name))]
         case .typeMismatch where !plan.judgesWhole(Int(finding.node)):
-            // A value of the found type is there, and the schema does not name that type.
+            // A value of the found type is present, and the schema does not name that type.
             return ["not": ["bsonType": type]]
         default:
             guard let keyword = keyword(of: finding.rule, in: origin.schema) else { return nil }
@@ -68,7 +71,7 @@ struct SchemaSlice {
         }
     }
 
-    /// Returns the entries of `dependencies` that list a field, without the other fields.
+    /// Returns the entries of `dependencies` whose lists contain a field, each reduced to this field.
     private static func dependencies(of schema: SchemaNode, on name: String) -> BSONDocument {
         BSONDocument(
             schema.constraints.dependencies.compactMap { dependency in
@@ -77,7 +80,7 @@ struct SchemaSlice {
             })
     }
 
-    /// Returns the schema with only the keyword that a rule judges; `nil` if the rule has none.
+    /// Returns only the keywords of a schema that a rule judges; `nil` if the schema has none of them.
     private func keyword(of rule: Rule, in schema: SchemaNode) -> BSONDocument? {
         let names: [String]
         switch rule {
@@ -109,7 +112,7 @@ struct SchemaSlice {
         return BSONDocument(keywords.map { ($0.name, Self.emptied($0.name, $0.value, for: rule)) })
     }
 
-    /// Returns the keyword without the parts that other rules judge.
+    /// Returns the value of a keyword without the parts that other rules judge.
     private static func emptied(_ name: String, _ value: BSONValue, for rule: Rule) -> BSONValue {
         switch (rule, value) {
         case (.additionalItem, .array(let entries)) where name == "items":
@@ -122,7 +125,7 @@ struct SchemaSlice {
         }
     }
 
-    /// Returns a schema of the root that applies `leaf` at a node.
+    /// Returns a schema for documents that applies `leaf` to the values of a node.
     private func around(_ leaf: BSONDocument, at node: Int) -> BSONDocument {
         var schema = leaf
         var node = node

@@ -1,4 +1,4 @@
-/// The Realm .NET SDK.
+/// Writes classes for the Realm .NET SDK.
 struct CSharpIdiom: LanguageIdiom {
     let template = #"""
         // {{origin}}.
@@ -29,7 +29,7 @@ struct CSharpIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the types that the file itself uses, and the members of every object of the SDK.
+    /// Keywords, the types that a class's file uses itself, and the members that every object of the SDK has.
     let reserved = Set(
         """
         DateTimeOffset Decimal128 DynamicApi Equals GetHashCode GetType Guid IAsymmetricObject IDictionary \
@@ -98,7 +98,7 @@ struct CSharpIdiom: LanguageIdiom {
 }
 
 extension String {
-    /// The parts of the text between characters that are not ASCII letters or digits.
+    /// The parts of the text that consist of ASCII letters and digits, without the characters between them.
     var words: [Substring] { split { !($0.isASCII && ($0.isLetter || $0.isNumber)) } }
 }
 

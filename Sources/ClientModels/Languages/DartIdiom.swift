@@ -1,6 +1,6 @@
-/// The Realm SDK for Flutter and Dart.
+/// Writes classes for the Realm SDK for Flutter and Dart.
 struct DartIdiom: LanguageIdiom {
-    // Class names begin with $ instead of _, so that other files can name the classes.
+    // Class names begin with $ and not with _, because another file could not use a name that begins with _.
     let template = #"""
         // {{origin}}.
         {{#imports}}
@@ -30,7 +30,7 @@ struct DartIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the types that the file itself uses, and the members of every object of the SDK.
+    /// Keywords, the types that a class's file uses itself, and the members that every object of the SDK has.
     let reserved = Set(
         """
         DateTime Decimal128 Function List Map MapTo Object ObjectId PrimaryKey Realm RealmModel RealmObject RealmValue \
@@ -62,7 +62,7 @@ struct DartIdiom: LanguageIdiom {
         return first.prefix(1).lowercased() + first.dropFirst() + words.dropFirst().map(\.capitalizedFirst).joined()
     }
 
-    /// Returns the argument of the annotation.
+    /// Returns the argument of the annotation `@RealmModel`; empty if it has none.
     func base(of kind: ObjectClass.Kind) -> String {
         switch kind {
         case .object: ""

@@ -1,4 +1,4 @@
-/// The Realm Kotlin SDK.
+/// Writes classes for the Realm Kotlin SDK.
 struct KotlinIdiom: LanguageIdiom {
     let template = #"""
         // {{origin}}.
@@ -26,7 +26,7 @@ struct KotlinIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, and the types that the file itself uses.
+    /// Keywords, and the types that a class's file uses itself.
     let reserved = Set(
         """
         Any AsymmetricRealmObject Boolean ByteArray Decimal128 Double EmbeddedRealmObject Long Nothing ObjectId \

@@ -1,4 +1,4 @@
-/// The Realm Swift SDK.
+/// Writes classes for the Realm Swift SDK.
 struct SwiftIdiom: LanguageIdiom {
     let template = #"""
         // {{origin}}.
@@ -30,7 +30,7 @@ struct SwiftIdiom: LanguageIdiom {
 
         """#
 
-    /// Keywords, the members of the SDK's and Foundation's classes, and the types that the file itself uses.
+    /// Keywords, the members of the SDK's and Foundation's classes, and the types that a class's file uses itself.
     let reserved = Set(
         """
         Any AnyRealmValue AsymmetricObject Bool Data Date Decimal128 Double EmbeddedObject Int List Map MutableSet \

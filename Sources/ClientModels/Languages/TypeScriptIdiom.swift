@@ -1,4 +1,4 @@
-/// The Realm SDK for JavaScript, in TypeScript.
+/// Writes TypeScript classes for the Realm SDK for JavaScript.
 struct TypeScriptIdiom: LanguageIdiom {
     let template = #"""
         // {{origin}}.
@@ -36,9 +36,9 @@ struct TypeScriptIdiom: LanguageIdiom {
 
         """#
 
-    /// Words that cannot name a class, and the members of every object of the SDK or of JavaScript.
+    /// Words that cannot name a class, and the members that every object of the SDK or of JavaScript has.
     ///
-    /// In the schema's literal, a property that is named `__proto__` would set the literal's prototype.
+    /// In the literal of the schema, a property with the name `__proto__` would set the literal's prototype.
     let reserved = Set(
         """
         __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ hasOwnProperty isPrototypeOf
@@ -83,7 +83,7 @@ struct TypeScriptIdiom: LanguageIdiom {
             case .object(let title): title
             case .scalar(let scalar): Self.words(for: scalar).schema
             }
-        // A container of objects decides itself whether they may be null.
+        // For a list, set or dictionary of objects, the kind of the collection determines whether elements may be null.
         let isSaid: Bool = if case .object = type.element, type.container != nil { false } else { type.isOptional }
         let element = name + (isSaid ? "?" : "")
         return switch type.container {
@@ -114,7 +114,7 @@ struct TypeScriptIdiom: LanguageIdiom {
 }
 
 extension ObjectClass {
-    /// Returns the names of the other classes that the properties use.
+    /// Returns the names of the other classes that the properties refer to, sorted.
     func linkedClasses(_ names: ClassNames) -> [String] {
         let classes = fields.compactMap { field -> String? in
             guard case .object(let title) = field.type.element, title != name else { return nil }

@@ -1,18 +1,19 @@
 import ServerSchema
 
-/// How well a value fits a declared type: as a check judges it, or worse.
+/// The degree to which a value fits a declared type: as a check would judge it, or less.
 enum Fitness: Comparable {
     case fits, possible, fails
 }
 
 extension ValueKind {
-    /// The types that clients have, except `mixed`: those that App Services can declare for a value.
+    /// The types that App Services can declare for a value of a client, except `mixed`.
     static let declarable: Set<SchemaType> = [
         .bool, .int, .long, .double, .decimal, .string, .date, .objectId, .uuid, .binData, .object, .array,
     ]
 
-    /// Returns how well a value fits an App Services type, apart from null and `mixed`.
-    /// - Parameter isID: whether it is a document's `_id`, where int and long fit each other and other numbers do not.
+    /// Returns how well a value fits an App Services type other than null and `mixed`.
+    /// - Parameter isID: whether the value is a document's `_id`; then int and long fit each other, and no other
+    ///   numbers do.
     func fitness(for declared: SchemaType, isID: Bool = false) -> Fitness {
         if type == declared, self != .otherBinary { return .fits }
         if isID { return [.int, .long].contains(declared) && [.int, .long].contains(type) ? .fits : .fails }
@@ -26,7 +27,7 @@ extension ValueKind {
         }
     }
 
-    /// How well a value fits `mixed`, apart from its contents.
+    /// The degree to which a value fits `mixed`, regardless of the values inside it.
     var mixedFitness: Fitness {
         switch self {
         case .undefined, .dbPointer, .symbol, .javascriptWithScope: .fails

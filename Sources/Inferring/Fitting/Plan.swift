@@ -1,37 +1,37 @@
 import ServerSchema
 
-/// The decision on what the schema declares for one path.
+/// The decision on what the schema declares for the values at one path.
 struct Plan {
-    /// The declared types; exactly one for App Services; none leaves the path out.
+    /// The declared types: for App Services exactly one; if there are none, the schema leaves the path out.
     var types: [SchemaType]
-    /// Whether every object must hold it.
+    /// Whether every object around the path must hold the field.
     var isRequired = false
 
-    /// Any value that clients can have.
+    /// A plan that accepts any value that clients can have.
     static let mixed = Plan(types: [.mixed])
 }
 
-/// The place of a node, as far as the rules depend on it.
+/// The kind of position that a node has in the documents, as far as the rules depend on it.
 enum Place {
     case root, id, field, element, value
 }
 
-/// A step that makes the schema stricter, and may make it refuse documents.
+/// A step that makes the schema stricter, so that it may refuse documents.
 struct Tightening {
-    /// The largest number of documents that it can refuse.
+    /// The largest number of documents that the schema can refuse because of this step.
     var cost: Int
-    /// The order in which the steps were found; of steps with the same cost, the first found is taken first.
+    /// The order in which the steps were found, which decides between steps with the same cost.
     var order: Int
     var action: Action
 
     enum Action {
-        /// Declares one type instead of `mixed` or nothing.
+        /// Declares one type for a path that is `mixed` or not declared.
         case declare(node: Int, SchemaType, Place, level: Int)
-        /// Declares `mixed` instead of nothing.
+        /// Declares `mixed` for a path that is not declared.
         case declareMixed(node: Int)
-        /// Drops one of several types.
+        /// Removes one of several types that are declared for a path.
         case drop(node: Int, SchemaType)
-        /// Requires a field.
+        /// Requires a field in each object that can hold it.
         case require(node: Int)
     }
 }

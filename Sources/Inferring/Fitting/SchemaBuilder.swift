@@ -1,8 +1,9 @@
 import BSON
 import ServerSchema
 
-/// Writes the schema that a fitter decided on; the same decisions give the same bytes, with `_id` first and the other
-/// fields by name.
+/// Writes the schema that a fitter decided on.
+///
+/// The same decisions always give the same bytes, because `_id` comes first and the other fields are sorted by name.
 struct SchemaBuilder {
     let fitter: SchemaFitter
     let enums: EnumRule?
@@ -14,7 +15,7 @@ struct SchemaBuilder {
         titles = TypeTitles(root: title, reserved: reserved)
     }
 
-    /// Returns the content of the schema file, of App Services or with a validator.
+    /// Returns the content of the schema file: an App Services schema, or a validator with `$jsonSchema`.
     mutating func document() -> BSONDocument {
         var root = BSONBuilder()
         if fitter.isAppServices { root.append("title", .string(titles.root)) }
@@ -24,7 +25,7 @@ struct SchemaBuilder {
         return fitter.isAppServices ? root.finish() : ["$jsonSchema": .object(root.finish())]
     }
 
-    /// Returns the schema of one value; `nil` if the schema leaves the value out.
+    /// Returns the schema for the values of a node; `nil` if the schema leaves them out.
     private mutating func schema(_ node: Int, path: [String]) -> BSONDocument? {
         guard let plan = fitter.plans[node] else { return nil }
         var parts: [(String, BSONValue)] = []
@@ -50,7 +51,7 @@ struct SchemaBuilder {
         types.count == 1 ? .string(types[0].rawValue) : .array(of: types.map { .string($0.rawValue) })
     }
 
-    /// Returns the keywords for a value that may be an object; `nil` if App Services cannot describe it.
+    /// Returns the keywords that describe an object; `nil` if App Services cannot describe it.
     private mutating func members(ofObject node: Int, path: [String]) -> [(String, BSONValue)]? {
         let found = fitter.tree.nodes[node]
         if found.isFolded {
@@ -74,7 +75,8 @@ struct SchemaBuilder {
             properties.append((name, .object(schema)))
             if fitter.plans[child]?.isRequired ?? false { required.append(.string(name)) }
         }
-        // App Services needs the primary key's type, and an object without properties would count as a dictionary.
+        // The schema always has an `_id`, because App Services needs its type, and would take an object without
+        // properties for a dictionary.
         if node == 0, fitter.isAppServices, properties.first?.0 != "_id" {
             properties.insert(("_id", ["bsonType": "objectId"]), at: 0)
         }
@@ -88,24 +90,24 @@ struct SchemaBuilder {
         let items = fitter.tree.nodes[node].items
         if items >= 0, let schema = schema(items, path: path) { return [("items", .object(schema))] }
         guard fitter.isAppServices else { return [] }
-        // An array that was always empty may hold anything; an array whose elements cannot be declared is left out.
+        // An array that was always empty may hold any elements. An array whose elements cannot be declared is left out.
         return items < 0 ? [("items", ["bsonType": "mixed"])] : nil
     }
 }
 
 /// The rule that decides whether a schema lists the values of a field.
 package struct EnumRule: Hashable, Sendable {
-    /// The largest number of distinct values.
+    /// The largest number of distinct values that a schema lists.
     package var maximumValues = 12
-    /// The smallest average number of occurrences of each distinct value.
+    /// The smallest average number of times that each distinct value occurs.
     package var minimumRepeats = 20
-    /// The smallest number of values.
+    /// The smallest number of values that the field must have, apart from nulls.
     package var minimumCount = 100
 
     /// Creates the default rule.
     package init() {}
 
-    /// Returns the values to list; `nil` if the field is no candidate.
+    /// Returns the values that the schema lists for a field; `nil` if it lists none.
     func values(of node: PathNode, _ plan: Plan) -> [BSONValue]? {
         guard let values = candidates(of: node) else { return nil }
         let declared = plan.types.filter { $0 != .null }
@@ -116,7 +118,7 @@ package struct EnumRule: Hashable, Sendable {
         return values + (nulls > 0 ? [.null] : [])
     }
 
-    /// Returns the values of a field if they are few, all of one type and frequent, else `nil`.
+    /// Returns the distinct values of a field if they are few, frequent and all of one type; otherwise `nil`.
     func candidates(of node: PathNode) -> [BSONValue]? {
         let counts = node.distinct.values
         let total = node.total - node.count(of: .null)

@@ -1,12 +1,12 @@
 import ServerSchema
 
-/// The decisions for an App Services schema, which declares one type or `mixed`.
+/// The decisions for an App Services schema, which declares one type or `mixed` for a path.
 extension SchemaFitter {
     mutating func lookForApp(_ node: Int, _ place: Place, level: Int) {
         let found = tree.nodes[node]
         guard let best = bestType(of: found, place) else {
-            // All values are null, or of types that clients do not have: a field is left out, an element may be
-            // anything.
+            // All values are null, or of types that clients do not have. A field is left out, and an element may have
+            // any type.
             if place == .element || place == .value { offerMixed(node) }
             return
         }
@@ -14,7 +14,7 @@ extension SchemaFitter {
             if place != .id { offerMixed(node) }
             return
         }
-        // A primary key gets a type at any cost.
+        // A primary key always gets a type, even if documents are refused because of it.
         if place == .id { return declareID(node, best.type) }
         offer(best.cost, .declare(node: node, best.type, place, level: level))
         if best.cost > 0 { offerMixed(node) }
@@ -25,10 +25,11 @@ extension SchemaFitter {
         offerRequirement(of: node, .id)
     }
 
-    /// Offers `mixed`, which costs nothing if it accepts all values.
+    /// Offers to declare `mixed`, which has no cost if it accepts all values.
     private mutating func offerMixed(_ node: Int) { offer(mixedCost(node), .declareMixed(node: node)) }
 
-    /// Returns the type that refuses the fewest values, and how many it refuses.
+    /// Returns the type that refuses the fewest values, with the number of values that it refuses; `nil` if no type is
+    /// allowed.
     private func bestType(of node: PathNode, _ place: Place) -> (type: SchemaType, cost: Int)? {
         var best: (type: SchemaType, cost: Int, possible: Int)?
         for (type, _) in node.types(by: \.type) where ValueKind.declarable.contains(type) {
@@ -41,7 +42,8 @@ extension SchemaFitter {
         return best.map { ($0.type, $0.cost) }
     }
 
-    /// Whether App Services allows the type at the place: few types can be keys, and no collection is inside another.
+    /// Whether App Services allows the type at this position: few types can be keys, and no collection is inside
+    /// another.
     private func isAllowed(_ type: SchemaType, of node: PathNode, _ place: Place) -> Bool {
         switch place {
         case .id: [.string, .int, .long, .objectId, .uuid].contains(type)
@@ -50,7 +52,7 @@ extension SchemaFitter {
         }
     }
 
-    /// Whether an object is written as a dictionary, because its keys are many or a schema can name none of them.
+    /// Whether an object is written as a dictionary, because it has many keys or a schema can name none of its keys.
     func isDictionary(_ node: PathNode) -> Bool {
         node.isFolded || !(0..<node.keys.count).contains { isDescribable(node.keys.name($0)) }
     }
@@ -77,7 +79,7 @@ extension SchemaFitter {
         }
     }
 
-    /// Returns how many values at a node and below it `mixed` refuses.
+    /// Returns the number of values at a node and below it that `mixed` refuses.
     private func mixedCost(_ node: Int) -> Int {
         let found = tree.nodes[node]
         var sum = options.isStrict ? found.oddKeys : 0
@@ -85,7 +87,8 @@ extension SchemaFitter {
         where kind.mixedFitness == .fails || options.isStrict && kind.mixedFitness == .possible {
             sum += count
         }
-        // `mixed` limits the nesting. How many values exceed the limit is unknown, so all of them are counted.
+        // `mixed` limits the depth of nesting. It is unknown how many values exceed the limit, so all objects and
+        // arrays are counted.
         if found.height > 100 { sum += found.count(of: .object) + found.count(of: .array) }
         for child in found.keys.nodes { sum += mixedCost(child) }
         if found.items >= 0 { sum += mixedCost(found.items) }

@@ -1,10 +1,10 @@
 import ServerSchema
 
-/// The decisions for `$jsonSchema`, which can declare several types.
+/// The decisions for a `$jsonSchema`, which can declare several types for a path.
 extension SchemaFitter {
     mutating func lookForServer(_ node: Int, _ place: Place, level: Int) {
         let counts = tree.nodes[node].serverTypes
-        // The purpose of a field that was always null is unknown.
+        // A field that was always null is left out, because the type that it is meant for is unknown.
         guard let main = counts.first(where: { $0.type != .null })?.type else { return }
         settle(node, Plan(types: counts.map(\.type)))
         for (type, count) in counts {
@@ -16,7 +16,8 @@ extension SchemaFitter {
 }
 
 extension PathNode {
-    /// The types under mongod's names, the most common first, and types of the same count by name.
+    /// The types of a path's values in mongod's names, the most common first; types with the same count are sorted by
+    /// name.
     var serverTypes: [(type: SchemaType, count: Int)] { types(by: \.serverType) }
 
     func types(by name: KeyPath<ValueKind, SchemaType>) -> [(type: SchemaType, count: Int)] {
@@ -29,11 +30,11 @@ extension PathNode {
 }
 
 extension SchemaFitter {
-    /// Whether a schema can describe a field of that name.
+    /// Whether a schema can describe a field with this name.
     ///
-    /// mongod reads a dotted name as a path, and 6.0 aborts on an empty one. App Services cannot address those, nor
-    /// names with more than 63 characters: `semantics.md` sections 3.5 and 4. Names that begin with `$` are left out in
-    /// both dialects.
+    /// mongod reads a dotted name as a path, and 6.0 aborts on an empty one. App Services can address neither of these,
+    /// nor a name with more than 63 characters: `semantics.md` sections 3.5 and 4. Names that begin with `$` are left
+    /// out in both dialects.
     func isDescribable(_ name: ArraySlice<UInt8>) -> Bool {
         guard let first = name.first, first != UInt8(ascii: "$"), !name.contains(UInt8(ascii: ".")),
             let text = String(validating: name, as: UTF8.self)
@@ -41,13 +42,13 @@ extension SchemaFitter {
         return !isAppServices || text.unicodeScalars.count <= 63
     }
 
-    /// Offers to require a field, if the place and the dialect allow that.
+    /// Offers to require a field; does nothing if its position or the dialect does not allow that.
     mutating func offerRequirement(of node: Int, _ place: Place) {
         guard place == .field || place == .id, let parent = parents[node] else { return }
         let missing = max(0, tree.nodes[parent].count(of: .object) - tree.nodes[node].presence)
         if place == .id { return offer(isAppServices ? 0 : missing, .require(node: node)) }
         guard isAppServices else { return offer(missing, .require(node: node)) }
-        // Clients cannot guarantee an embedded object, and do not write empty collections.
+        // Clients cannot guarantee that an embedded object is present, and do not write empty collections.
         guard let type = plans[node]?.types.first, ![.object, .array, .mixed].contains(type) else { return }
         offer(missing + tree.nodes[node].count(of: .null), .require(node: node))
     }

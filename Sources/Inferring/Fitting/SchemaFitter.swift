@@ -1,24 +1,25 @@
 import BSON
 import ServerSchema
 
-/// Decides what a schema declares for each path, so that it refuses no more documents than allowed.
+/// Decides what a schema declares for each path, so that it refuses no more documents than the options allow.
 ///
-/// It begins with a schema that accepts every document, and tightens it step by step, the cheapest step first, until
-/// the next step would cost more than the rest of the budget. A cost is a number of values that would not fit, which is
-/// at least the number of their documents; so the sum of the costs bounds the documents refused, however they overlap.
-/// A larger budget takes the same steps and then further ones, so a lower cover never accepts a document that a higher
-/// one refuses.
+/// It begins with a schema that accepts every document. Then it makes the schema stricter step by step, always with the
+/// cheapest step, until the next step costs more than the rest of the budget. The cost of a step is the number of
+/// values that no longer fit, which is at least the number of their documents. So the sum of the costs is a bound for
+/// the number of refused documents, even if a document is counted for several steps. A larger budget allows the same
+/// steps and more, so a schema for a lower cover never accepts a document that one for a higher cover refuses.
 struct SchemaFitter {
     let tree: PathTree
     let options: InferOptions
-    /// The number of documents that may still be refused.
+    /// The number of documents that the schema may still be allowed to refuse.
     private(set) var budget: Int
     private(set) var plans: [Int: Plan] = [:]
-    /// The steps that can be taken, the most expensive first.
+    /// The steps that may be taken next, the most expensive first.
     private var pending: [Tightening] = []
     private var order = 0
 
-    /// The number of levels below the documents that a schema describes; deeper levels are left open.
+    /// The number of levels below the documents that a schema describes; it does not describe the contents of deeper
+    /// levels.
     static var maximumLevel: Int { 32 }
 
     init(_ tree: PathTree, _ options: InferOptions, cover: Double? = nil) {
@@ -73,7 +74,7 @@ struct SchemaFitter {
 
     mutating func settle(_ node: Int, _ plan: Plan) { plans[node] = plan }
 
-    /// Continues inside the values if the type is an object or an array.
+    /// Continues with the values inside an object or an array; does nothing for any other type.
     mutating func open(_ node: Int, as type: SchemaType, level: Int) {
         switch type {
         case .object: openObject(node, level: level)
@@ -100,7 +101,7 @@ struct SchemaFitter {
         if items >= 0, level < Self.maximumLevel { look(at: items, .element, level: level + 1) }
     }
 
-    /// The nodes of the objects that hold the fields, by the nodes of the fields.
+    /// The node of the object around each field, by the field's node.
     private(set) var parents: [Int: Int] = [:]
 
     private mutating func look(at node: Int, _ place: Place, level: Int) {
@@ -109,7 +110,8 @@ struct SchemaFitter {
 }
 
 extension PathTree {
-    /// Returns the positions of an object's fields: `_id` first, then by name, byte by byte.
+    /// Returns the positions of an object's fields in its key table, sorted: `_id` first, then by the bytes of the
+    /// names.
     func sortedKeys(of node: Int) -> [Int] {
         let keys = nodes[node].keys
         let names = (0..<keys.count).map { (position: $0, name: Array(keys.name($0))) }

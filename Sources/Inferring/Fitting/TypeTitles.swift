@@ -1,4 +1,4 @@
-/// The names of client types: identifiers of at most 57 bytes, each used once.
+/// Chooses the names of client types, which are identifiers of at most 57 bytes and differ from each other.
 ///
 /// Source of the rules: `semantics.md` section 4 of the project's reference, `title-…`.
 package struct TypeTitles {
@@ -9,14 +9,14 @@ package struct TypeTitles {
     static var maximumLength: Int { 57 }
 
     /// Chooses the name of the documents' type.
-    /// - Parameter reserved: the names of other types, which are not used.
+    /// - Parameter reserved: the names of other types, which must not be used.
     package init(root name: String, reserved: Set<String> = []) {
         var used = reserved
         root = Self.unique(Self.identifier(name), &used)
         self.used = used
     }
 
-    /// Returns a name for the type of each collection.
+    /// Returns a different type name for each of the given collections.
     package static func roots(of collections: [String]) -> [String] {
         var used: Set<String> = []
         return collections.map { unique(identifier($0), &used) }
@@ -27,7 +27,7 @@ package struct TypeTitles {
         Self.unique(Self.identifier(([root] + path).joined(separator: "_")), &used)
     }
 
-    /// Returns a name of ASCII letters, digits and underscores that begins with a letter.
+    /// Returns the text as a name of ASCII letters, digits and underscores that begins with a letter.
     private static func identifier(_ text: String) -> String {
         let characters = text.unicodeScalars.map { scalar -> Character in
             let isWord = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))

@@ -1,25 +1,25 @@
 import BSON
 
-/// The distinct strings and whole numbers at a path, as long as they are few and short.
+/// The distinct strings and integers at a path, as long as there are few and each is short.
 struct EnumCandidates: Hashable, Sendable {
-    /// The most values that are kept; with one more, the path is no candidate for an enum.
+    /// The largest number of distinct values that are kept; with one more, the path is no candidate for an enum.
     static var maximumCount: Int { 24 }
-    /// The most bytes of a value.
+    /// The largest size of a value in bytes, without the overhead of a string.
     static var maximumLength: Int { 64 }
 
-    /// The number of occurrences of each value, which is its type byte and its bytes.
+    /// The number of occurrences of each value, by the byte of its BSON type followed by its bytes.
     private(set) var counts: [[UInt8]: Int] = [:]
-    /// Whether there were too many values, or one too long, so that none is kept.
+    /// Whether there were too many values, or a value was too long; then no value is kept.
     private(set) var isTooMany = false
 
-    /// Counts a value of a `string`, `int` or `long` element.
+    /// Counts the value of an element whose type is `string`, `int` or `long`.
     mutating func add(_ element: BSONElement, of view: borrowing BSONView) {
         guard !isTooMany else { return }
         guard element.valueLength <= Self.maximumLength + 5 else { return giveUp() }
         add([element.type.rawValue] + view.valueBytes(element).copied(), count: 1)
     }
 
-    /// Adds the counts of another reader.
+    /// Adds the counts that another thread made.
     mutating func merge(_ other: EnumCandidates) {
         guard !isTooMany else { return }
         guard !other.isTooMany else { return giveUp() }
@@ -37,7 +37,7 @@ struct EnumCandidates: Hashable, Sendable {
         counts = [:]
     }
 
-    /// The values in BSON's order, with their counts.
+    /// The distinct values with their counts, in BSON's sort order.
     var values: [(value: BSONValue, count: Int)] {
         counts.map { bytes, count in (Self.value(bytes), count) }.sorted { BSONOrder.precedes($0.value, $1.value) }
     }
@@ -48,7 +48,7 @@ struct EnumCandidates: Hashable, Sendable {
         switch BSONType(rawValue: bytes[0]) {
         case .int: return .int(Int32(truncatingIfNeeded: integer()))
         case .long: return .long(Int64(truncatingIfNeeded: integer()))
-        // The text is after its length and before its NUL.
+        // In a string's bytes, the text comes after 4 bytes for its length and before a NUL.
         default: return .string(String(decoding: rest.dropFirst(4).dropLast(), as: UTF8.self))
         }
     }

@@ -1,22 +1,25 @@
 import BSON
 import Checking
 
-/// The names of an object's fields in the order in which they were found, each with its node; searching and adding
-/// create no String.
+/// The names of an object's fields, each with its node in the tree, in the order in which they were found.
+///
+/// Searching and adding names creates no String.
 struct KeyTable: Sendable {
     private(set) var keys: [FieldKey] = []
-    /// The node of each name.
+    /// The tree node of each name, in the order of the names.
     private(set) var nodes: [Int] = []
     private var bytes: [UInt8] = []
-    /// The hash table, used once there are many names, with positions or -1; its size is a power of two.
+    /// The hash table, which is used if there are many names; a slot holds a name's position, or -1.
+    ///
+    /// Its size is a power of two.
     private var slots: [Int32] = []
 
     var count: Int { keys.count }
 
-    /// Returns the position of a name; `nil` if the table does not have it.
+    /// Returns the position of a name in the table; `nil` if the table does not have it.
     /// - Parameters:
-    ///   - names: the bytes that contain the key's own name.
-    ///   - expected: the position to try first, because most documents keep one order.
+    ///   - names: the bytes in which the key's name is.
+    ///   - expected: the position that is tried first, because most documents have their fields in the same order.
     func position(of key: FieldKey, in names: RawSpan, expected: Int) -> Int? {
         let mine = unsafe bytes.span.bytes
         if expected < keys.count, key.matches(keys[expected], in: names, names: mine) { return expected }
@@ -43,19 +46,19 @@ struct KeyTable: Sendable {
         if keys.count > 8 { index() }
     }
 
-    /// The bytes that contain the names of all keys.
+    /// The bytes in which the names of all keys are.
     var names: RawSpan {
         @_lifetime(borrow self)
         get { unsafe bytes.span.bytes }
     }
 
-    /// Returns the bytes of a name.
+    /// Returns the bytes of the name at a position in the table.
     func name(_ position: Int) -> ArraySlice<UInt8> {
         let start = Int(keys[position].start)
         return bytes[start..<start + Int(keys[position].length)]
     }
 
-    /// Corrects the nodes of the names after the nodes have moved.
+    /// Adds `offset` to all node numbers, after the nodes were moved in the tree.
     mutating func moveNodes(by offset: Int) {
         for position in nodes.indices { nodes[position] += offset }
     }

@@ -1,29 +1,31 @@
-/// The counts for one path of the documents.
+/// The counts of the values at one path in the documents.
 struct PathNode: Sendable {
-    /// The number of values of each kind; there are few kinds, in the order in which they were found.
+    /// The number of values of each kind, in the order in which the kinds were found; there are only few kinds.
     private(set) var kinds: [(kind: ValueKind, count: Int)] = []
-    /// The number of objects that hold the field, each counted once however often it holds it; not for folded values.
+    /// The number of objects that have the field, even if an object has it twice; not counted for values of folded
+    /// objects.
     var presence = 0
-    /// The fields of its objects: their names and nodes.
+    /// The fields of the objects at the path: their names and nodes.
     var keys = KeyTable()
-    /// The node for the values of all fields, once the names are folded like a dictionary's; -1 before.
+    /// The node for the values of all fields, if the fields are combined like a dictionary's values; otherwise -1.
     var values = -1
-    /// The number of fields whose names no App Services dictionary can have; counted only if the names are folded.
+    /// The number of fields with names that no App Services dictionary can have; counted only if the fields are
+    /// combined.
     var oddKeys = 0
-    /// The node for the elements of its arrays; -1 before there is one.
+    /// The node for the elements of the arrays at the path; -1 if there was no element.
     var items = -1
-    /// The most elements of an array.
+    /// The largest number of elements in an array at the path.
     var longestArray = 0
-    /// The most levels of objects and arrays that begin here.
+    /// The largest number of nested levels of objects and arrays that begin at the path.
     var height = 0
     var hints = TextHints()
     var distinct = EnumCandidates()
-    /// The number of the object that held the field last.
+    /// The number of the last object that had the field, so that an object with the field twice counts once.
     var stamp = 0
 
     var isFolded: Bool { values >= 0 }
 
-    /// The number of values.
+    /// The number of all values at the path.
     var total: Int { kinds.reduce(0) { $0 + $1.count } }
 
     func count(of kind: ValueKind) -> Int { kinds.first { $0.kind == kind }?.count ?? 0 }
@@ -36,7 +38,7 @@ struct PathNode: Sendable {
         kinds.append((kind, count))
     }
 
-    /// Adds the counts of another node, except for what is below it.
+    /// Adds the counts of another node, but not those of the nodes below it.
     mutating func addCounts(of other: PathNode) {
         for (kind, count) in other.kinds { self.count(kind, count) }
         presence += other.presence

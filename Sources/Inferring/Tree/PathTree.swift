@@ -1,21 +1,23 @@
 package import BSON
 import Checking
 
-/// The contents of documents, counted per path: types, presence, elements, keys.
+/// Counts the contents of documents for each path: types, objects that have the field, elements and keys.
 ///
-/// Its memory is bounded whatever the documents hold. Each thread keeps its own tree, and the trees are merged at the
-/// end. The result depends only on the documents, and neither on their order nor on the thread that read them, as long
-/// as ``isCrowded`` is false.
+/// The memory is bounded, whatever the documents contain. Each thread has its own tree, and the trees are merged at the
+/// end. As long as ``isCrowded`` is false, the result depends only on the documents, and neither on their order nor on
+/// the thread that read them.
 package struct PathTree: Sendable {
-    /// The limits on the memory.
+    /// The limits on the memory that a tree uses.
     package struct Limits: Hashable, Sendable {
-        /// The most names of one object that are kept apart; with one more, they are folded like a dictionary's keys.
+        /// The largest number of different names in one object; with one more, the object is folded: its fields are
+        /// combined.
         package var maximumKeys = 1_000
-        /// The most bytes of a name; a longer name folds its object, too.
+        /// The largest size of a name in bytes; an object with a longer name is folded too.
         package var maximumNameLength = 1_024
-        /// The most paths; with more, objects are folded at half as many names, and so on.
+        /// The largest number of paths; with more, objects with more than half of ``maximumKeys`` names are folded, and
+        /// so on.
         package var maximumNodes = 50_000
-        /// Whether to keep the distinct values that an enum could list.
+        /// Whether the tree keeps distinct values, which a schema could list in an enum.
         package var keepsValues = false
 
         /// Creates the default limits.
@@ -24,14 +26,14 @@ package struct PathTree: Sendable {
 
     /// The number of documents counted so far.
     package private(set) var documents = 0
-    /// Whether there were too many paths, so that objects with fewer names were folded, too.
+    /// Whether there were too many paths, so that objects with fewer than ``Limits/maximumKeys`` names were folded too.
     package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
 
-    /// The number of paths that are kept.
+    /// The number of paths that the tree has now.
     package var pathCount: Int { nodes.count - free.count }
 
     let limits: Limits
-    /// The nodes, of which the first is the root.
+    /// The nodes of the tree; the first one is the root, which counts the documents.
     var nodes: [PathNode] = [PathNode()]
     private var free: [Int] = []
     private var maximumKeys: Int
@@ -43,7 +45,7 @@ package struct PathTree: Sendable {
         maximumKeys = limits.maximumKeys
     }
 
-    /// Counts a document.
+    /// Counts the contents of a document.
     /// - Throws: ``BSONError`` when its bytes are damaged, or when it is nested too deeply.
     package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         documents += 1
@@ -52,7 +54,7 @@ package struct PathTree: Sendable {
         thinOut()
     }
 
-    /// Adds the counts that another thread made under the same limits.
+    /// Adds the counts of another thread's tree, which has the same limits.
     package mutating func merge(_ other: PathTree) {
         documents += other.documents
         let offset = nodes.count
@@ -69,8 +71,8 @@ package struct PathTree: Sendable {
 // MARK: counting
 
 extension PathTree {
-    /// Counts the fields of an object.
-    /// - Returns: the number of levels of objects and arrays, including this one.
+    /// Counts the fields of an object in a node.
+    /// - Returns: the number of nested levels of objects and arrays, including the object itself.
     private mutating func object(
         _ view: borrowing BSONView, node: Int, depth: Int
     ) throws(BSONError) -> Int {
@@ -127,7 +129,7 @@ extension PathTree {
         return height + 1
     }
 
-    /// Returns the node of a field's value.
+    /// Returns the node for a field's value, and creates it if the field is new.
     private mutating func child(
         _ element: BSONElement, of view: borrowing BSONView, in node: Int, expected: inout Int
     ) -> Int {
@@ -162,7 +164,7 @@ extension PathTree {
 // MARK: folding and merging
 
 extension PathTree {
-    /// Combines all fields of an object as the values of a dictionary; the root keeps its `_id`.
+    /// Folds an object: combines all its fields like the values of a dictionary; the root keeps its `_id` apart.
     mutating func fold(_ node: Int) {
         guard !nodes[node].isFolded else { return }
         let keys = nodes[node].keys
@@ -172,9 +174,9 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object that has no room for another name.
+    /// Folds an object that already has the largest number of names.
     private mutating func makeRoom(in node: Int) {
-        // Even within one document, the number of paths must be bounded.
+        // The number of paths must be bounded even within one document, so a full tree folds objects with fewer names.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }
@@ -183,7 +185,7 @@ extension PathTree {
 
     private func isKept(_ name: RawSpan, in node: Int) -> Bool { node == 0 && name.isEqual(to: "_id") }
 
-    /// Moves a field of another object into this one.
+    /// Moves a field from a key table into an object, and adds its counts if the object already has the field.
     private mutating func adopt(_ position: Int, of keys: KeyTable, in node: Int) {
         let child = keys.nodes[position]
         let key = keys.keys[position]
@@ -200,7 +202,7 @@ extension PathTree {
         nodes[nodes[node].values].presence = 0
     }
 
-    /// Adds all counts of a node and of those below it to another node, and removes the node.
+    /// Adds the counts of a node and of all nodes below it to another node, and removes the first node.
     private mutating func absorb(_ source: Int, into node: Int) {
         let other = nodes[source]
         nodes[source] = PathNode()
@@ -220,7 +222,7 @@ extension PathTree {
         for position in 0..<other.keys.count { adopt(position, of: other.keys, in: node) }
     }
 
-    /// Halves the number of names that are kept apart in an object until there are few enough paths.
+    /// Halves the number of names that an object may have and folds objects, until the tree has few enough paths.
     private mutating func thinOut() {
         while pathCount > limits.maximumNodes, maximumKeys > 0 {
             maximumKeys /= 2
@@ -237,20 +239,20 @@ extension PathTree {
 }
 
 extension PathNode {
-    /// Returns the node for a tree in which its nodes come `offset` later.
+    /// Returns the node for a tree in which all node numbers are larger by `offset`.
     fileprivate func moved(by offset: Int) -> PathNode {
         var node = self
         node.keys.moveNodes(by: offset)
         if node.items >= 0 { node.items += offset }
         if node.values >= 0 { node.values += offset }
-        // The object numbers of another tree mean nothing here.
+        // The numbers of objects in another tree mean nothing in this one.
         node.stamp = 0
         return node
     }
 }
 
 extension RawSpan {
-    /// Whether no App Services dictionary can have the key: `semantics.md` section 5.1, `dictionary-key`.
+    /// Whether no App Services dictionary can have this key: `semantics.md` section 5.1, `dictionary-key`.
     fileprivate var isOddKey: Bool {
         guard !isEmpty else { return true }
         for index in 0..<byteCount {

@@ -1,19 +1,19 @@
 import BSON
 package import ServerSchema
 
-/// A value's type, as finely as needed to decide which declared types the value fits.
+/// The type of a value, with the distinctions that decide which declared types the value fits.
 ///
 /// Numbers are distinguished by the other numeric types that can hold them, and binary data by its subtype: see
 /// `semantics.md` section 5.1 of the project's reference, `numeric-width-mismatch` and `binary-subtype`.
 package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
     case int
-    /// A long that a double holds exactly.
+    /// A 64-bit integer that a double can hold exactly.
     case long
-    /// A long that no double holds exactly.
+    /// A 64-bit integer that no double can hold exactly.
     case longBeyondDouble
-    /// A double with a fraction or outside the range of 64-bit integers, or one that is not a number.
+    /// A double that is not a number, has a fraction, or is outside the range of 64-bit integers.
     case double
-    /// A double that a long holds exactly.
+    /// A double that a 64-bit integer can hold exactly.
     case integralDouble
     case decimal, string, bool, date, objectId, uuid
     /// Binary data of subtype 0.
@@ -51,7 +51,7 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The type's name in App Services, or in mongod for types that App Services does not have.
+    /// The name of the type in App Services, or in mongod if App Services does not have the type.
     package var type: SchemaType {
         switch self {
         case .uuid: .uuid
@@ -59,7 +59,7 @@ package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The type's name in mongod.
+    /// The name of the type in mongod.
     package var serverType: SchemaType {
         switch self {
         case .int: .int

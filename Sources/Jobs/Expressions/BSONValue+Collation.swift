@@ -1,7 +1,7 @@
 import BSON
 
 extension BSONValue {
-    /// Whether the collection's collation affects which values are equal to this one.
+    /// Whether the collation of a collection affects which other values are equal to this one.
     package var dependsOnCollation: Bool {
         switch self {
         case .string, .invalidString, .symbol, .object, .array: true

@@ -2,10 +2,10 @@ package import BSON
 
 /// Paths through lists and dictionaries: `pets.[].toy` is the field `toy` of every element.
 ///
-/// An element is seen as an object with its value under `v`, as `$objectToArray` returns the values of a dictionary.
-/// Below an element, a path therefore leads through objects again.
+/// In an expression, each element is an object that holds the element's value in the field `v`, as `$objectToArray`
+/// returns the values of a dictionary. Below an element, a path therefore leads through objects again.
 extension FieldPath {
-    /// The name that stands for every element of a list and every value of a dictionary.
+    /// The path component `[]`, which means every element of a list or every value of a dictionary.
     package static let each = "[]"
 
     /// Whether the path leads into the elements of a list or a dictionary.
@@ -14,24 +14,29 @@ extension FieldPath {
     /// The top-level field that the path begins with.
     package var topLevel: String { components[0] }
 
-    /// The beginning of the path, as far as it leads through objects alone.
+    /// The beginning of the path, up to the first list or dictionary whose elements it leads into.
     package var untilElements: FieldPath {
         FieldPath(trusted: Array(components.prefix { $0 != Self.each }))
     }
 
-    /// The lists and dictionaries that the path leads through, the outermost first, each as a path from an element of
-    /// the one before.
+    /// The lists and dictionaries that the path leads through, the outermost first.
+    ///
+    /// The first path starts at the document, and each of the others at an element of the list or dictionary before it.
     package var containers: [FieldPath] { Array(segments.dropLast()) }
 
-    /// The path from an element of the innermost of ``containers`` to the field.
+    /// The path from an element of the innermost of ``containers`` to the field; the whole path if there are no
+    /// containers.
     var local: FieldPath { segments.last ?? self }
 
-    /// The path up to the innermost element; fields with the same one are in the same element.
+    /// The path up to the innermost element that the path leads into; empty if there is none.
+    ///
+    /// Two fields with the same path up to there are in the same element.
     var elementPath: ArraySlice<String> {
         components[..<(components.lastIndex(of: Self.each).map { $0 + 1 } ?? 0)]
     }
 
-    /// The objects that a write to the path writes back in addition to what it changes.
+    /// The objects around the field, which a write to it writes back as a whole; for an element of a list, the element
+    /// too.
     package var givenBack: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {

@@ -1,11 +1,13 @@
 package import BSON
 
-/// Exact comparisons with known values. They go deeper than ``Expression/same(_:_:)`` and are far shorter, because
-/// they need not ask for the types.
+/// Exact comparisons with values that are known when the expression is built.
 ///
-/// The values are compared as they are on the wire: a text that is not UTF-8 is compared by its bytes.
+/// They go deeper than ``Expression/same(_:_:)``. They are also far shorter, because they do not ask the server for the
+/// types. The values are compared byte by byte, so a text that is not UTF-8 can be compared too.
 extension Expression {
-    /// Returns the conditions for top-level fields to equal those of `document`; fields that it lacks must be missing.
+    /// Returns the conditions under which the top-level fields equal those of `document`.
+    ///
+    /// A field that `document` lacks must be missing.
     /// - Throws: ``BSONError`` when the document is damaged.
     package static func areExactly(_ names: [String], asIn document: BSONDocument) throws(BSONError) -> [Expression] {
         let view = document.view
@@ -20,11 +22,11 @@ extension Expression {
         return conditions
     }
 
-    /// Returns the condition for the whole document to equal this one.
+    /// Returns the condition under which the whole document equals the given one.
     /// - Throws: ``BSONError`` when the document is damaged.
     package static func isExactly(_ document: BSONDocument) throws(BSONError) -> Expression {
-        // The variable alone does not do: mongod 4.4 takes it for a path in a rewritten comparison, and refuses it
-        // (16409).
+        // `$$ROOT` alone does not work here: when mongod 4.4 rewrites the comparison, it takes the variable for a path,
+        // and refuses it (code 16409).
         let root = Expression(["$ifNull": [Expression.variable("ROOT").bson, nil]])
         let literal = Expression.constant(.object(document))
         guard let inner = try inside(document.view, at: nil) else { return .same(root, literal) }
@@ -36,13 +38,15 @@ extension Expression {
     ) throws(BSONError) -> [Expression] {
         let field = Expression(.string("$" + path))
         let unseen = try unseen(element, of: view, at: path)
-        // The bytes of a text are enough, and a long text should be in the command only once.
+        // For a text, a comparison of the bytes is enough. A long text should be in the command only once.
         if element.type == .string { return unseen }
         return [field.hasType(element.type.description), field == literal(element, of: view)] + unseen
     }
 
-    /// Returns the conditions that `$eq` misses in a field that is equal to the element: types of numbers, the sign of
-    /// a zero, the digits of decimals, and texts that the collection's collation takes for the same.
+    /// Returns conditions that distinguish the element's value from other values that `$eq` finds equal to it.
+    ///
+    /// `$eq` ignores the types of numbers, the sign of a zero, the digits of decimals, and differences between texts
+    /// that the collection's collation ignores.
     private static func unseen(
         _ element: BSONElement, of view: borrowing BSONView, at path: String
     ) throws(BSONError) -> [Expression] {
@@ -52,7 +56,7 @@ extension Expression {
         case .int, .long, .symbol: return [hasType]
         case .double, .decimal: return [hasType, text(field) == text(literal(element, of: view))]
         case .string:
-            // The value also has 4 bytes for its length, and a NUL at the end.
+            // The value also has 4 bytes for its length and a NUL at the end, which do not count.
             let length = element.valueLength - 5
             return [
                 hasType, Expression(["$strLenBytes": field.bson]) == .constant(.integer(length)),
@@ -71,7 +75,8 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions that `$eq` misses inside an object; `nil` if a path cannot lead to each of its fields.
+    /// Returns the conditions of `unseen` for all fields of an object; `nil` if not each of them can be named by a
+    /// path.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {
@@ -90,7 +95,7 @@ extension Expression {
         return conditions
     }
 
-    /// Returns the element's value as it is on the wire.
+    /// Returns the element's value as a literal, byte for byte as it is stored.
     private static func literal(_ element: BSONElement, of view: borrowing BSONView) -> Expression {
         var builder = BSONBuilder()
         builder.append("$literal", element, of: view)
@@ -101,7 +106,7 @@ extension Expression {
 }
 
 extension BSONView {
-    /// Whether the document holds anything that `$eq` does not compare exactly.
+    /// Whether the document holds a value that `$eq` does not compare exactly.
     fileprivate func holdsUnseen() throws(BSONError) -> Bool {
         var position = firstPosition
         while let element = try next(&position) {

@@ -1,53 +1,54 @@
 package import BSON
 
-/// An aggregation expression, with a few builders that avoid the pitfalls of MongoDB's operators.
+/// An aggregation expression, with builders that avoid the pitfalls of MongoDB's operators.
 ///
-/// Steps use only aggregation operators, because match-language `null`, `$exists` and `$type` look into arrays.
-/// Constants go through `$literal`, so that a text with a leading `$` stays a text.
+/// Conditions use aggregation operators, because a query's `null`, `$exists` and `$type` also look into arrays.
+/// Constants are wrapped in `$literal`, so that a text with a leading `$` stays a text.
 package struct Expression: Hashable, Sendable {
     /// The expression as it is sent to the server.
     package let bson: BSONValue
 
-    /// Wraps an expression as it is sent to the server.
+    /// Wraps an expression that is already in the format that the server expects.
     package init(_ bson: BSONValue) { self.bson = bson }
 
-    /// Returns an operator with its operands in order.
+    /// Returns the call of an operator with operands in order.
     package static func call(_ name: String, _ operands: Expression...) -> Expression {
         Expression(.object([name: .array(of: operands.map(\.bson))]))
     }
 
-    /// Returns an operator with named operands.
+    /// Returns the call of an operator with named operands.
     static func call(_ name: String, _ operands: KeyValuePairs<String, Expression>) -> Expression {
         Expression(.object([name: .object(BSONDocument(operands.map { ($0.key, $0.value.bson) }))]))
     }
 
-    /// Returns an expression that gives the value itself.
+    /// Returns an expression whose result is the given value.
     package static func constant(_ value: BSONValue) -> Expression { Expression(["$literal": value]) }
 
-    /// Returns the value at a path of the document, or of the element that the path leads into; missing if the path
-    /// leads nowhere.
+    /// Returns an expression for the value at a path; the value is missing if the path leads nowhere.
+    ///
+    /// A path into elements starts at the innermost element that it leads into.
     package static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path.local)")) }
 
     /// Returns a variable that an enclosing ``let(_:in:)`` binds.
     package static func variable(_ name: String) -> Expression { Expression(.string("$$\(name)")) }
 
-    /// Binds variables for `body`.
+    /// Returns an expression that binds variables and evaluates `body` with them.
     package static func `let`(_ variables: KeyValuePairs<String, Expression>, in body: Expression) -> Expression {
         .call(
             "$let",
             ["vars": Expression(.object(BSONDocument(variables.map { ($0.key, $0.value.bson) }))), "in": body])
     }
 
-    /// The alias of the type; `missing` for a missing value.
+    /// The alias of the value's BSON type, such as `string`; `missing` for a missing value.
     package var type: Expression {
-        // The operator would take a list as its arguments.
+        // `$type` would take a list as its list of arguments.
         if case .array = bson { Expression(["$type": .array(of: [bson])]) } else { Expression(["$type": bson]) }
     }
 
-    /// Returns whether the type is one of these aliases.
+    /// Returns whether the value's type is one of these aliases.
     package func hasType(_ aliases: String...) -> Expression { hasType(among: aliases) }
 
-    /// Returns whether the type is one of these aliases.
+    /// Returns whether the value's type is one of these aliases.
     package func hasType(among aliases: [String]) -> Expression {
         .call("$in", type, Expression(.array(of: aliases.map { .object(["$literal": .string($0)]) })))
     }
@@ -58,24 +59,24 @@ package struct Expression: Hashable, Sendable {
     /// Whether the value is missing.
     package var isMissing: Expression { hasType("missing") }
 
-    /// Whether the operand does not hold.
+    /// Whether the condition does not hold.
     package static prefix func ! (operand: Expression) -> Expression { .call("$not", operand) }
 
-    /// Whether `$eq` finds the two equal.
+    /// Whether `$eq` finds the two values equal.
     package static func == (left: Expression, right: Expression) -> Expression { .call("$eq", left, right) }
 
-    /// Whether both hold; the right one is evaluated only if the left one holds.
+    /// Whether both conditions hold; the right one is evaluated only if the left one holds.
     package static func && (left: Expression, right: Expression) -> Expression { .all([left, right]) }
 
-    /// Whether one of the two holds; the right one is evaluated only if the left one does not.
+    /// Whether at least one of the conditions holds; the right one is evaluated only if the left one does not hold.
     package static func || (left: Expression, right: Expression) -> Expression { .any([left, right]) }
 
-    /// Returns whether all hold; they are evaluated in order, up to the first that does not.
+    /// Returns whether all conditions hold; they are evaluated in order, up to the first one that does not hold.
     package static func all(_ operands: [Expression]) -> Expression {
         operands.count == 1 ? operands[0] : Expression(["$and": .array(of: operands.map(\.bson))])
     }
 
-    /// Returns whether one holds; they are evaluated in order, up to the first that does.
+    /// Returns whether at least one condition holds; they are evaluated in order, up to the first one that holds.
     package static func any(_ operands: [Expression]) -> Expression {
         operands.count == 1 ? operands[0] : Expression(["$or": .array(of: operands.map(\.bson))])
     }
@@ -85,13 +86,13 @@ package struct Expression: Hashable, Sendable {
         .call("$cond", condition, then, other)
     }
 
-    /// Whether a stage that sets a field takes this as an expression, and not as an object of fields to set.
+    /// Whether `$set` evaluates this as one value; an object without an operator would be set field by field.
     var isOperator: Bool {
         guard case .object(let object) = bson else { return true }
         return (try? object.elements().first?.name.hasPrefix("$")) ?? false
     }
 
-    /// A match filter for the documents for which the expression holds.
+    /// A query filter that matches the documents for which the expression holds.
     package var filter: BSONDocument { ["$expr": bson] }
 }
 
@@ -100,21 +101,21 @@ package struct Expression: Hashable, Sendable {
 /// `$eq` treats 1 and 1.0, 0.0 and -0.0, and the decimals 1.5 and 1.50 as equal, and compares texts by the
 /// collection's collation, under which `TRUE` can be `true`.
 extension Expression {
-    /// Returns whether two values have the same type and the same value; the decimals 1.5 and 1.50 are one value.
+    /// Returns whether two values have the same type and the same value; the decimals 1.5 and 1.50 count as one value.
     ///
-    /// This is for scalars: inside objects and arrays it sees no more than `$eq` does.
+    /// Use it only for scalars: inside objects and arrays, it compares like `$eq`.
     static func sameValue(_ left: Expression, _ right: Expression) -> Expression {
         .let(
             ["left": left, "right": right],
             in: .all([leftVariable.type == rightVariable.type, leftVariable == rightVariable, hasSameBytes]))
     }
 
-    /// Returns whether two values have the same type and exactly the same value, digits of a decimal included.
+    /// Returns whether two values have the same type and exactly the same value, including the digits of decimals.
     ///
     /// Objects and arrays are compared exactly down to ``exactLevels`` levels. Values nested deeper are compared by
     /// `$eq` and by their size in bytes, which distinguishes `int` from every other number, but not 1 as `long` from
-    /// 1.0, nor 1.5 from 1.50. A NaN equals a NaN. A wrong "same" loses no data where a target that holds a value is
-    /// never overwritten.
+    /// 1.0, nor 1.5 from 1.50. A NaN equals a NaN. If values are wrongly found to be the same, no data is lost as long
+    /// as a target with a value is never overwritten.
     package static func same(_ left: Expression, _ right: Expression) -> Expression {
         same(left, right, deeper: size(leftVariable) == size(rightVariable))
     }
@@ -123,11 +124,11 @@ extension Expression {
     ///
     /// The result is false for values that are nested deeper than ``exactLevels`` levels.
     static func identical(_ left: Expression, _ right: Expression) -> Expression {
-        // A value that is as small as an empty object holds nothing.
+        // A nested value that takes no more bytes than an empty object contains nothing that could differ.
         same(left, right, deeper: size(leftVariable) == size(.constant([:])))
     }
 
-    /// Returns whether two texts have the same bytes, whatever the collation; both have to be texts.
+    /// Returns whether two texts have the same bytes, whatever the collation; both values must be texts.
     package static func sameText(_ left: Expression, _ right: Expression) -> Expression {
         .all([
             Expression(["$strLenBytes": left.bson]) == Expression(["$strLenBytes": right.bson]),
@@ -150,16 +151,20 @@ extension Expression {
             ]))
     }
 
-    /// Whether scalars `$$left` and `$$right` of one type that `$eq` finds equal are one value, digits aside.
+    /// Whether the scalars `$$left` and `$$right`, of one type and equal by `$eq`, are the same value.
+    ///
+    /// The digits of decimals are not compared.
     private static let hasSameBytes = Expression.all([
         .any([!leftVariable.hasType("string"), sameText(leftVariable, rightVariable)]),
         // Only a number is equal to 0.
         .any([!(leftVariable == .constant(0)), sign(leftVariable) == sign(rightVariable)]),
     ])
 
-    /// Returns whether `$$left` and `$$right` of one type that `$eq` finds equal are the same, down to some levels.
+    /// Returns whether `$$left` and `$$right`, of one type and equal by `$eq`, are exactly the same down to some
+    /// levels.
     ///
-    /// If they are objects, they have the same names in the same order; if they are arrays, they have the same length.
+    /// Because `$eq` finds them equal, two objects have the same names in the same order, and two arrays the same
+    /// length. Values below the given number of levels are compared by `deeper`.
     private static func hasSameInside(levels: Int, deeper: Expression) -> Expression {
         .all([
             hasSameBytes,
@@ -190,15 +195,18 @@ extension Expression {
         .call("$substrBytes", text(value), .constant(0), .constant(1))
     }
 
-    /// Returns the size of a value within an object, in bytes.
+    /// Returns the size in bytes of an object that holds the value.
     private static func size(_ value: Expression) -> Expression { Expression(["$bsonSize": ["v": value.bson]]) }
 }
 
-/// Lists and dictionaries, element by element.
+/// Expressions over the elements of lists and dictionaries.
 ///
-/// `CURRENT` is bound to each element in turn, so that a path in an expression starts at the element.
+/// The variable `CURRENT` is bound to each element in turn, so that a path in an expression starts at the element.
 extension Expression {
-    /// Returns whether the condition holds for an element of the innermost container; `false` if there is no container.
+    /// Returns whether the condition holds for an element of the innermost list or dictionary.
+    ///
+    /// `containers` are the lists and dictionaries that lead there, the outermost first. The result is false if one of
+    /// them is missing or of another type.
     static func inSomeElement(of containers: [FieldPath], _ condition: Expression) -> Expression {
         containers.reversed().reduce(condition) { condition, container in
             .all([
@@ -207,7 +215,7 @@ extension Expression {
         }
     }
 
-    /// Returns the container with another value for each element.
+    /// Returns the list or dictionary with `value` in place of each element's value.
     static func rewriting(_ container: Expression, each value: Expression) -> Expression {
         .choose(
             if: container.hasType("array"), then: elements(of: container).map(to: value),
@@ -216,9 +224,10 @@ extension Expression {
             ]))
     }
 
-    /// Returns the elements of a list or the values of a dictionary, each as the `v` of an object.
+    /// Returns the elements of a list or the values of a dictionary as a list of objects, with each value in the field
+    /// `v`.
     ///
-    /// For a dictionary, the name is `k`. For anything else, the list is empty.
+    /// For a dictionary, the field `k` holds the name. For any other value, the result is an empty list.
     static func elements(of container: Expression) -> Expression {
         .choose(
             if: container.hasType("array"),
@@ -226,9 +235,10 @@ extension Expression {
             else: entries(of: container))
     }
 
-    /// Returns the fields of an object, each as `k` and `v`.
+    /// Returns the fields of an object as a list of objects, with the name in `k` and the value in `v`.
     ///
-    /// For anything else, the list is empty, so that the order of evaluation cannot cause an error.
+    /// For any other value, the result is an empty list. So the expression cannot fail, even if the server evaluates it
+    /// before the test that guards it.
     static func entries(of object: Expression) -> Expression {
         Expression(["$objectToArray": choose(if: object.hasType("object"), then: object, else: .constant([:])).bson])
     }
@@ -238,11 +248,11 @@ extension Expression {
         .call("$map", ["input": self, "as": Expression("CURRENT"), "in": value])
     }
 
-    /// The new value that removes a field.
+    /// A value that removes the field that it is assigned to.
     static let removed = Expression("$$REMOVE")
 }
 
 extension FieldPath {
-    /// Whether the field holds a list or a dictionary.
+    /// Whether the field can be reached and holds a list or a dictionary.
     var isContainer: Expression { isReachable && Expression.field(self).hasType("array", "object") }
 }

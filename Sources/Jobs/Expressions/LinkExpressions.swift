@@ -14,7 +14,7 @@ extension Expression {
     /// Whether the value can be a link.
     package var isLink: Expression { !hasType("missing", "null", "undefined", "object", "array") }
 
-    /// Returns whether the value is a list with an element for which `such` holds.
+    /// Returns whether the value is a list with at least one element that meets the condition `such`.
     func isList(withElement such: (Expression) -> Expression) -> Expression {
         hasType("array")
             && Expression([

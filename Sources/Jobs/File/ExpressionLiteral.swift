@@ -5,16 +5,17 @@ import Yams
 /// Reads a raw aggregation expression of a job file.
 ///
 /// A key with a leading `$` is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A
-/// text with a leading `$` is a path. The operators are those of ``ExpressionOperator``. Code is refused, and so is
-/// everything that another run would compute differently.
+/// text with a leading `$` is a path. Only the operators of ``ExpressionOperator`` are allowed. Code is refused, and so
+/// is everything that might have another result in another run.
 enum ExpressionLiteral {
-    /// Reads a condition on the document as it is before the job: an expression, or a filter as in a query.
+    /// Reads a condition on the document as it is before the job: an aggregation expression, or a filter as in a query.
     static func condition(_ node: YAMLNode) throws(JobError) -> Expression {
         try MatchFilter.isFilter(node) ? MatchFilter.expression(node) : expression(node, isOfElement: false)
     }
 
     /// Reads an expression.
-    /// - Parameter isOfElement: Whether it is evaluated for each element of a list or dictionary, as `$$CURRENT`.
+    /// - Parameter isOfElement: Whether the expression is evaluated for each element of a list or dictionary, as
+    ///   `$$CURRENT`.
     static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
         let expression = Expression(try value(node))
         if !isOfElement, let place = current(node) {
@@ -25,7 +26,7 @@ enum ExpressionLiteral {
         return expression
     }
 
-    /// Returns the place of a `$$CURRENT` without a field; `nil` if there is none.
+    /// Returns the first node that is `$$CURRENT` without a field; `nil` if there is none.
     private static func current(_ node: YAMLNode) -> YAMLNode? {
         switch node.node {
         case .scalar(let scalar): return scalar.string == "$$CURRENT" ? node : nil
@@ -81,7 +82,8 @@ enum ExpressionLiteral {
         guard text != "$$ROOT" else {
             throw node.error("an expression cannot use $$ROOT as a whole: name a field of it, like $$ROOT.total")
         }
-        // Variables that the expression itself binds begin with a lower-case letter, as the server requires.
+        // Variables that the expression binds itself are allowed; they begin with a lower-case letter, as the server
+        // requires.
         guard name.first?.isUppercase == true, !variables.contains(String(name)) else { return }
         let reason = refused["$$\(name)"] ?? "the only server variables are $$NOW, $$ROOT and $$CURRENT"
         throw node.error("an expression cannot use $$\(name): \(reason)")
@@ -98,9 +100,9 @@ enum ExpressionLiteral {
 
     static func isWrapper(_ name: String) -> Bool { wrappers.contains(name) }
 
-    /// The keys of extended JSON.
+    /// The type keys of extended JSON, which are no operators.
     ///
-    /// The operators for these types have other names, such as `$toDate`.
+    /// The aggregation operators for these types have other names, such as `$toDate`.
     private static let wrappers: Set = [
         "$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$binary", "$uuid",
         "$timestamp",
@@ -111,10 +113,12 @@ enum ExpressionLiteral {
     private static let isRandom = "another run would compute another value"
     private static let isCommand = "it is not an operator of expressions"
 
-    /// The server's variables that have the same value in every run; the start of the job fixes `$$NOW`.
+    /// The server's variables that are allowed, because they have the same value in every run.
+    ///
+    /// `$$NOW` is replaced by the time of the job's start.
     private static let variables: Set = ["NOW", "ROOT", "CURRENT"]
 
-    /// The reasons to refuse some of the operators and variables that are not allowed.
+    /// The reasons why certain operators and variables are refused, for error messages.
     private static let refused: [String: String] = [
         "$function": isCode, "$accumulator": isCode, "$where": isCode, "$rand": isRandom, "$sampleRate": isRandom,
         "$createObjectId": isRandom, "$createUUID": isRandom, "$currentDate": "write $$NOW", "$$CLUSTER_TIME": isRandom,
@@ -125,7 +129,7 @@ enum ExpressionLiteral {
 }
 
 extension Expression {
-    /// The top-level fields that the paths of the expression begin with.
+    /// The top-level fields that the expression reads, as the first components of its paths.
     package var fields: [String] { Self.fields(bson) }
 
     private static func fields(_ value: BSONValue) -> [String] {
@@ -141,7 +145,7 @@ extension Expression {
         }
     }
 
-    /// Returns the expression with `$$NOW` replaced by a constant, in milliseconds since 1970.
+    /// Returns the expression with the time `now`, in milliseconds since 1970, in place of `$$NOW`.
     func settled(at now: Int64) -> Expression { Expression(Self.settled(bson, at: now)) }
 
     private static func settled(_ value: BSONValue, at now: Int64) -> BSONValue {

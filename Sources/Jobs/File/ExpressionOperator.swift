@@ -1,10 +1,11 @@
 import BSON
 import ServerSchema
 
-/// An operator that a raw expression may use: it computes the same from the same document, and does nothing else.
+/// An aggregation operator that an expression in a job file may use.
 ///
-/// Operators that are not listed are refused: the server has internal ones that no client should send
-/// (`$_internalJsEmit` ended a mongod 6.0), and each version adds more.
+/// It gives the same result for the same document, and does nothing else. Operators that are not listed are refused.
+/// The server has internal ones that no client should send (`$_internalJsEmit` ended a mongod 6.0), and each server
+/// version adds more.
 package struct ExpressionOperator {
     /// The first supported version of the server that has the operator.
     package let since: ServerVersion
@@ -13,17 +14,17 @@ package struct ExpressionOperator {
     package struct ServerVersion: Sendable {
         /// The name of the version, such as `5.0`.
         package let name: String
-        /// The version of the wire protocol.
+        /// The wire protocol version that this server version reports.
         package let wireVersion: Int
     }
 
-    /// Finds the operator of a name; `nil` for a name that is unknown or not allowed.
+    /// Finds the operator with a name; `nil` if the name is unknown or not allowed.
     package init?(_ name: String) {
         guard let version = Self.all[name] else { return nil }
         since = version
     }
 
-    /// Returns a suggestion for an unknown name; `nil` if no operator has a similar one.
+    /// Returns the most similar allowed name as a suggestion; `nil` if no name is similar.
     static func hint(for name: String) -> String? { Spelling.hint(for: name, among: all.keys.sorted()) }
 
     /// The allowed operators, by name.
@@ -60,9 +61,7 @@ package struct ExpressionOperator {
 }
 
 extension Expression {
-    /// The names of the operators in the expression.
-    ///
-    /// The contents of a `$literal` are data.
+    /// The names of the operators in the expression, except for those inside a `$literal`, which are data.
     var operators: Set<String> { Self.operators(bson) }
 
     private static func operators(_ value: BSONValue) -> Set<String> {

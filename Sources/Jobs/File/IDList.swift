@@ -2,32 +2,33 @@ package import BSON
 import LocatedYAML
 import ServerSchema
 
-/// The `_id`s of a file that a run is limited to, one per line, in extended JSON.
+/// The `_id`s of the documents that a run is limited to, read from a file with one per line, in extended JSON.
 ///
-/// A line is a bare `_id`, such as `{"$oid": "…"}` or `"a"`; an object with an `_id`, as mongoexport writes documents
-/// and a run writes skipped ones; or a record of the file that `check --failures` writes.
+/// A line is a bare `_id`, such as `{"$oid": "…"}` or `"a"`. It can also be an object with an `_id`, as mongoexport
+/// writes documents and a run writes skipped documents. Lines of the file that `check --failures` writes are understood
+/// as well.
 package struct IDList: Sendable {
-    /// The `_id`s in the server's order, each once.
+    /// The `_id`s in the server's sort order, each once.
     package let ids: [BSONValue]
 
-    /// Creates a list of `_id`s, which must be in the server's order, each once.
+    /// Creates a list of `_id`s, which must be in the server's sort order, each once.
     package init(ids: [BSONValue]) { self.ids = ids }
 
-    /// The bounds of a list; its file may have any size.
+    /// The largest size of a list of `_id`s; the file that it is read from may have any size.
     package struct Bounds: Sendable {
-        /// The most `_id`s: a run keeps about 140 bytes of each.
+        /// The largest number of `_id`s; a run needs about 140 bytes of memory for each.
         package var ids = 1_000_000
-        /// The most bytes that the `_id`s have together: 64 MiB.
+        /// The largest total size of the `_id`s in bytes: 64 MiB.
         package var bytes = 64 << 20
-        /// The most bytes of a line: 16 MiB.
+        /// The largest size of a line in bytes: 16 MiB.
         package var line = 16 << 20
 
         /// Creates the default bounds.
         package init() {}
     }
 
-    /// Reads the `_id`s of a collection from the file at `path`.
-    /// - Throws: ``JobError`` with the line that has another form or exceeds a bound.
+    /// Reads the `_id`s of a collection's documents from the file at `path`.
+    /// - Throws: ``JobError`` with the line that cannot be read or exceeds a bound.
     package static func read(
         at path: String, for namespace: Namespace, within bounds: Bounds = Bounds()
     ) throws(JobError) -> IDList {
@@ -47,23 +48,23 @@ package struct IDList: Sendable {
         do throws(SchemaError) { return try lines.next() } catch { throw JobError(error.description) }
     }
 
-    /// Reads a file's text; `path` is for messages.
-    /// - Throws: ``JobError`` with the line that has another form or exceeds a bound.
+    /// Reads the `_id`s from the text of a file; `path` appears in messages.
+    /// - Throws: ``JobError`` with the line that cannot be read or exceeds a bound.
     package static func parse(_ text: String, path: String, for namespace: Namespace) throws(JobError) -> IDList {
         var reading = Reading(path: path, namespace: namespace, bounds: Bounds())
-        // A carriage return and the line feed after it are one character.
+        // Swift treats a carriage return and the line feed after it as one character.
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() { try reading.add(String(line), number: index + 1) }
         return try reading.list()
     }
 
-    /// A list that is built line by line.
+    /// The list while its lines are read.
     private struct Reading {
         let path: String
         let namespace: Namespace
         private var ids: Set<BSONValue> = []
         private var bytes = 0
-        /// Other collections that the file mentions, of which at most ten are kept for the message.
+        /// The other collections that the file has `_id`s of; at most ten are kept, for an error message.
         private var others: Set<String> = []
 
         private let bounds: Bounds
@@ -106,7 +107,8 @@ package struct IDList: Sendable {
         case nothing
         case id(BSONValue)
         case of(Namespace, BSONValue)
-        /// The `_id` of one document, or `nil` for all documents of the collection.
+        /// A line of `check --failures` that voids earlier lines: about the document with this `_id`, or, with `nil`,
+        /// about all documents of the collection.
         case retracted(Namespace, BSONValue?)
 
         init(_ text: String, at place: SourceLocation) throws(JobError) {
@@ -143,9 +145,8 @@ package struct IDList: Sendable {
             return Namespace(database: database, collection: collection)
         }
 
-        /// Returns the `_id` of a record.
-        /// - Throws: ``JobError`` for a file written with `--ids hash` or `--ids none`, because it does not name the
-        ///   documents.
+        /// Returns the `_id` in a line of the file that `check --failures` writes.
+        /// - Throws: ``JobError`` if the file was written with `--ids hash` or `--ids none`, which hide the `_id`s.
         private static func id(_ record: BSONDocument, _ place: SourceLocation) throws(JobError) -> BSONValue {
             let id = record["_id"] ?? .null
             let isHash = id.text.map { $0.count == 21 && $0.first == "#" && $0.dropFirst().allSatisfy(\.isHexDigit) }

@@ -10,11 +10,12 @@ package struct Job: Sendable {
     package var name: String
     /// The collection that the job writes.
     package var namespace: Namespace
-    /// The database that the file names, if the job runs in another one.
+    /// The database that the job file names, if the job runs in another one; otherwise `nil`.
     package var movedFrom: String?
-    /// The schema that is active while the job runs, as a path relative to the job file.
+    /// The schema that is active while the job runs, as a path relative to the job file; `nil` if the file names none.
     package var activeSchema: String?
-    /// The schema that the documents are made to fit, as a path relative to the job file.
+    /// The schema that the documents are changed to fit, as a path relative to the job file; `nil` if the file names
+    /// none.
     package var nextSchema: String?
     /// Whether the job must not run before its next schema is deployed.
     package var requiresDeploy = false
@@ -22,18 +23,18 @@ package struct Job: Sendable {
     package var steps: [LocatedStep]
     /// The limits on the job's speed and effects.
     package var limits: Limits
-    /// The outside service that may make a run wait.
+    /// The outside service that may make a run wait; `nil` if the file names none.
     package var veto: Veto?
-    /// Whether a journal is kept, which undo needs.
+    /// Whether the job keeps a journal, which undo needs.
     package var keepsJournal = true
     /// The file's path, as the user named it.
     package var path: String
-    /// The file's text, which a started job is bound to.
+    /// The file's text; once the job has started, it cannot continue with a changed text.
     package var text: String
-    /// The place where the file names the collection.
+    /// The position in the file at which the collection is named, for error messages.
     package var collectionLocation: SourceLocation
 
-    /// Creates a job without a job file of its own; its steps come from another file.
+    /// Creates a job; the properties that are not given keep their defaults.
     package init(
         name: String, namespace: Namespace, steps: [LocatedStep], limits: Limits, path: String, text: String,
         collectionLocation: SourceLocation
@@ -42,44 +43,44 @@ package struct Job: Sendable {
         (self.path, self.text, self.collectionLocation) = (path, text, collectionLocation)
     }
 
-    /// A step and its place in the file.
+    /// A step and its position in the file.
     package struct LocatedStep: Sendable {
         /// The step.
         package var step: Step
-        /// The place of the step in the file.
+        /// The position of the step in the file.
         package var location: SourceLocation
 
-        /// Creates a step with its place.
+        /// Creates a step with its position in the file.
         package init(step: Step, location: SourceLocation) { (self.step, self.location) = (step, location) }
     }
 
     /// The limits on the speed and the effects of a job.
     package struct Limits: Hashable, Sendable {
-        /// The most documents in a chunk, whatever its bytes and its time.
+        /// The largest number of documents in a chunk, however small they are and however fast the server writes them.
         package var chunkDocuments = 100_000
         /// The target size of a chunk, in bytes.
         package var chunkBytes = 16 << 20
         /// The target for the time that the server works on a chunk.
         package var chunkTime = Duration.milliseconds(500)
-        /// The number of parts of a chunk that are read and written concurrently.
+        /// The number of shares of a chunk that are read and written at the same time.
         package var concurrency = 2
-        /// The unsynced documents at which sync stops.
+        /// The number of unsynced documents at which sync stops.
         package var unsynced = 100_000
         /// The share of ``unsynced`` that the job leaves free.
         package var reserve = Reserve.percent(10)
-        /// The rest per unit of work: 0.5 rests half as long as each chunk took.
+        /// The rest after each chunk, as a multiple of the time that the chunk took; 0.5 is half that time.
         package var nice = 0.0
-        /// The states of the deployment that make the run wait.
+        /// The values of the deployment's metrics at which the run waits.
         package var throttle = ThrottleLimits()
 
-        /// The upper bound of ``concurrency``, beyond what a primary can use in addition to its other work.
+        /// The largest allowed ``concurrency``; a primary that has other work cannot use that many.
         static let mostConcurrency = 16
 
-        /// The count that the documents in the ledger and the pending reservations must together stay under.
+        /// The limit for the sum of the ledger's documents and the pending reservations, which must stay below it.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
     }
 
-    /// A share of a limit, as a count or in percent.
+    /// A share of a limit, as a number of documents or in percent.
     package enum Reserve: Hashable, Sendable {
         /// A number of documents.
         case documents(Int)
@@ -96,28 +97,28 @@ package struct Job: Sendable {
 }
 
 extension Job {
-    /// The suffix of a job's name for its clean-up.
+    /// The suffix of the name under which a job's clean-up runs.
     package static let cleanupSuffix = ".cleanup"
 
-    /// The fields that the job's steps may write or remove, each once.
+    /// The fields that the job's steps may write or remove, each listed once.
     package var touched: [FieldPath] {
         var seen: Set<FieldPath> = []
         return steps.flatMap { $0.step.kind.parts.flatMap(\.touched) }.filter { seen.insert($0).inserted }
     }
 }
 
-/// The names of the parts of a job. Each part is a job of its own, with its own lease, checkpoint and journal.
+/// The names of the parts of a job. Each part is a job with its own lease, checkpoint and journal.
 extension CheckPart {
-    /// The text that the names of all parts of a job contain.
+    /// The text between a job's name and the part's number, which the name of each part contains.
     private static let mark = ".part-"
 
-    /// Returns the name of this part of a job.
+    /// Returns the name that this part of the given job has.
     package func name(of job: String) -> String { "\(job)\(Self.mark)\(number)-of-\(count)" }
 
-    /// Returns whether a name is that of a part of a job.
+    /// Returns whether a name is the name of a part of a job.
     package static func isName(_ name: String) -> Bool { pieces(of: name) != nil }
 
-    /// Returns whether two jobs are parts of one job, so that they share no document.
+    /// Returns whether two names belong to different parts of one job, which never share a document.
     package static func areOfOneJob(_ one: String, _ other: String) -> Bool {
         guard one != other, let left = pieces(of: one), let right = pieces(of: other) else { return false }
         return left == right
@@ -136,7 +137,7 @@ extension CheckPart {
 /// Reads the entries of a job's `steps`.
 package enum JobSteps {
     /// Reads one step.
-    /// - Parameter condition: The condition of the job, which its documents must meet.
+    /// - Parameter condition: The condition of the whole job, which applies in addition to the step's condition.
     /// - Throws: ``JobError`` with line and column.
     package static func step(_ node: YAMLNode, where condition: Expression? = nil) throws(JobError) -> Job.LocatedStep {
         let keys = Step.kinds.map { $0.key }
@@ -157,19 +158,20 @@ package enum JobSteps {
     }
 }
 
-/// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a job
-/// of its own, with its own lease, checkpoint and journal.
+/// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a
+/// separate job, with its own lease, checkpoint and journal.
 extension Job {
-    /// The text before the database in the name of such a job.
+    /// The text between the job's name and the database in the name of such a job.
     private static let mark = ".in-"
 
-    /// Returns the job's name in a database; `nil` if that is no valid name of a job.
+    /// Returns the job's name in the given database; `nil` if that would not be a valid job name.
     package func name(in database: String) -> String? {
         let name = "\(self.name)\(Self.mark)\(database)"
         return JobFile.isName(name) ? name : nil
     }
 
-    /// The first collection that a step names in another database than the job's collection, and the step's place.
+    /// The first collection outside the job's database that a step names, and the step's position; `nil` if there is
+    /// none.
     package var elsewhere: (namespace: Namespace, location: SourceLocation)? {
         for located in steps {
             let others = located.step.kind.namespaces.filter { $0.database != namespace.database }
@@ -178,7 +180,7 @@ extension Job {
         return nil
     }
 
-    /// Returns the same job for the collections of the same names in another database; its text stays as it is.
+    /// Returns the job with the collections of the same names in another database; its text stays unchanged.
     package func moved(to database: String) -> Job {
         let own = namespace.database
         guard own != database else { return self }

@@ -6,10 +6,12 @@ import Yams
 
 /// Reads job files.
 package enum JobFile {
-    /// The most steps of a job: the server accepts 1,000 stages in a pipeline, and the survey has four for each step.
+    /// The largest number of steps of a job.
+    ///
+    /// The server accepts 1,000 stages in a pipeline, and the survey has four for each step.
     package static var maximumSteps: Int { 100 }
 
-    /// The most bytes of a job file: 1 MiB.
+    /// The largest size of a job file in bytes: 1 MiB.
     package static let largestSize = 1 << 20
 
     /// Reads the job file at `path`.
@@ -18,12 +20,12 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Reads the file of a job that is to be controlled or undone, not run; see ``parse(past:path:)``.
+    /// Reads the file of a job that is to be controlled or undone, but not run; see ``parse(past:path:)``.
     package static func read(past path: String) throws(JobError) -> Job {
         try parse(past: try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Reads a job file's text; `path` is for messages, and schema paths are relative to it.
+    /// Reads the text of a job file; `path` appears in messages, and the schema paths in the text are relative to it.
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
         let root = try YAMLFile.root(of: text, path: path)
         let top = try root.members(
@@ -76,12 +78,12 @@ package enum JobFile {
         return job
     }
 
-    /// Whether the job ran before, perhaps under an earlier version of the program that allowed more.
+    /// Whether the job that is read ran before, perhaps under an earlier version of the program that allowed more.
     @TaskLocal static var isOfThePast = false
 
-    /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, never to run it.
+    /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, but never to run it.
     ///
-    /// Operators, variables and collections that are refused by now are accepted.
+    /// Operators, variables and collections are accepted even if they are no longer allowed.
     package static func parse(past text: String, path: String) throws(JobError) -> Job {
         let result = $isOfThePast.withValue(true) {
             Result { () throws(JobError) in try parse(text, path: path) }
@@ -89,16 +91,16 @@ package enum JobFile {
         return try result.get()
     }
 
-    /// The value of `requires` for a job that waits for the deploy of its next schema.
+    /// The value of `requires` in a job that must not run before its next schema is deployed.
     package static let deployed = "deployed"
 
-    /// The version of the format that this program reads; a file that states none is of version 1.
+    /// The version of the file format that this program reads; a file that states no version has this one.
     package static let version = 1
 
     private static func checkVersion(_ node: YAMLNode?) throws(JobError) {
         guard let node else { return }
         let scalar = node.node.scalar
-        // A text in quotation marks is not a number.
+        // With quotation marks, the version would be a text and not a number.
         if scalar?.string == "\(version)", scalar?.style == .plain { return }
         throw node.error("\"version\" must be \(version): this program knows no other version of the job file's format")
     }
@@ -111,10 +113,10 @@ package enum JobFile {
         return name
     }
 
-    /// The rule for the names of jobs, as messages state it.
+    /// The rule for job names, as error messages state it.
     package static let nameRule = "a job's name consists of at most 100 letters, digits, '-', '_' and '.'"
 
-    /// Whether a text is a valid name of a job.
+    /// Whether a text is a valid job name.
     package static func isName(_ name: String) -> Bool { name.utf8.allSatisfy(isNameByte) && name.utf8.count <= 100 }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -3,7 +3,7 @@ package import LocatedYAML
 import ServerSchema
 import Yams
 
-/// Reads a constant of a job file: YAML's scalars, lists and mappings, or extended JSON for the other BSON types.
+/// Reads a constant of a job file: a YAML scalar, list or mapping, or extended JSON for the other BSON types.
 package enum JobLiteral {
     /// Returns the value of a node.
     /// - Throws: ``JobError`` with line and column.
@@ -30,12 +30,13 @@ package enum JobLiteral {
         }
     }
 
-    /// Returns the bool that a plain scalar is; `nil` for anything else.
+    /// Returns the value of a node that is a plain bool; `nil` for anything else.
     static func bool(_ node: YAMLNode) -> Bool? { (try? value(node))?.isTrue }
 
     /// Reads a scalar.
     ///
-    /// Only what YAML 1.2 calls a bool, a null or a decimal number is one; `no`, `on` and the like stay texts.
+    /// A bool, null or decimal number by the rules of YAML 1.2 is read as such; all others, such as `no` and `on`, stay
+    /// texts.
     private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string
         if let value = try tagged(scalar, node) { return value }
@@ -46,7 +47,7 @@ package enum JobLiteral {
         case "null", "Null", "NULL", "~", "": return .null
         default: break
         }
-        // This is a node of its own, because asking a node for its tag sets the tag.
+        // A new node is asked for its tag, because asking a node also sets the tag.
         let tag = Node(text, .implicit, .plain).tag.description
         if isInteger(text) {
             guard let number = Int(text) else { throw node.error("\(text) is beyond the range of a long: quote it") }
@@ -60,7 +61,7 @@ package enum JobLiteral {
         return .string(text)
     }
 
-    /// Returns the value of a scalar that names its type, such as `!!str 1.50`; `nil` for one that does not.
+    /// Returns the value of a scalar with a type tag, such as `!!str 1.50`; `nil` if it has no tag.
     private static func tagged(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue? {
         let (text, tag) = (scalar.string, scalar.tag.description)
         let value: BSONValue?
@@ -85,7 +86,7 @@ package enum JobLiteral {
 
     /// Whether a text is `[-+]?(0|[1-9][0-9]*)`.
     ///
-    /// A number with a leading 0 is octal in YAML 1.1, decimal in YAML 1.2, and a text to people.
+    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2. People mean a text by it.
     private static func isInteger(_ text: String) -> Bool {
         let digits =
             text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
@@ -94,9 +95,9 @@ package enum JobLiteral {
         return first != 0x30 || digits.count == 1
     }
 
-    /// Whether a text has digits with a point or an exponent.
+    /// Whether a text consists of digits with a decimal point or an exponent.
     ///
-    /// `0x1F`, `inf` and `nan` do not count, although `Double` reads them.
+    /// `0x1F`, `inf` and `nan` do not count, although `Double` accepts them.
     private static func isFloat(_ text: String) -> Bool {
         let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
         return isDecimal && text.utf8.contains { (0x30...0x39).contains($0) } && text.contains { ".eE".contains($0) }
@@ -142,7 +143,7 @@ package enum JobLiteral {
         }
     }
 
-    /// The members of extended JSON that are texts, whether or not the file quotes them: `{$numberDecimal: 1.50}`.
+    /// The members of extended JSON that are read as texts even without quotation marks: `{$numberDecimal: 1.50}`.
     private static let textMembers: Set = [
         "$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$uuid", "$symbol", "$code", "base64",
         "subType", "pattern", "options",
@@ -165,9 +166,10 @@ package enum JobLiteral {
 }
 
 extension BSONDocument {
-    /// The first name with a leading `$`, at any level, that the reader did not take for a type of extended JSON.
+    /// The first name with a leading `$`, at any level, that extended JSON does not define as a type; `nil` if there is
+    /// none.
     ///
-    /// The names of a reference, `{$ref, $id, $db}`, do not count.
+    /// The names of a database reference, `{$ref, $id, $db}`, are allowed and do not count.
     fileprivate var firstOperatorName: String? {
         for (name, value) in (try? elements()) ?? [] {
             if name.hasPrefix("$"), !["$ref", "$id", "$db"].contains(name) { return name }

@@ -2,15 +2,16 @@ import BSON
 import LocatedYAML
 import Yams
 
-/// Reads a condition that is written as a filter, `{schemaVersion: {$lt: 3}}`, into an expression that holds for the
-/// same documents.
+/// Reads a condition that is written as a query filter, such as `{schemaVersion: {$lt: 3}}`.
 ///
-/// As in a query, a list matches if one of its elements does, `null` matches a missing field, and a comparison of
-/// order compares only values of one type. `ConditionFilterTests` compares filter and expression on the server.
+/// The result is an expression that holds for the same documents. As in a query, a list matches if one of its elements
+/// does, `null` matches a missing field, and `$lt` and its like compare only values of one type. `ConditionFilterTests`
+/// compares filters and expressions on the server.
 enum MatchFilter {
-    /// Returns whether a condition is a filter: its keys are fields, or it joins such mappings.
+    /// Returns whether a condition is a filter: its keys are field names, or it combines such mappings by `$and`, `$or`
+    /// or `$nor`.
     ///
-    /// Read as an expression, a filter would be an object, which holds for every document.
+    /// An expression reader would take a filter for an object, which holds for every document.
     static func isFilter(_ node: YAMLNode) -> Bool {
         guard case .mapping(let mapping) = node.node else { return false }
         return mapping.contains { key, value in
@@ -26,8 +27,8 @@ enum MatchFilter {
         case nor = "$nor"
     }
 
-    /// Returns the expression that holds for the documents that the filter matches.
-    /// - Throws: ``JobError`` with line and column for an operator that no filter of a job has.
+    /// Returns an expression that holds for the documents that the filter matches.
+    /// - Throws: ``JobError`` with line and column for an operator that filters of jobs do not support.
     static func expression(_ node: YAMLNode) throws(JobError) -> Expression {
         var parts: [Expression] = []
         for (place, name, value) in try members(of: node) {
@@ -146,20 +147,24 @@ enum MatchFilter {
         guard let types else {
             throw node.error("\(name) compares with a number, text, date, ObjectId, bool or timestamp")
         }
-        // NaN matches no comparison of order.
+        // NaN matches neither `$lt` nor any other of these operators.
         let isOrdered = types == numbers ? [!(value == .constant(.double(.nan)))] : []
         return .all([value.hasType(among: types)] + isOrdered + [.call(name, value, .constant(bound))])
     }
 
     // MARK: The values of a field
 
-    /// Returns whether the condition holds for the field's value, or for an element of a list at or along the path.
+    /// Returns whether the condition holds for the field's value or for an element of it.
+    ///
+    /// If the path leads through a list, the condition may hold in any of the list's elements.
     private static func matches(_ field: FieldPath, _ condition: Expression) -> Expression {
         let values = values(of: Expression(.string("$\(field.components[0])")), field.components.dropFirst(), depth: 0)
         return .call("$anyElementTrue", mapped(values, as: "value", to: condition))
     }
 
-    /// Returns the values that a query tests, each as the `v` of an object, which is empty for a missing value.
+    /// Returns a list of the values that a query would test, each as an object with the value in the field `v`.
+    ///
+    /// For a missing value, the object is empty.
     private static func values(of place: Expression, _ rest: ArraySlice<String>, depth: Int) -> Expression {
         let (here, name) = (Expression.variable("here\(depth)"), "element\(depth)")
         let elements = Expression.choose(if: here.hasType("array"), then: here, else: Expression(.array(of: [])))

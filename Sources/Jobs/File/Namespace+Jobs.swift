@@ -3,7 +3,7 @@ package import LocatedYAML
 import ServerSchema
 
 extension YAMLNode {
-    /// Reads the name of a collection that a job may read or write.
+    /// Reads the name of a collection that a job is allowed to read or write.
     package func namespace(_ key: String) throws(JobError) -> Namespace {
         guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
             throw error("\"\(key)\" must be DATABASE.COLLECTION")
@@ -16,7 +16,7 @@ extension YAMLNode {
 }
 
 extension Namespace {
-    /// Returns a clause that says why no job, undo, partner or validator is allowed there; `nil` if they are allowed.
+    /// Returns the reason why no job, undo, partner or validator may use the collection, as a clause; `nil` if all may.
     /// - Parameter stateDatabase: The database that holds the state of jobs; `nil` before it is known.
     package func refusal(stateDatabase: String? = nil) -> String? {
         if let reason = Self.refusal(of: database, stateDatabase: stateDatabase) { return reason }
@@ -24,7 +24,7 @@ extension Namespace {
         if collection.utf8.contains(0) { return "a name cannot hold a NUL" }
         return database.utf8.count > 63 || description.utf8.count > 255 ? "the name is too long for a server" : nil
     }
-    /// Returns a clause that says why no command writes documents of a database; `nil` if commands may.
+    /// Returns the reason why no command writes documents of a database, as a clause; `nil` if commands may.
     package static func refusal(of database: String, stateDatabase: String? = nil) -> String? {
         switch database {
         case "admin", "config", "local": "the database belongs to the server"

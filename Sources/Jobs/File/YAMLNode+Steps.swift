@@ -3,14 +3,14 @@ import LocatedYAML
 import ServerSchema
 import Yams
 
-/// Values that the keys of several kinds of steps have in common.
+/// Readers for values that several kinds of steps have.
 extension YAMLNode {
     /// Reads the path of a field that a step may read or write.
     func fieldPath(_ key: String) throws(JobError) -> FieldPath {
         try fieldPath(try text(of: "\"\(key)\""), in: key)
     }
 
-    /// Returns the path that a text names, where the text is a part of the value of `key`.
+    /// Returns the field path in `text`, which is a part of the value of `key`.
     func fieldPath(_ text: String, in key: String) throws(JobError) -> FieldPath {
         let path: FieldPath
         do throws(FieldPathError) { path = try FieldPath(text) } catch { throw self.error("\"\(key)\": \(error)") }
@@ -23,7 +23,7 @@ extension YAMLNode {
         return path
     }
 
-    /// Reads the path of a field that can be missing, which an element of a list cannot.
+    /// Reads the path of a field that can be missing, so not of an element of a list.
     func fieldPathBelowNoList(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.last != FieldPath.each else {
@@ -32,7 +32,7 @@ extension YAMLNode {
         return path
     }
 
-    /// Reads the path of a field that is reached through objects alone.
+    /// Reads the path of a field that is reached through objects only, and not through lists or dictionaries.
     func fieldPathThroughObjects(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard !path.leadsIntoElements else {
@@ -50,8 +50,10 @@ extension YAMLNode {
         return path
     }
 
-    /// Refuses a target inside the source, or a source inside the target, because the step would change what it reads;
-    /// and two fields that are not in the same element.
+    /// Throws if one field is inside the other, or if the two fields are not in the same element of a list or
+    /// dictionary.
+    ///
+    /// A step whose target overlaps its source would change what it reads.
     func checkApart(_ from: FieldPath, _ to: FieldPath) throws(JobError) {
         guard !from.overlaps(to) else {
             throw error("\"\(from)\" and \"\(to)\" overlap: the target must be another field")
@@ -63,7 +65,7 @@ extension YAMLNode {
         }
     }
 
-    /// Reads one of a few words.
+    /// Reads one of the words that `Choice` allows.
     func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String) throws(JobError) -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         guard let text = node.scalar?.string, let choice = Choice(rawValue: text) else {

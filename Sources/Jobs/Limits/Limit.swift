@@ -1,14 +1,14 @@
 import Concurrency
 package import LocatedYAML
 
-/// A limit that a job file states below `limits`: its name, and how its value is read and written.
+/// A limit that a job file states below `limits`, with its name and the format of its value.
 ///
 /// ``all`` is the only list of limits. The parser of job files, `tune` and `status` use it, and the tests compare the
 /// documentation with it.
 package struct Limit: Sendable {
     /// The path below `limits`, such as `nice` or `chunk.documents`.
     package let name: String
-    /// The former name, which job files may still use.
+    /// The former name, which job files may still use; `nil` if there is none.
     package let alias: String?
     private let reader: @Sendable (YAMLNode, _ key: String, inout Job.Limits) throws(JobError) -> Void
     private let speller: @Sendable (Job.Limits) -> String
@@ -41,13 +41,13 @@ package struct Limit: Sendable {
         Limit("ledgerLag", \.throttle.ledgerLag, .duration),
     ]
 
-    /// The groups that can be `off` as a whole.
+    /// The groups of limits that a job file can set to `off` as a whole.
     private static let groupsThatCanBeOff: Set = ["cache"]
 
-    /// Returns the limit of a name or former name.
+    /// Returns the limit with a name or former name; `nil` if there is none.
     package static func named(_ name: String) -> Limit? { all.first { $0.name == name || $0.alias == name } }
 
-    /// The limit's name within its group.
+    /// The last component of the limit's name, such as `documents` in `chunk.documents`.
     private var key: String { name.split(separator: ".").last.map(String.init) ?? name }
 
     /// Returns the limit's value as a job file writes it.
@@ -55,10 +55,10 @@ package struct Limit: Sendable {
 }
 
 extension Job.Limits {
-    /// All limits by their names below `limits`, with their values as a job file writes them.
+    /// The names and values of all limits, as a job file writes them below `limits`.
     package var entries: [(name: String, value: String)] { Limit.all.map { ($0.name, $0.text(in: self)) } }
 
-    /// Reads the limits that a job file states; a limit that it does not state has its default.
+    /// Reads the limits that a job file states; the other limits keep their defaults.
     /// - Throws: ``JobError`` with line and column.
     package static func read(_ node: YAMLNode?) throws(JobError) -> Job.Limits {
         var limits = Job.Limits()
@@ -75,7 +75,7 @@ extension Job.Limits {
 }
 
 extension Limit {
-    /// The keys that a job file may have below `limits`, each once.
+    /// The keys that a job file may have directly below `limits`, each once.
     package static var topLevelKeys: [String] {
         var keys: [String] = []
         for limit in all {
@@ -109,8 +109,9 @@ extension Limit {
         }
     }
 
-    /// Returns the value that a file states for the limit, with the name that the file uses.
-    /// - Throws: ``JobError`` if the file uses both the name and the former one.
+    /// Returns the node with the limit's value, and the name that the file uses; `nil` if the file does not state the
+    /// limit.
+    /// - Throws: ``JobError`` if the file uses both the name and the former name.
     private func member(of members: YAMLMembers) throws(JobError) -> (key: String, YAMLNode)? {
         guard let alias, let old = members[alias] else { return members[name].map { (name, $0) } }
         if members[name] != nil { throw old.error("\"\(alias)\" is the former name of \"\(name)\": give one of them") }
@@ -118,31 +119,31 @@ extension Limit {
     }
 }
 
-/// The values at which a run waits; `nil` disables a reason.
+/// The values of the deployment's metrics at which a run waits; `nil` switches a metric off.
 package struct ThrottleLimits: Hashable, Sendable {
-    /// The longest lag behind the primary, of a majority or of the slowest healthy secondary.
+    /// The longest replication lag, of a majority of the members or of the slowest healthy secondary.
     package var lag: Duration? = .seconds(10)
-    /// The longest time per second that all writers together may wait for flow control.
+    /// The longest time that all writers together may wait for flow control in each second.
     package var flowControl: Duration? = .seconds(1)
     /// The largest share of the storage engine's execution tickets that may be in use, in percent.
     package var tickets: Int? = 80
     /// The largest share of the cache that may wait to be written to disk, in percent.
     ///
-    /// At 20%, WiredTiger makes users' own operations write it.
+    /// From 20% on, WiredTiger makes the users' operations write changed data to disk.
     package var cacheDirty: Int? = 15
-    /// The largest share of the cache that may be filled, in percent.
+    /// The largest share of the cache that may be in use, in percent.
     ///
-    /// WiredTiger fills it to 80% and, from 95%, makes users' own operations free it.
+    /// WiredTiger fills the cache to 80%. From 95% on, it makes the users' operations free space in it.
     package var cacheUsed: Int? = 95
-    /// The shortest time that the oplog must reach back, once it is full.
+    /// The shortest period that the oplog must cover, once it is full.
     ///
-    /// A sync translator or a change stream whose position falls off the end of the oplog cannot resume.
+    /// If the oplog no longer contains the position of a sync translator or a change stream, that reader cannot resume.
     package var oplog: Duration? = .seconds(3_600)
-    /// The windows in which nothing is written.
+    /// The times of the week in which nothing is written.
     package var pause: [PauseWindow] = []
-    /// The longest lag of the ledger after the writes.
+    /// The longest time by which the ledger lags behind the writes.
     ///
-    /// A repaired document keeps its reservation at least that long, because the ledger might still show it.
+    /// A repaired document keeps its reservation at least that long, because the ledger might still list it.
     package var ledgerLag: Duration = .seconds(60)
 
     /// Creates the default limits.

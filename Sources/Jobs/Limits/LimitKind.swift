@@ -2,19 +2,19 @@ import Concurrency
 import LocatedYAML
 import Yams
 
-/// The form of a limit's value in a job file.
+/// Reads the value of a limit from a job file, and writes it in the same format.
 struct LimitKind<Value>: Sendable {
     let read: @Sendable (_ key: String, YAMLNode) throws(JobError) -> Value
     let text: @Sendable (Value) -> String
 }
 
 extension YAMLNode {
-    /// Whether the node is the word `off`, which YAML 1.1 reads as false without quotation marks.
+    /// Whether the node is the word `off`, which YAML 1.1 reads as false if it has no quotation marks.
     var isOff: Bool { node.scalar?.string == "off" }
 }
 
 extension LimitKind {
-    /// The same form, or `off` for `nil`.
+    /// The same format, in which the word `off` means `nil`.
     var orOff: LimitKind<Value?> {
         LimitKind<Value?> { (key, node) throws(JobError) in
             guard !node.isOff else { return nil }
@@ -26,7 +26,7 @@ extension LimitKind {
 }
 
 extension LimitKind where Value == Int {
-    /// Returns the form of a whole number in a range.
+    /// Returns the format of a whole number between two bounds.
     static func count(from least: Int, to most: Int = .max) -> Self {
         Self { (key, node) throws(JobError) in
             let count = try node.integer(of: "\"\(key)\"", atLeast: least)
@@ -68,7 +68,7 @@ extension LimitKind where Value == Int {
 }
 
 extension LimitKind where Value == Double {
-    /// Returns the form of a number from 0 to `most`.
+    /// Returns the format of a number from 0 to `most`.
     static func number(to most: Int) -> Self {
         Self { (key, node) throws(JobError) in
             guard let number = node.node.scalar.flatMap({ Double($0.string) }), (0...Double(most)).contains(number)
@@ -95,7 +95,10 @@ extension LimitKind where Value == Duration {
         }
     }
 
-    /// A time from 10 ms, about a round trip, to 10 s, which the lease of a run allows for a write.
+    /// A time from 10 ms to 10 s.
+    ///
+    /// The lower bound is about the duration of a round trip. The upper bound is the time that a run's lease allows for
+    /// a write.
     static var chunkTime: Self {
         Self { (key, node) throws(JobError) in
             guard let duration = Duration(text: try node.text(of: "\"\(key)\"")),
@@ -130,11 +133,11 @@ extension LimitKind where Value == Job.Reserve {
 }
 
 extension LimitKind where Value == [PauseWindow] {
-    /// One window, a list of them, or `off`.
+    /// A pause window, a list of pause windows, or `off`.
     static var pauses: Self {
         Self { (key, node) throws(JobError) in
             guard !node.isOff else { return [] }
-            // A single window need not be in a list.
+            // The file may state a single window without a list.
             let nodes = node.node.scalar == nil ? try node.elements(of: "\"\(key)\"") : [node]
             var windows: [PauseWindow] = []
             for node in nodes {

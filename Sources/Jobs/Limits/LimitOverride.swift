@@ -2,11 +2,11 @@ package import BSON
 import LocatedYAML
 import Yams
 
-/// A limit that an operator set for a started job, instead of the one in the job file.
+/// A limit that an operator set for a started job, in place of the value in the job file.
 package struct LimitOverride: Hashable, Sendable {
-    /// The name below `limits`, such as `nice` or `chunk.documents`.
+    /// The limit's name below `limits`, such as `nice` or `chunk.documents`.
     package var name: String
-    /// The value, as the job file would write it.
+    /// The value, as a job file would write it.
     package var value: String
 
     /// Creates an override; a former name is replaced by the limit's current name.
@@ -15,9 +15,9 @@ package struct LimitOverride: Hashable, Sendable {
         self.value = value
     }
 
-    /// Returns all overrides of the state database.
+    /// Returns the overrides that the state database holds in `document`.
     ///
-    /// The parts of a name are nested there, because a field has no dots.
+    /// A name with dots is stored as nested objects, because the names of fields there have no dots.
     package static func all(in document: BSONDocument, below prefix: String = "") -> [LimitOverride] {
         ((try? document.elements()) ?? []).flatMap { name, value in
             switch value {
@@ -29,8 +29,8 @@ package struct LimitOverride: Hashable, Sendable {
 }
 
 extension Job {
-    /// Returns the limits with the overrides in place of the file's values, read by the same parser.
-    /// - Throws: ``JobError`` if a limit has no such name, or cannot have that value.
+    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads both.
+    /// - Throws: ``JobError`` if an override names an unknown limit, or a value that the limit cannot have.
     package func limits(overriddenBy overrides: [LimitOverride]) throws(JobError) -> Limits {
         guard !overrides.isEmpty else { return limits }
         var node = try YAMLFile.root(of: text, path: path).node.mapping?["limits"] ?? Node([(Node, Node)]())
@@ -48,14 +48,14 @@ extension Job {
 }
 
 extension Node {
-    /// Returns the mapping without a member.
+    /// Returns the mapping without the named member; any other node is returned unchanged.
     fileprivate func removing(_ name: String) -> Node {
         guard var mapping else { return self }
         mapping[Node(name)] = nil
         return .mapping(mapping)
     }
 
-    /// Returns the mapping with the member at a path of names; any other node on the path becomes a mapping.
+    /// Returns the mapping with a new value at a path of names; a node on the path that is not a mapping becomes one.
     fileprivate func setting(_ path: ArraySlice<Substring>, to value: Node) -> Node {
         guard let name = path.first.map(String.init) else { return value }
         var mapping = self.mapping ?? Mapping([])

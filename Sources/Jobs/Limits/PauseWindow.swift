@@ -1,10 +1,12 @@
 import Foundation
 
-/// Hours in which a job does not write, by the clocks of a place: `Mon-Fri 08:00-20:00 Europe/Madrid`.
+/// Hours in which a job does not write, by the local time of a time zone: `Mon-Fri 08:00-20:00 Europe/Madrid`.
 package struct PauseWindow: Hashable, Sendable {
-    /// The text in the job file.
+    /// The window as the job file writes it.
     package let text: String
-    /// The minutes of the day at which the window starts and ends; if the end comes first, it is on the next day.
+    /// The minutes of the day at which the window starts and ends.
+    ///
+    /// If the end is earlier than the start, it is on the next day.
     private let start: Int
     private let end: Int
     /// The days on which the window starts; 0 is Sunday.
@@ -29,24 +31,24 @@ package struct PauseWindow: Hashable, Sendable {
         guard start != end else {
             throw PauseWindowError("a pause from \(times[0]) to \(times[1]) has no length: a whole day is 00:00-24:00")
         }
-        // An abbreviation such as EST does not name a place: it has no summer time, or several meanings.
+        // An abbreviation such as EST is refused, because it has no summer time, or several meanings.
         guard let zone = TimeZone(identifier: parts[1]), parts[1] == "UTC" || parts[1].contains("/") else {
             throw PauseWindowError("there is no time zone \"\(parts[1])\": name one like Europe/Madrid, or UTC")
         }
         self.zone = zone
     }
 
-    /// Returns whether the window contains a moment.
+    /// Returns whether the window contains the given time.
     ///
-    /// It follows the clocks of the place: when they are set back, the hour that occurs twice counts twice; when they
-    /// are set forward, the hour that is left out does not count.
+    /// The local time decides. When the clocks are set back, the hour that occurs twice counts both times. When they
+    /// are set forward, the omitted hour does not occur.
     package func contains(secondsSince1970 seconds: Int) -> Bool {
         let (weekday, minute) = clock(at: seconds)
         if start < end { return weekdays.contains(weekday) && (start..<end).contains(minute) }
         return weekdays.contains(weekday) && minute >= start || weekdays.contains((weekday + 6) % 7) && minute < end
     }
 
-    /// Returns the time that the clocks of the place show, such as `Mon 08:15`.
+    /// Returns the local time in the window's time zone, such as `Mon 08:15`.
     package func time(at seconds: Int) -> String {
         let (weekday, minute) = clock(at: seconds)
         return "\(Self.days[weekday]) \(Self.twoDigits(minute / 60)):\(Self.twoDigits(minute % 60))"
@@ -86,7 +88,7 @@ package struct PauseWindow: Hashable, Sendable {
 
 /// An error in the text of a pause.
 package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The message: what is wrong, and what would be right.
+    /// The message, which says what is wrong and what would be right.
     package let description: String
 
     init(_ description: String) { self.description = description }

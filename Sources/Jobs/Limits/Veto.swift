@@ -2,24 +2,22 @@ import Concurrency
 package import Foundation
 import LocatedYAML
 
-/// An outside service that may make a run wait.
+/// An outside service that is asked between chunks, and may make a run wait.
 ///
-/// A job file names it below `throttle`, and it is asked between chunks.
-///
-/// It is not one of the limits, because the state database, which holds tuned limits, must never decide what is
-/// executed.
+/// A job file names the service below `throttle`. It is not one of the limits, because operators can change limits in
+/// the state database, and the state database must never decide which command is executed.
 package struct Veto: Hashable, Sendable {
-    /// The forms in which the service can be asked.
+    /// The means to ask the service: a URL or a shell command.
     package enum Asked: Hashable, Sendable {
-        /// A URL; the answer 200 lets the run continue.
+        /// A URL that is requested; with the answer 200, the run continues.
         case http(URL)
-        /// A shell command; exit code 0 lets the run continue.
+        /// A shell command that is executed; with exit code 0, the run continues.
         case command(String)
     }
 
     /// The service to ask.
     package var asked: Asked
-    /// The longest time that an answer may take.
+    /// The longest time that the run waits for an answer.
     package var timeLimit: Duration = .seconds(5)
 
     /// The longest time limit that a job file may state.

@@ -1,22 +1,22 @@
 package import BSON
 
-/// New values for fields of one object: the document, or an element of a list or a dictionary.
+/// New values for fields of one object, which is the document or an element of a list or a dictionary.
 package struct Assignment {
-    /// The fields and their values; ``Expression/removed`` removes the field.
+    /// The fields and their new values; ``Expression/removed`` removes a field.
     let writes: [(path: FieldPath, value: Expression)]
 
     /// Creates an assignment of values to fields.
     package init(writes: [(path: FieldPath, value: Expression)]) { self.writes = writes }
 
-    /// The new value of each outermost field.
+    /// The new value of each field at the top level of the object.
     ///
-    /// A dotted `$set` would turn any parent into an object. Merging into the parent does not, so the caller must make
-    /// sure that every parent **is** an object.
+    /// A write to a nested field is merged into its parent. `$set` with a dotted path would replace a parent that is no
+    /// object by an object. Merging does not, so the caller must make sure that every parent **is** an object.
     package var fields: [(name: String, value: Expression)] {
         Self.fields(writes.map { ($0.path.components[...], $0.value) }, of: [])
     }
 
-    /// The contents of the `$set` that writes the fields.
+    /// The contents of a `$set` stage that writes the fields.
     package var specification: BSONDocument { BSONDocument(fields.map { ($0.name, $0.value.bson) }) }
 
     private typealias Write = (names: ArraySlice<String>, value: Expression)
@@ -42,9 +42,9 @@ package struct Assignment {
 }
 
 extension Expression {
-    /// Returns the object without a field; the other fields keep their order.
+    /// Returns the object without the named field; the other fields keep their order.
     ///
-    /// This avoids `$unsetField`, which needs server 5.0 or later.
+    /// This does not use `$unsetField`, which needs server 5.0 or later.
     fileprivate func without(_ name: String) -> Expression {
         let isOther = !Expression.sameText(.variable("entry.k"), .constant(.string(name)))
         return Expression([

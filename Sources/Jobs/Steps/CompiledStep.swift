@@ -2,38 +2,39 @@ package import BSON
 import Concurrency
 package import ServerSchema
 
-/// A step as the server runs it: which documents need it, what it writes, and which documents it must skip.
+/// A step as the server runs it: the conditions for documents that need it or are skipped, and the values it writes.
 package struct CompiledStep: Sendable {
     /// The step that is compiled.
     package let step: Step
     /// The same as ``needs``, but without the test whether the server would alter the document.
     ///
-    /// That test costs four times as much as the rest. A reader may go without it, a write must not.
+    /// That test costs four times as much as the rest. A command that only reads may omit it, a write must not.
     package let mayNeed: Expression
-    /// The condition under which the server would alter what the steps of the job do not change; see
-    /// ``altered(by:seeingKeys:)``.
+    /// The condition under which the server would alter more of a document than the steps of the job change.
+    ///
+    /// See ``altered(by:seeingKeys:)``.
     package private(set) var altered: AlteredDocument
-    /// The computation that the client does for documents that meet ``needs``; `nil` for a step that ``stage`` runs.
+    /// The computation that the client does for documents that meet ``needs``; `nil` if ``stage`` does the whole step.
     package var client: (any ClientComputation)?
-    /// The place of the step in the job file; `nil` for a step that no file states.
+    /// The position of the step in the job file; `nil` if no file states it.
     package var location: SourceLocation?
 
-    /// The new value of each top-level field of the document, where the step is needed.
+    /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons that come before and after ``Reason/repeatedName``.
+    /// The reasons of ``leftAlone`` before and after ``Reason/repeatedName``.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
-    /// The condition of the stage while a test injects ``FaultInjection/Bug/noNeeds``; `nil` otherwise.
+    /// The condition of the stage while a test injects the bug ``FaultInjection/Bug/noNeeds``; otherwise `nil`.
     private let plantedNeed: Expression?
 
     /// Compiles a step.
-    /// - Parameter others: The steps of the job. All count for ``altered``, because each stage writes back what it
-    ///   keeps.
+    /// - Parameter others: All steps of the job. ``altered`` depends on all of them, because each stage also writes
+    ///   back the values that it does not change.
     package init(_ step: Step, among others: [Step] = []) {
         let steps = others.contains(step) ? others : [step] + others
         self.init(step, altered: Self.altered(by: steps, seeingKeys: false))
     }
 
-    /// Compiles a step of a job.
+    /// Compiles a step of a job whose ``altered`` condition is already known.
     /// - Parameter altered: The result of ``altered(by:seeingKeys:)`` for all steps of the job.
     package init(_ step: Step, altered: AlteredDocument) {
         self.step = step
@@ -46,7 +47,8 @@ package struct CompiledStep: Sendable {
         let wanted = isReachable && body.wanted
         let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
         let inElement = { Expression.inSomeElement(of: containers, $0) }
-        // These come first, so that nothing else is evaluated for a document that the step does not apply to.
+        // The guards come first, so that the server evaluates nothing else for a document that the step does not apply
+        // to.
         let guards = [step.condition, unmarked].compactMap(\.self)
         mayNeed = Expression.all(guards + [inElement(wanted)])
         let isPlanted = FaultInjection.isPlanted(.noNeeds)
@@ -65,19 +67,19 @@ package struct CompiledStep: Sendable {
         otherReasons = (first, last)
     }
 
-    /// Returns the step with another test whether the server would alter the document.
+    /// Returns the step with another condition in place of ``altered``.
     ///
-    /// A pipeline of many steps makes the test once, and each step reads its result. If each step made the test, the
-    /// pipeline would be larger than a command may be.
+    /// A pipeline of many steps evaluates the condition once, and each step reads the result. If each step evaluated
+    /// it, the pipeline would be larger than a command may be.
     package func knowing(_ altered: AlteredDocument) -> CompiledStep {
         var step = self
         step.altered = altered
         return step
     }
 
-    /// Returns the writes to the document's own fields.
+    /// Returns the writes as writes to fields of the document itself.
     ///
-    /// A write to elements becomes one of the whole list or dictionary.
+    /// A write to elements becomes a write of the whole list or dictionary that holds them.
     private static func lifted(
         _ writes: [(path: FieldPath, value: Expression)], if wanted: Expression, through containers: [FieldPath]
     ) -> [(path: FieldPath, value: Expression)] {
@@ -95,34 +97,37 @@ package struct CompiledStep: Sendable {
         return writes
     }
 
-    /// Whether a document still lacks the step and the step can be done.
+    /// Whether the document still needs the step, and the step can be done.
     package var needs: Expression { altered.asked { .all([mayNeed, !$0]) } }
 
-    /// The update stage: it writes where ``needs`` holds, and otherwise keeps each value.
+    /// The update stage, which writes new values where ``needs`` holds, and otherwise keeps each value.
     package var stage: BSONDocument { stage(if: plantedNeed ?? needs) }
 
-    /// The update stage of a write whose filter tests ``needs`` of this step or of another one.
+    /// The update stage for a write whose filter tests ``needs`` of this step or of another one.
     ///
-    /// It does not test again whether the server would alter the document, which costs as much as the update itself.
+    /// The stage does not test again whether the server would alter the document. That test costs as much as the update
+    /// itself.
     package var writeStage: BSONDocument { stage(if: plantedNeed ?? mayNeed) }
 
-    /// The update stage of a write whose filter tests ``needs`` of this step alone, so that nothing is tested again.
+    /// The update stage for a write whose filter tests ``needs`` of this step only, so that the stage tests nothing
+    /// again.
     package var soleStage: BSONDocument { stage(if: plantedNeed) }
 
     private func stage(if condition: Expression?) -> BSONDocument {
         let values = fields.map { name, value in
             let kept = Expression.field(FieldPath(trusted: [name]))
-            // Without `$cond`, an object would be set field by field, and in each element of an existing list.
+            // Without `$cond`, `$set` would set an object field by field, and would do so in each element of an
+            // existing list.
             let condition = condition ?? (value.isOperator ? nil : .constant(true))
             return (name, (condition.map { .choose(if: $0, then: value, else: kept) } ?? value).bson)
         }
         return ["$set": .object(BSONDocument(values))]
     }
 
-    /// The conditions under which a document is skipped, per reason.
+    /// The reasons to skip a document, each with the condition under which it applies.
     ///
-    /// For a field that is reached through objects alone, at most one of these and ``needs`` holds for a document. In
-    /// a list, each element may have its own reason, while others need the step.
+    /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
+    /// document. In a list, one element may have a reason to be skipped while another one needs the step.
     package var leftAlone: [(reason: Reason, when: Expression)] {
         otherReasons.first + [(.repeatedName, altered.asked { .all([mayNeed, $0]) })] + otherReasons.last
     }
@@ -132,10 +137,10 @@ package struct CompiledStep: Sendable {
         otherReasons.first.map(\.reason) + [.repeatedName] + otherReasons.last.map(\.reason)
     }
 
-    /// Returns the conditions under which a parent is not an object.
+    /// Returns the conditions under which the parent of a field is not an object, with the reasons to report.
     ///
-    /// A source below a value of another type is reported too, because it cannot be read. A source whose parent is
-    /// missing counts as missing.
+    /// A source below a parent of another type is reported, because it cannot be read. A source whose parent is missing
+    /// counts as missing.
     private static func unreachable(
         targets: [FieldPath], sources: [FieldPath], isConcerned: Expression
     ) -> [(reason: Reason, when: Expression)] {
@@ -146,14 +151,16 @@ package struct CompiledStep: Sendable {
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
-        // Several targets may be blocked in different ways: a parent of another type is reported first.
+        // If several targets have such parents, a parent of another type is reported rather than a missing one.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
                 + [isConcerned, .any(missing)])
         return [(.parentNotObject, isOther)] + (missing.isEmpty ? [] : [(.parentMissing, isMissing)])
     }
 
-    /// Returns whether a value in the place of a list or dictionary is neither, or a parent of it is not an object.
+    /// Returns the condition under which a list or dictionary cannot be read; empty if the path leads through none.
+    ///
+    /// It cannot be read if another value is in its place, or if one of its parents is not an object.
     private static func noContainer(_ containers: [FieldPath]) -> [(reason: Reason, when: Expression)] {
         let found = containers.indices.flatMap { index in
             let container = containers[index]
@@ -169,7 +176,7 @@ package struct CompiledStep: Sendable {
 }
 
 extension Expression {
-    /// Returns whether all operands hold; operands that are always true are left out.
+    /// Returns whether all operands hold, without those that are always true.
     fileprivate static func every(_ operands: [Expression]) -> Expression {
         let real = operands.filter { $0 != .constant(true) }
         return real.isEmpty ? .constant(true) : .all(real)
@@ -177,15 +184,16 @@ extension Expression {
 }
 
 extension FieldPath {
-    /// Whether every parent is an object.
+    /// Whether every parent of the field is an object.
     ///
-    /// It is evaluated from the root (or the element) down, so that a path never leads through an array.
+    /// The parents are tested from the document or the element inwards, so that a path never leads through an array.
     package var isReachable: Expression {
         let parents = local.parents
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
     }
 
-    /// Returns whether the outermost parent that is not an object is `such`; `nil` for a field without parents.
+    /// Returns whether the outermost parent that is not an object meets the condition `such`; `nil` for a field without
+    /// parents.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }
@@ -199,74 +207,81 @@ extension FieldPath {
 extension CompiledStep {
     /// The reason to skip a document that a step applies to.
     package enum Reason: String, Sendable, CaseIterable {
-        /// The value has no counterpart in the new type, or can be converted only with loss.
+        /// The value has no counterpart in the new type, or would lose something in the conversion.
         case notConvertible = "not convertible without loss"
-        /// The target holds another value already.
+        /// The target already holds another value than the step would write.
         case targetDiffers = "target holds another value"
-        /// The target holds another value, and the job says to keep it.
+        /// The target already holds another value, and the job file says to keep it.
         case targetKept = "target keeps its value"
-        /// Source and target are the same as far down as they can be compared exactly.
+        /// Source and target do not differ down to the depth at which they can be compared exactly, but they go deeper.
         case tooDeep = "nested too deeply to be compared exactly"
         /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
-        /// A part of the text to be combined is missing.
+        /// One of the fields whose texts are to be combined is missing.
         case partMissing = "a part is missing"
-        /// The text has more or fewer parts than there are fields, or the parts do not make the text again.
+        /// The text has more or fewer parts than there are fields, or joining the parts would not restore the text.
         case notSplittable = "does not split into the fields without loss"
-        /// There is not exactly one value to take out.
+        /// The list or object does not hold exactly one value that could be taken out.
         case notSingle = "does not hold exactly one value"
-        /// The map has no entry for the value.
+        /// The job file's map has no entry for the link's value.
         case notInMap = "value is not in the map"
-        /// A parent of the target, or of the source, is of another type than object.
+        /// A parent of the target or of the source is not an object.
         case parentNotObject = "parent is not an object"
-        /// A value in the place of a list or a dictionary is neither.
+        /// The value at a position where the path expects a list or a dictionary is neither.
         case notContainer = "neither a list nor a dictionary"
-        /// A field name occurs twice in the document, or in a parent of the target or the source; or an array that a
-        /// step looks into has other keys than 0, 1, 2 and so on.
+        /// A field name occurs twice, or the keys of an array are not 0, 1, 2 and so on.
         ///
-        /// Merging would lose one of the two fields, mongod 6.0 aborts when it computes the difference of such an
-        /// update, and which of the two an expression reads is undefined. The server renumbers the elements of an
+        /// A repeated name counts in the document itself and in the parents of the target and the source. An array
+        /// counts if a step looks into it. A write of such a document could change more than the step does. Merging
+        /// would lose one of the two fields, mongod 6.0 aborts when it computes the difference of such an update, and
+        /// it is undefined which of the two fields an expression reads. The server would renumber the elements of the
         /// array.
         case repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
-        /// A parent of the target is missing or null; the job never creates it.
+        /// A parent of the target is missing or null; a job never creates a parent.
         case parentMissing = "parent is missing"
-        /// The sync translator holds a lock on the document, which is not written in the meantime.
+        /// The sync translator holds a lock on the document, which must not be written until the lock is removed.
         case locked = "locked by the sync translator"
 
-        /// The linked document does not exist.
+        /// The document that the link leads to does not exist.
         case brokenLink = "the linked document is not there"
-        /// A document to be embedded has several parents. The text is the one of the client's own migration.
+        /// The linked document that is to be embedded has links from several documents.
+        ///
+        /// The text is the same as in the migration of the client SDK.
         case multipleBacklinks = "At least one object does have multiple backlinks."
-        /// The other collection holds another document under the `_id`.
+        /// The collection that takes the extracted object holds another document with the same `_id`.
         case otherDocument = "another document has that _id"
-        /// The value that is to become the `_id` is missing from the object, or no link can have it.
+        /// The object has no value for the `_id` of the new document, or a value that no link can have.
         case noID = "the object has no value that can be an _id"
-        /// The object has an `_id`, which the document made of it cannot keep in addition to its own.
+        /// The object already has an `_id`, which the document made from it would lose.
         case ownID = "the object has an _id of its own, which would be lost"
-        /// The object holds a timestamp that an insert into its collection would fill in.
+        /// The object holds an empty timestamp, which the server would fill in when it inserts the object as a
+        /// document.
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
-        /// The document made of the object would not sync in its collection, or would not be accepted there.
+        /// The document made from the object would not sync, or the collection's validator would refuse it.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
-        /// A link's value is neither an old value of the lookup nor a new one.
+        /// The link's value is neither an old value nor a new value of the lookup collection.
         case unknownKey = "the lookup does not know the value"
-        /// The lookup has several new values for a link's value.
+        /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
-        /// Whether the operator has to handle such a document: a missing parent has nothing to fill.
+        /// Whether the operator has to handle such a document.
+        ///
+        /// A missing parent has no field to fill, and a target that keeps its value is what the job file asks for.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }
 }
 
-/// Documents that the server would alter when it writes them back.
+/// The condition for documents that the server would alter when it writes them back.
 extension CompiledStep {
-    /// Returns whether a name occurs twice, or an array has other keys than 0, 1, 2, in what the steps write or read.
+    /// Returns the condition under which the server would alter more of a document than the steps change.
     ///
-    /// A repeated name counts in the document itself, in an object that one of the steps merges into, and anywhere in
-    /// a value that one of them looks into. Merging an object keeps one field of each name, which makes the object
-    /// smaller if a name occurs twice. Reading inside an object is enough for mongod 6.0 to write both fields with the
-    /// value of the first, and for every server to renumber an array.
-    /// - Parameter seesKeys: Whether the server can hash an object by its bytes, from 5.0 on: an object with an array
-    ///   that would be renumbered has another hash once it is merged. Earlier servers do not show it.
+    /// This happens if a name occurs twice, or if the keys of an array are not 0, 1, 2 and so on, in a value that the
+    /// steps write or read. A repeated name counts in the document itself, in an object that a step merges into, and
+    /// anywhere in a value that a step looks into. Merging an object keeps one field of each name, so it makes an
+    /// object with a repeated name smaller. It is enough to read inside an object: then mongod 6.0 writes both fields
+    /// with the value of the first, and every server renumbers an array.
+    /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
+    ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package static func altered(by steps: [Step], seeingKeys seesKeys: Bool) -> AlteredDocument {
         let isAltered = seesKeys ? Expression.changesByMerging : Expression.shrinks
         let merged = holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.givenBack) }) {
@@ -278,7 +293,7 @@ extension CompiledStep {
             ])
         }
         let root = Expression.variable("ROOT")
-        // An array that no step reads, and whose place no step writes, stays as it is.
+        // An array stays as it is if no step reads it and no step writes to its position.
         let paths = steps.flatMap { step in
             let overwritten = step.kind.tellsWhatWas && !step.kind.changesInPlace ? step.kind.removed : step.targets
             let elements = step.targets.filter(\.leadsIntoElements)
@@ -292,9 +307,9 @@ extension CompiledStep {
         return AlteredDocument(.any([.shrinks(root)] + ofKeys + merged + seenInto), hashesFirst: hashesFirst)
     }
 
-    /// Returns whether a condition holds for the value at one of the paths.
+    /// Returns one condition for each group of paths: whether `condition` holds for the value at one of these paths.
     ///
-    /// Paths in one container are tested together.
+    /// The paths into the same list or dictionary form a group.
     private static func holds(in paths: [FieldPath], _ condition: (Expression) -> Expression) -> [Expression] {
         var groups: [(containers: [FieldPath], paths: [FieldPath])] = []
         for path in paths {
@@ -320,9 +335,9 @@ extension CompiledStep {
 }
 
 extension [CompiledStep] {
-    /// Whether a document needs one of the steps.
+    /// Whether a document needs at least one of the steps.
     ///
-    /// A test of the document as a whole is made once for all steps.
+    /// The test whether the server would alter the document is made once for all steps.
     package var need: Expression {
         .any(
             alike.map { altered, steps in
@@ -330,9 +345,9 @@ extension [CompiledStep] {
             })
     }
 
-    /// Whether a document may need one of the steps, and the server would alter it.
+    /// Whether a document seems to need at least one of the steps, and the server would alter it.
     ///
-    /// A document that needs no step at first is changed by none, so that no later step comes to need it either.
+    /// If a document needs no step at first, no step changes it, so a later step cannot come to need it either.
     package var alteredAlthoughNeeded: Expression {
         .any(
             alike.map { altered, steps in
@@ -340,7 +355,7 @@ extension [CompiledStep] {
             })
     }
 
-    /// The steps grouped by their test of the document as a whole; the steps of one job share one.
+    /// The steps grouped by their ``CompiledStep/altered`` condition, which is the same for all steps of a job.
     private var alike: [(altered: AlteredDocument, steps: [CompiledStep])] {
         reduce(into: []) { groups, step in
             if let index = groups.firstIndex(where: { $0.altered == step.altered }) {
@@ -353,20 +368,20 @@ extension [CompiledStep] {
 }
 
 extension Expression {
-    /// Whether merging an object makes it smaller, because a name occurs twice in it.
+    /// Whether merging an object makes it smaller, because a field name occurs twice in it.
     fileprivate static func shrinks(_ object: Expression) -> Expression {
         !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
     }
 
-    /// Whether merging an object changes its bytes: a name occurs twice, or an array has other keys than 0, 1, 2.
+    /// Whether merging an object changes its bytes: a field name occurs twice, or an array has other keys than 0, 1, 2.
     fileprivate static func changesByMerging(_ object: Expression) -> Expression {
         !(hash(of: object) == hash(of: merged(object)))
     }
 
-    /// Returns an object as the server writes it once it has read each field.
+    /// Returns an object as the server would write it after it has read each field.
     fileprivate static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
 
-    /// Whether an object inside an object or a list would be altered, down to a number of levels.
+    /// Whether a value contains an object that would be altered, down to a number of levels of objects and lists.
     fileprivate static func isAltered(
         _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
     ) -> Expression {

@@ -2,22 +2,23 @@ import BSON
 import Concurrency
 package import ServerSchema
 
-/// The conversion of one value that `convert` makes, on the server.
+/// The conversion of one value to another type, as a `convert` step makes it on the server.
 ///
-/// `$convert` alone is not trusted: the string "false" becomes true, `$toInt` cuts a fraction, `$toDecimal` rounds to
-/// 15 digits. A result is believed only if converting it back gives the same type and exactly the same value.
+/// `$convert` alone is not exact: it converts the string "false" to true, cuts fractions for an int, and keeps only 15
+/// digits of a double in a decimal. A result is accepted only if converting it back gives the same type and exactly the
+/// same value.
 package struct Conversion: Hashable, Sendable {
     /// The types that a value can be converted to.
     package static let targets: [SchemaType] = [.string, .int, .long, .double, .decimal, .bool, .date, .objectId]
 
-    /// The texts that mean a bool; no other text is converted to one.
+    /// The texts that are converted to a bool; no other text is.
     package static let boolTexts: KeyValuePairs<String, Bool> = [
         "true": true, "false": false, "1": true, "0": false,
     ]
 
-    /// The unit in which a number counts from 1970 if it represents a date.
+    /// The unit of a number that represents a date, counted from 1970.
     package enum Unit: String, Sendable, CaseIterable {
-        /// Seconds; the fraction of a double or decimal holds the milliseconds.
+        /// Seconds; in a double or decimal, the fraction holds the milliseconds.
         case seconds
         /// Milliseconds.
         case milliseconds
@@ -26,7 +27,7 @@ package struct Conversion: Hashable, Sendable {
     /// The type that values are converted to.
     package let target: SchemaType
     var unit = Unit.milliseconds
-    /// Whether a result is written even if it does not convert back to the same value.
+    /// Whether a result is written even if converting it back gives another value.
     var allowsLoss = false
 
     /// Creates a conversion to a type.
@@ -36,7 +37,7 @@ package struct Conversion: Hashable, Sendable {
         self.allowsLoss = allowsLoss
     }
 
-    /// The types that are converted at all; a value of any other type is reported and skipped.
+    /// The types that can be converted; a value of any other type is reported and skipped.
     var sources: [String] {
         switch target {
         case .string: ["int", "long", "double", "decimal", "bool", "date", "objectId"]
@@ -45,14 +46,14 @@ package struct Conversion: Hashable, Sendable {
         case .double: ["string", "int", "long", "decimal", "bool", "date"]
         case .decimal: ["string", "int", "long", "double", "bool", "date"]
         case .bool: ["string", "int", "long", "double", "decimal"]
-        // An ObjectId or a timestamp holds more than its time, so that the conversion loses the rest.
+        // An ObjectId or a timestamp holds more than its time, which would be lost.
         case .date: ["string", "int", "long", "double", "decimal"] + (allowsLoss ? ["objectId", "timestamp"] : [])
         case .objectId: ["string"]
         default: []
         }
     }
 
-    /// The ``sources`` whose values all have counterparts, each a different one, so that none has to be tried.
+    /// The ``sources`` of which every value converts without loss, so that the result need not be converted back.
     var always: [String] {
         switch target {
         case .string: ["int", "long", "bool", "objectId"]
@@ -62,9 +63,9 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
-    /// Returns whether `value`, which is not of the target's type, can be converted.
+    /// Returns whether `value`, which does not have the target's type, can be converted.
     ///
-    /// `result` is ``result(_:)`` of it.
+    /// `result` must be the result of ``result(_:)`` for the value.
     func converts(_ value: Expression, to result: Expression) -> Expression {
         always.isEmpty ? !result.isMissingOrNull : value.hasType(among: always) || !result.isMissingOrNull
     }
@@ -72,8 +73,9 @@ package struct Conversion: Hashable, Sendable {
     /// Whether `value` already has the target's type.
     func isDone(_ value: Expression) -> Expression { value.hasType(target.rawValue) }
 
-    /// Returns the value that the step writes: the converted one, or `null` if that is impossible, or lossy while loss
-    /// is not allowed.
+    /// Returns the value that the step writes; `null` if the value cannot be converted.
+    ///
+    /// A conversion with loss also gives `null`, unless loss is allowed.
     func result(_ value: Expression) -> Expression { allowsLoss ? attempted(value) : believed(value) }
 
     /// Returns the converted value, with or without loss; `null` if it cannot be converted.
@@ -84,7 +86,7 @@ package struct Conversion: Hashable, Sendable {
                 if: .variable("from").hasType(among: sources), then: converted(.variable("from")), else: .null))
     }
 
-    /// Returns the converted value; `null` if it cannot be converted or only with loss.
+    /// Returns the converted value; `null` if the value cannot be converted, or only with loss.
     func believed(_ value: Expression) -> Expression {
         let from = Expression.variable("from")
         let tried = Expression.choose(
@@ -112,7 +114,8 @@ package struct Conversion: Hashable, Sendable {
         switch target {
         case .bool: .choose(if: value.hasType("string"), then: listedBool(value), else: attempt(value, to: "bool"))
         case .date:
-            // The server converts long to date, but not int. With texts it raises errors that onError does not catch.
+            // The server converts a long to a date, but not an int. For some texts it raises errors that `onError` does
+            // not catch.
             .choose(
                 if: value.hasType("string"),
                 then: .choose(
@@ -153,14 +156,15 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
-    /// Returns whether converting `to` back gives `from`.
+    /// Returns whether converting the result `to` back gives the original value `from`.
     private func returns(_ from: Expression, _ to: Expression) -> Expression {
         switch target {
         case .bool:
-            // A listed text means one value by definition; only numbers are converted back and compared.
+            // For a text, the list of texts defines the bool; only a number is converted back and compared.
             .any([from.hasType("string"), sameOnReturn(from, to)])
         case .string:
-            // The server converts every text to true. No bool is lost, because the texts of the two differ.
+            // The server converts every text to true, so a bool is not converted back. The texts `true` and `false`
+            // differ, so nothing is lost.
             .any([from.hasType("bool"), sameOnReturn(from, to)])
         case .date: .choose(if: from.hasType("string"), then: isAnISOForm(from, of: to), else: sameOnReturn(from, to))
         default: sameOnReturn(from, to)
@@ -194,22 +198,21 @@ package struct Conversion: Hashable, Sendable {
 }
 
 extension Expression {
-    /// The null value; in a conversion it means "not converted".
+    /// The value null, which means "not converted" in a conversion.
     static let null = Expression(["$literal": nil])
 }
 
-/// Texts that spell a number with zeros that it does not need.
+/// Texts of numbers with zeros that do not change the value.
 extension Conversion {
-    /// Whether the target drops zeros at the end of a fraction; a decimal keeps them.
+    /// Whether the target cannot hold the zeros at the end of a text's fraction; only a decimal can.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
-    /// Returns the text of the same number without the zeros at the end of its fraction.
+    /// Returns a text of the same number without the zeros at the end of its fraction.
     ///
-    /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because people do not mean a number
-    /// by `007`. Only texts of digits with one point, and perhaps a minus sign, are changed; all other texts and
-    /// values stay as they are.
+    /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because `007` is not meant as a
+    /// number. Only texts that consist of digits, one point and perhaps a minus sign are changed.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
-        // A regular expression may fail on a text that is no number or no UTF-8, or on megabytes of digits.
+        // A regular expression may fail on a text that is not a number or not UTF-8, or that has megabytes of digits.
         let isNumber = Expression.all([
             .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
             !attempt(value, to: "decimal").isMissingOrNull,
@@ -224,11 +227,12 @@ extension Conversion {
     }
 }
 
-/// Dates as texts and as numbers.
+/// Conversions of dates to and from texts and numbers.
 extension Conversion {
-    /// Returns whether a text names an instant in UTC in one of three forms: with milliseconds, with seconds, as a day.
+    /// Returns whether a text is the date in UTC in one of three formats: with milliseconds, with seconds, or only the
+    /// day.
     ///
-    /// Everything else that the server's lenient parser accepts is reported.
+    /// The server's parser also accepts other formats. A text in such a format is reported.
     func isAnISOForm(_ text: Expression, of date: Expression) -> Expression {
         let iso = Expression.variable("iso")
         func head(_ count: Int32) -> Expression { .call("$substrBytes", iso, .constant(0), .constant(.int(count))) }
@@ -247,10 +251,10 @@ extension Conversion {
             ]))
     }
 
-    /// Whether a text has the length and the punctuation of an ISO form.
+    /// Whether a text has the length and the punctuation of one of the ISO formats.
     ///
-    /// `onError` catches only failed conversions. A text that names an instant beyond all dates ("@" and 16 digits),
-    /// or a text of megabytes, would make the whole update fail.
+    /// `onError` catches only failed conversions. A text that means a time beyond all dates ("@" and 16 digits), or a
+    /// text of megabytes, would make the whole update fail.
     func hasISOPunctuation(_ text: Expression) -> Expression {
         let length = Expression(["$strLenBytes": text.bson])
         func has(_ mark: BSONValue, at index: Int32) -> Expression {
@@ -267,8 +271,9 @@ extension Conversion {
         ])
     }
 
-    /// Returns the date in ISO form with milliseconds; `null` outside of the years 0 to 9999, where the server's own
-    /// conversion fails with an error that `onError` does not catch.
+    /// Returns the date as a text in ISO format with milliseconds; `null` outside of the years 0 to 9999.
+    ///
+    /// Outside of these years, the server's own conversion fails with an error that `onError` does not catch.
     func isoText(_ date: Expression) -> Expression {
         .choose(
             if: .call("$gte", date, .constant(.date(milliseconds: -62_167_219_200_000)))
@@ -276,7 +281,7 @@ extension Conversion {
             then: attempt(date, to: "string"), else: .null)
     }
 
-    /// Whether a text names an instant in one of the forms of ISO 8601, with any offset from UTC.
+    /// Whether a text is a date or a time in a format of ISO 8601, with any offset from UTC.
     func looksLikeADate(_ text: Expression) -> Expression {
         let time = "[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
         return Expression([
@@ -286,10 +291,11 @@ extension Conversion {
         ])
     }
 
-    /// Returns the date that is so many seconds after 1970; `null` if there is none.
+    /// Returns the date that is `value` seconds after 1970; `null` if no date can represent it.
     func date(ofSeconds value: Expression) -> Expression {
         let product = Expression.call("$multiply", value, .constant(.long(1_000)))
-        // Server 4.4 fails to multiply a double beyond the range of long; such a double is no date either.
+        // Server 4.4 fails when it multiplies a double beyond the range of `long`. No date can represent such a double
+        // anyway.
         let rounded = Expression.choose(
             if: .call("$lt", Expression(["$abs": [value.bson]]), .constant(.double(9.3e15))),
             then: Expression(["$round": [product.bson]]), else: .null)
@@ -297,7 +303,7 @@ extension Conversion {
         return attempt(attempt(whole, to: "long"), to: "date")
     }
 
-    /// Returns the seconds of a date since 1970 in another type; `null` if the type cannot hold them.
+    /// Returns the number of seconds from 1970 to a date, in the given type; `null` if the server cannot convert it.
     func seconds(of date: Expression, as type: Expression) -> Expression {
         let milliseconds = attempt(date, to: "long")
         let exact = Expression.call("$divide", attempt(date, to: "decimal"), .constant(.long(1_000)))
@@ -307,9 +313,11 @@ extension Conversion {
     }
 }
 
-/// The digits of a double, which the server itself cuts to 6 in a text and to 15 in a decimal.
+/// Conversions of doubles; the server's own would keep only 6 digits in a text and 15 digits in a decimal.
 extension Conversion {
-    /// Returns the double in another type; if whole, by way of `long`, so that 9007199254740992 keeps its digits.
+    /// Returns the double in another type, so that a whole number such as 9007199254740992 keeps all its digits.
+    ///
+    /// A whole number is converted to `long` first, because the server's conversion from a double drops digits.
     func exact(double value: Expression, as type: String) -> Expression {
         let long = Expression.variable("long")
         return .let(
@@ -319,9 +327,9 @@ extension Conversion {
                 else: attempt(value, to: type)))
     }
 
-    /// Returns the double as a text that reads back as the same double, if up to 15 digits are enough for that.
+    /// Returns the double as a text that reads back as the same double, if 15 digits are enough for that.
     ///
-    /// The server converts 52.370216 to the text `52.3702`, and to the decimal `52.3702160000000`.
+    /// The server alone would convert 52.370216 to the text `52.3702`, and to the decimal `52.3702160000000`.
     func text(ofDouble value: Expression) -> Expression {
         let short = Expression.variable("short")
         let long = Expression.variable("digits")
@@ -347,12 +355,12 @@ extension Conversion {
     }
 }
 
-/// The types that a `convert` step converts between.
+/// The types between which a `convert` step converts.
 extension Conversion {
-    /// Returns whether a step converts to the type at all.
+    /// Returns whether a `convert` step can convert to the type.
     package static func reaches(_ type: SchemaType) -> Bool { type == .uuid || targets.contains(type) }
 
-    /// Returns whether a step converts values of one type to another, even if only some of them.
+    /// Returns whether a `convert` step can convert at least some values of one type to the other.
     package static func leads(from: SchemaType, to: SchemaType) -> Bool {
         switch (from, to) {
         case (.uuid, .string), (.string, .uuid), (.binData, .uuid): true

@@ -1,20 +1,20 @@
 import BSON
 import ServerSchema
 
-/// The reason why a conversion skips a value.
+/// The kind of loss for which a conversion skips a value.
 package enum ConversionLoss: String, Sendable, CaseIterable {
-    /// The new type has a value near it, but not the same one.
+    /// The new type has a close value, but not exactly the same one.
     case rounded
     /// The value is a number beyond the range of the new type.
     case outOfRange = "out of range"
-    /// No value of the new type corresponds to it.
+    /// The new type has no value that corresponds to it.
     case unparsable
 }
 
 extension ConvertStep {
-    /// The conditions for documents with a skipped value, one for each kind of loss.
+    /// The conditions under which a document has a value that is skipped, one for each kind of loss.
     ///
-    /// At most one holds for a value; the elements of a list may each have their own.
+    /// For each value at most one condition holds. In a list, elements may be skipped for different kinds of loss.
     package var losses: [(kind: ConversionLoss, when: Expression)] {
         let value = Expression.field(field)
         let isDue = Expression.all([
@@ -32,15 +32,15 @@ extension ConvertStep {
 }
 
 extension Conversion {
-    /// The same conversion, with any loss allowed.
+    /// This conversion, but with any loss allowed.
     fileprivate var loose: Conversion { Conversion(target: target, unit: unit, allowsLoss: true) }
 
-    /// Whether the value is or spells a number, and the target is numeric.
+    /// Whether the target is numeric, and the value is a number or the text of one.
     fileprivate func isNumber(_ value: Expression) -> Expression {
         target.isNumeric ? !number(value).isMissingOrNull : .constant(false)
     }
 
-    /// Whether the value is a number outside of the target's range.
+    /// Whether the value is a number, or the text of one, outside of the target's range.
     fileprivate func isOutOfRange(_ value: Expression) -> Expression {
         if target == .date {
             return value.hasType("int", "long", "double", "decimal") && loose.attempted(value).isMissingOrNull
@@ -57,7 +57,7 @@ extension Conversion {
             ]))
     }
 
-    /// Returns the number that a value is or spells; null if it is none.
+    /// Returns a value's number as a decimal, if it is a number or the text of one; otherwise `null`.
     private func number(_ value: Expression) -> Expression {
         .choose(
             if: value.hasType("int", "long", "double", "decimal", "string"),

@@ -4,32 +4,33 @@ package import ServerSchema
 
 /// Decides from the schema alone whether a step could make a document unsyncable.
 ///
-/// The proof covers every document that syncs. A document that already fails does not count, and each step can be
-/// proven by itself because the step before it leaves the document syncing. `false` means "not proven": then the
+/// The proof covers every document that syncs. A document that already fails does not count. Each step can be proven by
+/// itself, because the step before it leaves the document syncing. The result `false` means "not proven", and then the
 /// documents themselves are checked.
 package enum Harmlessness {
-    /// Whether the step is proven to leave every syncing document of a collection syncing.
-    /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on
-    ///   more than the collection's own schema, so a step that writes one is never proven harmless.
+    /// Whether it is proven that every document of a collection that syncs still syncs after the step.
+    /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on more
+    ///   than the collection's own schema, so a step that writes one is never proven to be safe.
     package static func holds(
         _ step: Step, under collection: CollectionSchema, of app: ServerSchema,
         assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // In MongoDB's own dialect any keyword might apply to the field, so nothing is proven there.
+        // In MongoDB's own dialect, any keyword might apply to the field, so nothing can be proven there.
         collection.dialect == .appServices
             && !step.kind.touched.contains { collection.holdsKey(at: $0, in: app) }
             && holds(step, under: collection.root, assuming: assumptions)
     }
 
-    /// Whether the step is proven to leave every document syncing under a schema, partition keys and links aside.
+    /// Whether it is proven that every document that syncs still syncs after the step, apart from partition keys and
+    /// links.
     package static func holds(
         _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // Nothing is proven for elements of lists and dictionaries.
+        // For elements of lists and dictionaries, nothing can be proven.
         guard step.kind.touched.allSatisfy({ !$0.leadsIntoElements && schema.leadsThroughObjects(to: $0) }) else {
             return false
         }
-        // Sync ignores a field that the schema does not declare if the parent allows additional fields.
+        // If the parent allows additional fields, sync ignores a field that the schema does not declare.
         let declared = step.kind.touched.filter { schema.property(at: $0) != nil }
         guard step.kind.touched.allSatisfy({ declared.contains($0) || schema.takesFurtherFields(below: $0) }) else {
             return false
@@ -41,7 +42,7 @@ package enum Harmlessness {
 }
 
 extension CollectionSchema {
-    /// Whether a partition key or a link is at a path, above it, or below it.
+    /// Whether a partition key or a link is at the path, above it, or below it.
     fileprivate func holdsKey(at path: FieldPath, in app: ServerSchema) -> Bool {
         if case .partition(let key) = app.sync?.mode, path.components.first == key.field { return true }
         return hasLink(around: path.components)
@@ -49,9 +50,9 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether every parent that the schema declares is an object and nothing else.
+    /// Whether every parent of the path that the schema declares can only be an object, and is not a geo point.
     ///
-    /// The fields of a `mixed` parent are not checked as the schema states them, and those of a geo point are checked
+    /// The schema does not govern the fields inside a `mixed` parent, and the fields of a geo point are checked
     /// together.
     func leadsThroughObjects(to path: FieldPath) -> Bool {
         var node = self
@@ -63,12 +64,12 @@ extension SchemaNode {
         return !node.isGeoPoint
     }
 
-    /// Whether an undeclared field at the path is not checked.
+    /// Whether the schema accepts every value in an undeclared field at the path.
     fileprivate func takesFurtherFields(below path: FieldPath) -> Bool {
         var node = self
         var isRoot = true
         for name in path.components.dropLast() {
-            // Nothing below an undeclared field is checked, but every value of a dictionary is.
+            // Below an undeclared field, nothing is checked. In a dictionary, every value is checked.
             guard let child = node.property(name) else { break }
             node = child
             isRoot = false
@@ -82,7 +83,7 @@ extension SchemaNode {
         return parent.requires(name)
     }
 
-    /// Whether the schema of one field accepts a document that holds only this value in the field.
+    /// Whether a field's schema accepts the value, if nothing else in the document is checked.
     func fits(_ value: BSONValue, at path: FieldPath, assuming assumptions: CheckOptions) -> Bool {
         guard let node = property(at: path), let name = path.components.last else { return false }
         var parent = SchemaNode(location: location)
@@ -102,7 +103,7 @@ extension SchemaNode {
         return (try? schema.check(document.view) != .certain) ?? false
     }
 
-    /// Whether both schemas demand the same of a value.
+    /// Whether both schemas have the same rules for a value.
     func demandsTheSame(as other: SchemaNode) -> Bool {
         guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
             hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,

@@ -3,7 +3,7 @@ import LocatedYAML
 import ServerSchema
 import Yams
 
-/// Old and new targets of links.
+/// The map of a `remap-link` step, from old to new values of links.
 struct LinkMap: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         let from: BSONValue
@@ -12,10 +12,12 @@ struct LinkMap: Hashable, Sendable {
 
     let entries: [Entry]
 
-    /// The most entries, which are limited because each is compared with each link that might be one of them.
+    /// The largest number of entries.
+    ///
+    /// The update compares each link with each entry that might match it.
     static let maximum = 1_000
 
-    /// Reads a mapping of old to new, or a list of `{from: …, to: …}`.
+    /// Reads a mapping from old to new values, or a list of `{from: …, to: …}`.
     init(_ node: YAMLNode) throws(JobError) {
         var entries: [Entry] = []
         var seen: Set<IDKey> = []
@@ -48,15 +50,15 @@ struct LinkMap: Hashable, Sendable {
         self.entries = entries
     }
 
-    /// Whether no two entries have the same target.
+    /// Whether no two entries have the same new value.
     var isOneToOne: Bool { Set(entries.map { IDKey($0.to) }).count == entries.count }
 
-    /// Whether the target of one entry is the old value of another.
+    /// Whether the new value of one entry is the old value of another.
     var isChained: Bool { !Set(entries.map { IDKey($0.from) }).isDisjoint(with: entries.map { IDKey($0.to) }) }
 
-    /// Returns the entry for a link; `null` if there is none.
+    /// Returns the entry whose old value is the given link's value; `null` if there is none.
     ///
-    /// Numbers are compared by their value, as they are in links.
+    /// Numbers are compared by value, without regard to their type, as in links.
     func entry(for link: Expression) -> Expression {
         let found = Expression([
             "$filter": [
@@ -72,7 +74,7 @@ struct LinkMap: Hashable, Sendable {
                 in: .choose(if: .variable("entry").isMissing, then: .null, else: .variable("entry"))), else: .null)
     }
 
-    /// Returns whether a link has one of the new targets already.
+    /// Returns whether the link already has one of the new values.
     func hasTarget(_ link: Expression) -> Expression {
         .all([
             .call("$in", link, .constant(.array(of: entries.map(\.to)))),
@@ -87,7 +89,7 @@ struct LinkMap: Hashable, Sendable {
         ])
     }
 
-    /// Returns whether two links point to one document: `$eq` holds, and texts have the same bytes.
+    /// Returns whether two link values lead to the same document: `$eq` holds, and two texts have the same bytes.
     private func isSame(_ entry: Expression, _ link: Expression) -> Expression {
         .all([
             entry == link,

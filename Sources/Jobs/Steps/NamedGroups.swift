@@ -1,8 +1,8 @@
-/// The named groups of a regular expression.
+/// The named groups of a regular expression, with their numbers.
 ///
-/// The server returns groups only by number.
+/// They are needed because the server returns the captures of groups only by number.
 struct NamedGroups: Hashable, Sendable {
-    /// The name of each named group and its position among all groups, from 0, in the order of the text.
+    /// The name of each named group and its index among all groups, from 0, in the order of the pattern.
     let groups: [(name: String, index: Int)]
 
     init(in pattern: String) {
@@ -13,7 +13,7 @@ struct NamedGroups: Hashable, Sendable {
         while let character = rest.popFirst() {
             switch character {
             case "\\": rest = rest.dropFirst()
-            // A "]" right after "[" or "[^" is a member of the class.
+            // A "]" right after "[" or "[^" is a member of the character class and does not end it.
             case "[" where !isInClass:
                 isInClass = true
                 if rest.first == "^" { rest = rest.dropFirst() }
@@ -30,7 +30,9 @@ struct NamedGroups: Hashable, Sendable {
         self.groups = groups
     }
 
-    /// Returns the name of a group from the text after its parenthesis: `?<name>`, `?P<name>` or `?'name'`.
+    /// Returns the name of a group from the text after its parenthesis; `nil` if the group has no name.
+    ///
+    /// The text begins with `?<name>`, `?P<name>` or `?'name'`.
     private static func name(_ text: Substring) -> String? {
         for (start, end) in [("?<", ">"), ("?P<", ">"), ("?'", "'")] as [(String, Character)]
         where text.hasPrefix(start) {

@@ -1,19 +1,21 @@
 package import BSON
 import ServerSchema
 
-/// Conditions in the match language, which cost the server a fraction of an expression.
+/// Query conditions that select documents for a step, at a fraction of the cost of an expression.
 ///
-/// Each holds for every document that it is to find, and for some others.
+/// Each condition holds for every document that it has to find, and may hold for others.
 package struct QuickCondition: Sendable {
-    /// A condition that every document needing the step meets; `nil` if there is no such simple one.
+    /// A condition that every document meets that needs the step; `nil` if there is no such simple condition.
     package var need: BSONDocument?
-    /// A condition that every document meets that the step changes or skips; `nil` if there is no such simple one.
+    /// A condition that every document meets that the step changes or skips; `nil` if there is no such simple
+    /// condition.
     package var concern: BSONDocument?
 
-    /// Returns the conditions of a step that applies to documents in which a field is present.
+    /// Returns the conditions for a step that applies to documents in which a field is present.
     ///
-    /// If a field has parents, ``concern`` is `nil`, because parents that are missing or of another type matter too.
-    /// - Parameter others: Further fields that the step reads.
+    /// If a field has parents, ``concern`` is `nil`, because a document with a missing parent or a parent of another
+    /// type may be skipped.
+    /// - Parameter others: Further fields that the step reads or writes.
     static func present(_ path: FieldPath, besides others: [FieldPath] = []) -> QuickCondition {
         let exists = BSONValue.object(["$exists": true])
         return QuickCondition(
@@ -21,10 +23,10 @@ package struct QuickCondition: Sendable {
             concern: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
-    /// Returns the conditions of a step that changes a field's values in place, except nulls and those of one type.
+    /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
     ///
-    /// The condition names all other types, which takes the server less than half as long as excluding these two. In a
-    /// list, it tests the elements too.
+    /// The condition lists all other types, because the server needs less than half as long for that as for excluding
+    /// the two. In a list, a query also tests the elements.
     static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }
@@ -34,9 +36,9 @@ package struct QuickCondition: Sendable {
         return QuickCondition(need: isOther, concern: path.parents.isEmpty ? isOther : nil)
     }
 
-    /// Returns the conditions of a step that fills a field.
+    /// Returns the conditions for a step that fills a missing field.
     ///
-    /// If the field has parents, ``concern`` is `nil`, because a document may be skipped for its parents.
+    /// If the field has parents, ``concern`` is `nil`, because a document may be skipped because of its parents.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description
@@ -47,10 +49,11 @@ package struct QuickCondition: Sendable {
 }
 
 extension [CompiledStep] {
-    /// A condition that every document needing one of the steps meets; `nil` if there is no such simple one.
+    /// A condition that every document meets that needs at least one of the steps; `nil` if no simple one is known.
     package var quickNeed: BSONDocument? { Self.any(map { $0.step.kind.quick.need }) }
 
-    /// A condition that every document meets that one of the steps changes or skips; `nil` if none is so simple.
+    /// A condition that every document meets that at least one of the steps changes or skips; `nil` if no simple one is
+    /// known.
     package var quickConcern: BSONDocument? { Self.any(map { $0.step.kind.quick.concern }) }
 
     private static func any(_ conditions: [BSONDocument?]) -> BSONDocument? {

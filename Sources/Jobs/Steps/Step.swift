@@ -1,11 +1,11 @@
 package import BSON
 package import ServerSchema
 
-/// One thing that a job does to each document that needs it.
+/// One change that a job makes to each document that needs it.
 package struct Step: Sendable {
-    /// The kind of the step with its settings.
+    /// The kind of the step, with the settings from the job file.
     package let kind: any StepKind
-    /// The condition that a document must meet when the step comes to it; `nil` for all documents.
+    /// The condition that a document must meet for the step to apply; `nil` if it applies to all documents.
     package let condition: Expression?
 
     /// Creates a step of a kind.
@@ -13,39 +13,39 @@ package struct Step: Sendable {
         (self.kind, self.condition) = (kind, condition)
     }
 
-    /// Every kind that a job file may name.
+    /// Every kind of step that a job file may name.
     package static let kinds: [any StepKind.Type] = [
         DefaultStep.self, CopyStep.self, RenameStep.self, ConvertStep.self, CombineStep.self, SplitStep.self,
         WrapStep.self, UnwrapStep.self, DedupeStep.self, DropNullsStep.self, UnsetStep.self,
         RemapLinkStep.self, ExpressionStep.self, EmbedStep.self, ExtractStep.self,
     ]
 
-    /// The field that the step writes.
+    /// The field that the step writes; the first one, if it writes several.
     package var target: FieldPath { kind.target }
-    /// The field that the step reads besides its target.
+    /// The field that the step reads in addition to its target; `nil` if it reads none.
     package var source: FieldPath? { kind.source }
-    /// The fields that the step writes.
+    /// All fields that the step writes.
     package var targets: [FieldPath] { kind.targets }
-    /// The fields that the step reads besides its targets.
+    /// All fields that the step reads in addition to its targets.
     package var sources: [FieldPath] { kind.sources }
-    /// The top-level fields of the document that the condition names.
+    /// The top-level fields of the document that the condition reads.
     package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
-    /// The fields whose values decide what the step does, besides its targets.
+    /// The fields whose values decide what the step does, apart from its targets.
     package var reads: [FieldPath] { sources + conditionFields }
-    /// The fields whose inner values the step reads, where they are objects or lists.
+    /// The fields that the step reads inside, if they hold objects or lists.
     package var looksInto: [FieldPath] { kind.looksInto + conditionFields }
-    /// The aggregation operators that the job's own expressions use.
+    /// The aggregation operators that the expressions in the job file use.
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
 
     /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
     package func settled(at now: Int64) -> Step { Step(kind.settled(at: now), where: condition?.settled(at: now)) }
 
-    /// Returns a step of another kind for the same documents, such as a part of this step or its refresh.
+    /// Returns a step of another kind with the same condition, such as a part of this step or its refresh.
     package func with(_ kind: any StepKind) -> Step { Step(kind, where: condition) }
 }
 
 extension Step: Hashable {
-    /// Whether both steps do the same.
+    /// Whether both steps do the same to every document.
     package static func == (left: Step, right: Step) -> Bool {
         AnyHashable(left.kind) == AnyHashable(right.kind) && left.condition == right.condition
     }
@@ -79,23 +79,23 @@ extension Step {
 
 /// The conditions and values of a step, as expressions.
 ///
-/// ``CompiledStep`` handles the parents of target and source.
+/// The parents of the target and the source are not tested here, because ``CompiledStep`` adds these tests.
 package struct StepBody {
-    /// Whether the document still lacks the step and the step can be done.
+    /// Whether the document still needs the step, and the step can be done.
     var wanted: Expression
-    /// The new value of the target where the step is wanted.
+    /// The new value of the target in a document in which the step is wanted.
     package var value: Expression
-    /// The new values of further targets.
+    /// The fields that the step writes in addition to the target, with their new values.
     ///
-    /// For a target that stays as it is, the expression gives the value that it holds.
+    /// For a field that stays as it is, the expression gives its present value.
     var also: [(path: FieldPath, value: Expression)] = []
-    /// Whether the step applies to the document at all.
+    /// Whether the step applies to the document at all, so that a missing parent is worth a report.
     var isConcerned = Expression.constant(true)
-    /// The reasons to skip a document that the step applies to.
+    /// The reasons to skip a document that the step applies to, each with its condition.
     ///
-    /// Of these and ``wanted``, at most one holds for a document.
+    /// At most one of these conditions and ``wanted`` holds for a document.
     var conflicts: [(reason: CompiledStep.Reason, when: Expression)] = []
 
-    /// Returns all writes to a document that needs the step.
+    /// Returns the fields that the step writes to a document that needs it, with their new values.
     func writes(to target: FieldPath) -> [(path: FieldPath, value: Expression)] { [(target, value)] + also }
 }

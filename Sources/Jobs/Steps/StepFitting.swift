@@ -2,10 +2,10 @@ package import BSON
 import LocatedYAML
 package import ServerSchema
 
-/// Fits a step to the schemas: a target has to be declared, and a constant has to have the declared type.
+/// Fits a step to the schemas: the target must be declared, and constants must have the declared type.
 package enum StepFitting {
     /// Returns the step with its constants in the types that the next schema declares.
-    /// - Throws: ``JobError`` at the step if a schema does not go with its targets or its marker.
+    /// - Throws: ``JobError`` at the step if the schemas do not allow its targets or its marker.
     package static func fit(
         _ located: Job.LocatedStep, active: SchemaNode?, next: SchemaNode?
     ) throws(JobError) -> Step {
@@ -18,13 +18,13 @@ package enum StepFitting {
         var step = located.step
         for target in step.targets {
             guard let node = schema.property(at: target) ?? active?.property(at: target) else {
-                // A field to be removed may be missing from the schemas already.
+                // The schemas may already lack a field that the step removes.
                 if step.kind.removed.contains(target) { continue }
                 let names = schema.declaredPaths + (active?.declaredPaths ?? [])
                 let hint = Spelling.hint(for: target.description, among: names).map { " (\($0))" } ?? ""
                 throw JobError("no schema of the job declares the field \"\(target)\"\(hint)", at: located.location)
             }
-            // Only the next schema says what the job has to produce.
+            // Only the next schema decides which values the job has to produce.
             guard let next, next.property(at: target) != nil else { continue }
             if step.kind.removed.contains(target) {
                 guard !next.requires(target) else {
@@ -38,7 +38,7 @@ package enum StepFitting {
         return step
     }
 
-    /// Refuses a conversion to another type than the next schema declares; `mixed` stands for every type.
+    /// Throws if the next schema declares another type than the step converts to; `mixed` accepts every type.
     /// - Throws: ``JobError`` at `location`.
     package static func check(
         _ target: FieldPath, convertedTo type: SchemaType, _ declared: SchemaType, at location: SourceLocation
@@ -50,9 +50,9 @@ package enum StepFitting {
         }
     }
 
-    /// Returns the value as the declared type, or `nil` if that is not exact.
+    /// Returns the value in the declared type; `nil` if that type cannot represent it exactly.
     ///
-    /// The 0 of a job file fits every numeric type.
+    /// An integer in a job file, such as 0, fits every numeric type that can represent it.
     package static func fit(_ value: BSONValue, to type: SchemaType) -> BSONValue? {
         switch (type, value) {
         case (.long, .int(let number)): .long(Int64(number))
@@ -62,23 +62,23 @@ package enum StepFitting {
         case (.decimal, .long(let number)): .decimal(Decimal128(number))
         case (.mixed, _), (.number, .int), (.number, .long), (.number, .double), (.number, .decimal): value
         case (.uuid, .binary(subtype: 4, let bytes)) where bytes.count == 16: value
-        // A bare `nil` would be the null value.
+        // A bare `nil` would be the BSON value null.
         default: value.type.description == type.rawValue ? value : .none
         }
     }
 }
 
 extension BSONValue {
-    /// Returns the value as a declared type, or `nil` if that is not exact.
+    /// Returns the value in a declared type; `nil` if that type cannot represent it exactly.
     ///
-    /// A 0 fits every numeric type.
+    /// An integer such as 0 fits every numeric type that can represent it.
     package func fitted(to type: SchemaType) -> BSONValue? { StepFitting.fit(self, to: type) }
 }
 
 extension SchemaNode {
-    /// Returns the schema of a field, or `nil` if none is declared.
+    /// Returns the schema of the field at a path; `nil` if the schema does not declare it.
     ///
-    /// The path leads through embedded objects and, by `[]`, through lists and dictionaries.
+    /// The path leads through embedded objects and, by `[]`, through the elements of lists and dictionaries.
     func property(at path: FieldPath) -> SchemaNode? {
         var node = self
         for name in path.components {
@@ -89,7 +89,7 @@ extension SchemaNode {
         return node
     }
 
-    /// The paths of the schema's fields, of its embedded objects, and of the elements of its lists and dictionaries.
+    /// The paths of all declared fields, including those in embedded objects and in elements of lists and dictionaries.
     var declaredPaths: [String] {
         properties.flatMap { property in
             [property.name] + property.node.innerPaths.map { "\(property.name).\($0)" }
@@ -101,8 +101,9 @@ extension SchemaNode {
         return element.map { [FieldPath.each] + $0.innerPaths.map { "\(FieldPath.each).\($0)" } } ?? []
     }
 
-    /// The schema of a list's elements or of a dictionary's values: an empty one if none is stated, `nil` for other
-    /// types.
+    /// The schema of a list's elements or of a dictionary's values; `nil` for other types.
+    ///
+    /// It is an empty schema if the list or dictionary states none.
     private var element: SchemaNode? {
         if types.contains(.array) {
             return if case .each(let node) = items { node } else { SchemaNode(location: location) }

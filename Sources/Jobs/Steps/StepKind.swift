@@ -3,51 +3,56 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// One kind of step: what a job file says under its key, and what that means for a document.
+/// A kind of step: reads what a job file states under the kind's key, and says what that does to a document.
 ///
-/// A kind has a file of its own below `Kinds`; ``Step/kinds`` lists them all.
+/// Each kind has its own file below `Kinds`; ``Step/kinds`` lists them all.
 package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// The key that names the kind in a job file.
     static var key: String { get }
 
-    /// Reads what a job file says under the key.
+    /// Reads the settings that a job file states under the key.
     /// - Throws: ``JobError`` with line and column.
     init(_ node: YAMLNode) throws(JobError)
 
-    /// Reads what a job file says under the key, which may stand for one of several kinds.
+    /// Reads the settings that a job file states under the key; they decide which of several kinds with this key is
+    /// meant.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
 
-    /// The field that the step writes.
+    /// The field that the step writes; the first one, if it writes several.
     var target: FieldPath { get }
-    /// The field that the step reads besides its target.
+    /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     var source: FieldPath? { get }
-    /// The fields that the step writes, ``target`` first; if in elements of a list or dictionary, then in the same one.
+    /// The fields that the step writes, ``target`` first; if they are in elements, they are all in the same element.
     var targets: [FieldPath] { get }
-    /// The fields that the step reads besides its targets. They are in the same element as the targets.
+    /// The fields that the step reads in addition to its targets; they are in the same element as the targets.
     var sources: [FieldPath] { get }
-    /// The step that a refresh runs over targets that the job itself wrote and whose sources have changed since; `nil`
-    /// for a step whose targets stay as they are.
+    /// The step that a refresh runs; `nil` for a step whose targets stay as they are.
+    ///
+    /// A refresh applies to targets that still hold the job's own value, although their sources have changed since.
     var refresh: (any StepKind)? { get }
-    /// The fields whose inner values the step reads, where they are objects or lists.
+    /// The fields that the step reads inside, if they hold objects or lists.
     var looksInto: [FieldPath] { get }
-    /// Whether the step changes or replaces a value that its target already holds. A filled null does not count.
+    /// Whether the step changes or replaces a value that its target already holds; filling a null does not count.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
-    /// The field that marks a document as done, written in the same update and removed by `cleanup`; `nil` for a step
-    /// whose need ends by itself.
+    /// The field that marks a document as done; `nil` for a step whose own write ends the need for it.
+    ///
+    /// The step writes the marker in the same update, and `cleanup` removes it.
     var marker: FieldPath? { get }
-    /// Whether the job file states the change freely, so that a document might need the step again after the step's
-    /// own write.
+    /// Whether the job file states the change by an expression of its own.
+    ///
+    /// Then a document might need the step again after the step's own write.
     var isFreeForm: Bool { get }
-    /// The aggregation operators that the job's own expressions use.
+    /// The aggregation operators that the expressions in the job file use.
     var operators: Set<String> { get }
-    /// The collections that the step reads or writes besides the job's own.
+    /// The collections that the step reads or writes in addition to the job's own collection.
     var namespaces: [Namespace] { get }
-    /// Returns the step with each collection of database `own` replaced by the same collection of another database.
+    /// Returns the step with each collection of the database `own` replaced by the one with the same name in
+    /// `database`.
     func moved(from own: String, to database: String) -> Self
-    /// The skip reasons that the step does not tolerate: the job does not start if one of them applies to a document.
+    /// The reasons to skip a document that the step does not accept: if one of them applies, the job does not start.
     var refuses: Set<CompiledStep.Reason> { get }
     /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
     func settled(at now: Int64) -> Self
@@ -56,55 +61,58 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``JobError`` at `location` if the step does not fit that type.
     func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self
 
-    /// Returns the step's conditions and values as expressions.
+    /// Returns the conditions and values of the step, as expressions.
     func body() -> StepBody
 
     /// Whether the schema alone proves that every document that syncs still syncs after the step.
     ///
-    /// Called only for a target that the schema declares and whose parents are all objects.
+    /// It is called only for a target that the schema declares and whose parents are all objects.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
-    /// The fields that the step may write or remove. The journal keeps their top-level fields of each document.
+    /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
     var touched: [FieldPath] { get }
-    /// Whether the step may remove or move a top-level field of the document; then the journal keeps positions.
+    /// Whether the step may remove or move a top-level field; then the journal also keeps the order of the fields.
     var removesFields: Bool { get }
-    /// The information that the step loses, as shown before the start; `nil` if it loses none.
+    /// The information that the step loses, as shown to the operator before the start; `nil` if it loses none.
     var loss: String? { get }
 
-    /// The steps that carry out this one, in order.
+    /// The steps that carry out this step, in order; for most kinds, the step itself.
     var parts: [any StepKind] { get }
-    /// The computation that the client does for the server; `nil` for a step that the server runs itself.
+    /// The client's computation of the step's value; `nil` for a step that the server runs by itself.
     ///
-    /// ``body()`` then says which documents the client gets, and its value is ignored.
+    /// With a computation, ``body()`` only selects the documents that the client gets, and its value is ignored.
     var clientComputation: (any ClientComputation)? { get }
-    /// Whether the written value determines the value it replaced, so that undo can detect that the replaced value was
-    /// not the journaled one; otherwise a document is written only if it still is as journaled.
+    /// Whether the value that the step writes determines the value that it replaces.
+    ///
+    /// Then undo can detect that the replaced value was not the journaled one. Otherwise, the update writes a document
+    /// only if its fields are still exactly as in the journal.
     var tellsWhatWas: Bool { get }
-    /// The field that the step reads in all documents before the job's first write; `nil` if it reads none.
+    /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
     var looksAtBeforehand: FieldPath? { get }
-    /// Cheap conditions that the server can check before it evaluates whether a document needs the step.
+    /// Cheap query conditions that the server can test before it evaluates whether a document needs the step.
     var quick: QuickCondition { get }
 
-    /// The field whose value the step moves to its target; `nil` for a step that moves no field.
+    /// The field whose value the step moves to its target; `nil` for a step that moves no value.
     var movedFrom: FieldPath? { get }
-    /// The value that the step fills a missing target with; `nil` for a step that computes its value.
+    /// The value that the step writes to a missing target; `nil` for a step that computes its value.
     var filling: DefaultStep.Filling? { get }
-    /// The conversion that the step applies to its target in place, where values that it cannot convert stay; `nil` if
-    /// it applies none.
+    /// The conversion that the step applies to its target in place; `nil` if it applies none.
+    ///
+    /// It is also `nil` if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
-    /// The conditions for documents with a value that the step's conversion skips, one for each kind of loss.
+    /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }
-    /// The collection whose documents the step embeds; `nil` if it embeds none.
+    /// The collection whose documents the step embeds; `nil` if the step embeds none.
     var embeddedCollection: Namespace? { get }
-    /// The field that the step replaces by links to documents that it creates; `nil` if it creates none.
+    /// The field whose values the step replaces by links to documents that it creates; `nil` if it creates none.
     var linksToCreated: FieldPath? { get }
-    /// Whether the form of the step does not prove that a document no longer needs it after the step's own write.
+    /// Whether a document might still need the step after the step's own write, as far as the step's settings show.
     var mayBeNeededAgain: Bool { get }
-    /// Whether the step may write again over its own values, because it computes them from other fields.
+    /// Whether the step may write again over a value that it wrote itself, for example because its source has changed.
     var mayRewrite: Bool { get }
-    /// Returns the step with what it has to know of the steps after it.
+    /// Returns the step adapted to the later steps of the job.
     func followed(by later: [any StepKind]) -> any StepKind
-    /// Whether a refresh of the step takes into account that a later step converts its target in place.
+    /// Whether a refresh of this step takes the given step into account, which converts the target in place.
     func isRefreshed(beside conversion: any StepKind) -> Bool
 }
 

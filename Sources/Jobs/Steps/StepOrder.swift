@@ -2,7 +2,7 @@ import BSON
 import LocatedYAML
 import ServerSchema
 
-/// Refuses steps whose order keeps one of them from doing what it says.
+/// Refuses steps in an order in which one of them could not do what it says.
 package enum StepOrder {
     /// Checks the steps of a job against each other.
     /// - Throws: ``JobError`` at the step that conflicts with another one.
@@ -14,7 +14,7 @@ package enum StepOrder {
         }
     }
 
-    /// Returns the steps, where each copy knows the conversion that a later step applies to it in place.
+    /// Returns the steps, in which each copy knows the conversion that a later step applies to its target in place.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             let (step, later) = (steps[index].step, steps[(index + 1)...].map(\.step.kind))
@@ -22,8 +22,9 @@ package enum StepOrder {
         }
     }
 
-    /// Refuses a condition on a field that an earlier step writes, because it must apply to the document as it was
-    /// before the job.
+    /// Throws if a condition reads a field that an earlier step writes.
+    ///
+    /// Conditions must apply to the document as it was before the job.
     private static func checkConditions(_ steps: [Job.LocatedStep]) throws(JobError) {
         var written: [(field: String, line: Int)] = []
         for located in steps {
@@ -40,13 +41,13 @@ package enum StepOrder {
         }
     }
 
-    /// Refuses a refresh if another step changes what it compares, because the two would undo each other in every run.
+    /// Throws if another step writes the target of a refresh, because the two would undo each other in every run.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {
         let targets = located.step.targets
         for (other, step) in steps.enumerated() where other != index {
-            // The refresh treats the value of a default that fills the whole field as written by the job.
+            // A default may fill the whole field, because the refresh treats its value as written by the job.
             let fills = step.step.kind.filling != nil && targets.contains(step.step.target)
             guard !fills, !located.step.kind.isRefreshed(beside: step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
@@ -84,7 +85,7 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // The result of the earlier step would differ from its source for good, and every later run would report it.
+        // Otherwise the earlier step's result would always differ from its source, and every later run would report it.
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {
@@ -102,12 +103,12 @@ package enum StepOrder {
 }
 
 extension Step {
-    /// The fields whose values decide what the step writes.
+    /// The fields whose present values decide what the step writes.
     fileprivate var readsForValue: [FieldPath] { sources + kind.removed + (kind.changesInPlace ? targets : []) }
 }
 
 extension FieldPath {
-    /// Whether the path equals the other path or lies inside it.
+    /// Whether this path equals the other path or lies inside it.
     fileprivate func isOrStandsIn(_ other: FieldPath) -> Bool {
         components.count >= other.components.count && overlaps(other)
     }

@@ -1,20 +1,20 @@
 import BSON
 import LocatedYAML
 
-/// A text with holes: `{firstName} {lastName}`.
+/// A text with field names in braces, which are replaced by values: `{firstName} {lastName}`.
 ///
-/// `{{` and `}}` stand for the braces themselves.
+/// `{{` and `}}` mean the braces themselves.
 package struct TextTemplate: Hashable, Sendable {
-    /// A piece of the text.
+    /// A part of the template: a text or a field name.
     enum Part: Hashable, Sendable {
         case text(String)
-        /// The name between two braces.
+        /// A field name between two braces.
         case hole(String)
     }
 
     let parts: [Part]
 
-    /// The names in the holes, in the order of the text.
+    /// The field names in the template, in the order of the text.
     var holes: [String] {
         parts.compactMap { if case .hole(let name) = $0 { name } else { nil } }
     }
@@ -47,8 +47,8 @@ package struct TextTemplate: Hashable, Sendable {
         guard !holes.isEmpty else { throw node.error("\"\(key)\" names no field in braces, like \"{firstName}\"") }
     }
 
-    /// Returns the text as an expression, with the holes filled.
-    /// - Parameter value: Returns the text for a hole, by the hole's name.
+    /// Returns an expression for the text with a value in place of each field name.
+    /// - Parameter value: Returns the text that replaces a field name.
     func filled(with value: (String) -> Expression) -> Expression {
         Expression([
             "$concat": .array(

@@ -1,6 +1,7 @@
-/// The text of a UUID, and the byte orders that drivers once stored UUIDs in.
+/// Conversions of UUIDs to and from text.
 package enum UUIDText {
-    /// Returns 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, in lower case (RFC 9562, 4).
+    /// Returns the canonical text of 16 bytes: groups of 8, 4, 4, 4 and 12 hexadecimal digits in lower case (RFC 9562,
+    /// 4).
     package static func canonical(_ bytes: [UInt8]) -> String {
         var text = ""
         for (index, byte) in bytes.enumerated() {
@@ -10,8 +11,9 @@ package enum UUIDText {
         return text
     }
 
-    /// Returns the 16 bytes of a UUID's text in any of its common spellings: with capitals, in braces, as a URN, or
-    /// without hyphens; `nil` for anything else.
+    /// Returns the 16 bytes of a UUID's text in any of its common spellings; `nil` for any other text.
+    ///
+    /// It may have capital letters, be in braces or a URN, or lack the hyphens.
     package static func bytes(of text: String) -> [UInt8]? {
         var digits = text.lowercased()[...]
         if digits.hasPrefix("urn:uuid:") { digits = digits.dropFirst(9) }
@@ -37,16 +39,16 @@ package enum UUIDText {
     }
 }
 
-/// The byte orders in which old drivers stored UUIDs of subtype 3.
+/// The byte order in which an old driver stored UUIDs of subtype 3.
 package enum LegacyUUID: String, CaseIterable {
-    /// The Java driver: each half of eight bytes is reversed.
+    /// The Java driver's order: each half of eight bytes is reversed.
     case java
-    /// The C# driver: the first three groups are reversed.
+    /// The C# driver's order: the first three groups are reversed.
     case csharp
-    /// The Python driver: the order of RFC 9562.
+    /// The Python driver's order, which is that of RFC 9562.
     case python
 
-    /// Returns the bytes in the order of RFC 9562.
+    /// Returns the bytes of a UUID that a driver stored in this byte order, in the order of RFC 9562.
     package func standard(_ bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .java: bytes[0..<8].reversed() + bytes[8..<16].reversed()

@@ -9,13 +9,13 @@ package enum WhenPresent: String, Sendable, CaseIterable {
     case replace
     /// The target keeps its value, and the document is reported.
     case report
-    /// The step's value replaces a value that the job wrote. Any other value stays, and the document is reported.
+    /// The step's value replaces a value that the job wrote; any other value stays, and the document is reported.
     case refresh
 }
 
-/// A step that fills a second field and has a rule for targets that already hold a value.
+/// A step that fills a second field, with a rule for targets that already hold a value.
 protocol TargetRuled: StepKind {
-    /// The rule that selects the targets to write.
+    /// The rule that decides which targets the step writes.
     var rule: TargetRule { get set }
 }
 
@@ -30,28 +30,30 @@ extension TargetRuled {
     package var loss: String? { rule.loss(target) }
 }
 
-/// The rule that selects the targets that a step writes when it fills a second field.
+/// The rule that decides which targets a step writes when it fills a second field.
 struct TargetRule: Hashable, Sendable {
     var whenPresent = WhenPresent.report
-    /// Whether a null counts as no value.
+    /// Whether a null in the target counts as missing.
     var nullsToo = false
 
-    /// The rule under which a refresh writes; its targets have already been looked up.
+    /// The rule for the write of a refresh, which overwrites targets; it applies only to targets that the refresh has
+    /// already found.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
-    /// Whether the target holds nothing that the value would replace.
+    /// Whether the target is missing, or holds a null that counts as missing and that the value would replace.
     func isFree(_ target: Expression, for value: Expression) -> Expression {
         guard nullsToo else { return target.isMissing }
-        // Writing a null over a null would never end the need for the step.
+        // A null is not written over a null, because the document would need the step forever.
         return .any([target.isMissing, .all([target.isMissingOrNull, !value.isMissingOrNull])])
     }
 
-    /// Whether the step writes `value`.
+    /// Whether the step writes `value` to the target.
     func isWanted(_ value: Expression, in target: Expression) -> Expression {
         whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
     }
 
-    /// Returns when and why a document whose target holds another value is skipped; `nil` if none is skipped.
+    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if none is
+    /// skipped.
     /// - Parameter isReady: Whether the step has a value for the target.
     func conflict(
         _ value: Expression, in target: Expression, where isReady: Expression
@@ -63,7 +65,7 @@ struct TargetRule: Hashable, Sendable {
         )
     }
 
-    /// The text that is added to a step's description.
+    /// The words for the rule that are added to a step's description.
     var words: String {
         let words: String =
             switch whenPresent {
@@ -74,7 +76,7 @@ struct TargetRule: Hashable, Sendable {
         return (nullsToo ? ", over nulls too" : "") + words
     }
 
-    /// Returns the values of the target that the rule loses, in words; `nil` if it loses none.
+    /// Returns the information about the target that is lost under the rule, in words; `nil` if none is lost.
     func loss(_ target: FieldPath) -> String? {
         if whenPresent == .replace { return "the earlier values of \"\(target)\"" }
         return nullsToo ? "whether \"\(target)\" was null or missing" : nil
@@ -82,10 +84,10 @@ struct TargetRule: Hashable, Sendable {
 }
 
 extension YAMLMembers {
-    /// The keys of a ``TargetRule``.
+    /// The keys in a job file that state a ``TargetRule``.
     static let targetRule = ["whenPresent", "when"]
 
-    /// Reads the rule that a step states under `when` and `whenPresent`.
+    /// Reads the rule that a step states by `when` and `whenPresent`; the rule may only be one of `allowed`.
     func targetRule(among allowed: [WhenPresent] = WhenPresent.allCases) throws(JobError) -> TargetRule {
         var rule = TargetRule()
         if let node = self["whenPresent"] {

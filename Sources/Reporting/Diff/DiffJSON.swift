@@ -2,8 +2,10 @@ import BSON
 public import SchemaChange
 import ServerSchema
 
-/// The JSON form of the changes between two schemas: one object with its keys in a fixed order, the verdict last; or
-/// JSON lines, one for each change, the last of which is the `result`.
+/// The changes between two schemas as JSON.
+///
+/// The text is one object with its keys in a fixed order, the verdict last. The lines are one for each change, and the
+/// last line is the `result`.
 public struct DiffJSON: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
     public static var schemaVersion: Int { 1 }
@@ -16,7 +18,7 @@ public struct DiffJSON: Sendable {
     /// The JSON text, indented, which ends with a line break.
     public var text: String { json.text }
 
-    /// The JSON lines: a header, a record for each change, hint and note, and the `result`.
+    /// The JSON lines: a header, a line for each change, hint and note, and the `result`.
     public var lines: String { json.lines }
 
     var json: JSONReport {

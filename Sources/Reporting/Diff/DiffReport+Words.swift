@@ -33,8 +33,9 @@ extension DiffReport {
 
     private var weighed: String { source.map { ", with the documents of \($0) counted" } ?? "" }
 
-    /// The changes of each collection, as indices into the report; the worst change of each collection comes first, and
-    /// so does the collection with the worst change.
+    /// The changes of each collection, as indices into `changes`.
+    ///
+    /// The collection with the worst change comes first. In each collection, the worst change comes first.
     var groups: [(name: String, changes: [Int])] {
         let indices = Dictionary(grouping: changes.indices, by: { changes[$0].namespace })
         let sorted = indices.map { namespace, indices in
@@ -46,7 +47,8 @@ extension DiffReport {
         return sorted.map { ($0.namespace.map { "\($0)".printable } ?? "the app", $0.changes) }
     }
 
-    /// Returns the rank of a change: the worst first, and one that breaks both sides before one that breaks one side.
+    /// Returns the rank of a change, which is 0 for the worst; a change that breaks both sides is worse than one that
+    /// breaks one side.
     private func rank(_ index: Int) -> Int {
         switch (changes[index].server, changes[index].client) {
         case (.breaking, .breaking): 0
@@ -58,7 +60,7 @@ extension DiffReport {
         }
     }
 
-    /// Returns the counts of documents that a change affects; `nil` if none were counted.
+    /// Returns how many documents a change affects, in words; `nil` if no documents were counted for it.
     func weight(_ index: Int) -> String? {
         guard let weights else { return nil }
         return weights[index]?.words(for: changes[index])
@@ -66,7 +68,7 @@ extension DiffReport {
 }
 
 extension ChangeWeight {
-    /// Returns the counts that matter for the change.
+    /// Returns the counts of documents that matter for this kind of change, such as how many lack the field.
     func words(for change: SchemaChange) -> String {
         guard !change.oldPath.isRoot else { return self.documents.documents }
         let all = "of \(self.documents.documents)"
@@ -87,7 +89,7 @@ extension ChangeWeight {
 }
 
 extension ChangeKind.Consequence {
-    /// The consequence, as a clause.
+    /// The consequence of the change, as a clause.
     var words: String {
         switch self {
         case .terminate: "sync must be terminated and re-enabled"
@@ -105,7 +107,7 @@ extension ChangeKind.Consequence {
 }
 
 extension ChangeKind {
-    /// The consequences, as one sentence; empty if there are none.
+    /// The consequences of this kind of change, as one sentence; empty if there are none.
     var consequenceWords: String {
         let words = consequences.map(\.words).joined(separator: "; ")
         return words.isEmpty ? "" : words.prefix(1).uppercased() + words.dropFirst() + "."
@@ -113,7 +115,7 @@ extension ChangeKind {
 }
 
 extension ChangeKind.Source {
-    /// The source of the verdicts, as one clause.
+    /// The documentation or the rule from which the verdicts on a change follow, as one clause.
     var words: String {
         let basis = self.basis == .inferred ? "inferred: " : ""
         return basis + text + (quickReference.map { ", \"\($0)\"" } ?? "")

@@ -2,8 +2,8 @@ import BSON
 public import SchemaChange
 import ServerSchema
 
-/// The text form of the changes between two schemas: first the verdict, then each collection with its breaking changes
-/// first, then the advice.
+/// The changes between two schemas as text: first the verdict, then each collection with its breaking changes first,
+/// then the advice.
 public struct DiffText: Sendable {
     private let report: DiffReport
     private let paint: Paint
@@ -65,7 +65,7 @@ public struct DiffText: Sendable {
         return ([paint.bold(name), "  \(heading)"] + lines).asLines
     }
 
-    /// Returns the cells padded to their columns, without trailing blanks.
+    /// Returns the cells of a row, padded to the widths of their columns, without blanks at the end.
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         String(Substring(zip(cells, widths).map { $0.padded(to: $1) }.joined(separator: "  ")).trimmedEnd)
     }
@@ -82,7 +82,7 @@ public struct DiffText: Sendable {
         return (path.isRoot ? hint.removed.namespace.map { "\($0)" } ?? "" : "\(path)").printable
     }
 
-    /// The advice, once for each kind of change, the breaking ones first.
+    /// The advice on the changes: one paragraph for each kind of change, the breaking kinds first.
     private var advice: String {
         var kinds: [(kind: ChangeKind, subjects: [String])] = []
         for index in report.groups.flatMap(\.changes) {

@@ -1,16 +1,16 @@
 import BSON
 public import ServerSchema
 
-/// A message about a place in a file, for tools that show results next to the code.
+/// A message about a position in a file, for tools that show results next to the code.
 public struct Annotation: Hashable, Sendable {
     /// The severity of an annotation.
     public enum Level: String, Hashable, Sendable {
         case error, warning, notice
     }
 
-    /// The severity.
+    /// The severity of the message.
     public var level: Level
-    /// The place in a file; `nil` if the message is about no file.
+    /// The position in a file; `nil` if the message applies to no file.
     public var place: SourceLocation?
     /// The title, which names the kind of message.
     public var title: String
@@ -32,7 +32,8 @@ public struct Annotation: Hashable, Sendable {
 public struct GitHubAnnotations: Sendable {
     private let annotations: [Annotation]
 
-    /// The headline for all annotations, printed after them as a plain line; `nil` for none.
+    /// The headline of the report, printed after the annotations as a plain line; `nil` for annotations without a
+    /// report.
     private let headline: String?
 
     /// Wraps annotations.
@@ -41,7 +42,9 @@ public struct GitHubAnnotations: Sendable {
         headline = nil
     }
 
-    /// Wraps a report, with an error for what fails the run, and a warning or a notice for other findings, by level.
+    /// Wraps a report: whatever makes the command exit with code 1 is an error.
+    ///
+    /// Each other finding is a warning or a notice, depending on its level, and each note of the report is a notice.
     package init(_ report: Report) {
         let parts = report.parts.filter(\.isFailure).map { part in
             Annotation(
@@ -60,7 +63,7 @@ public struct GitHubAnnotations: Sendable {
         headline = report.headline.printable
     }
 
-    /// The commands and the headline, each with a line break.
+    /// The GitHub commands and the headline, each followed by a line break.
     public var text: String { annotations.map { line($0) + "\n" }.joined() + (headline.map { $0 + "\n" } ?? "") }
 
     private func line(_ annotation: Annotation) -> String {
@@ -78,7 +81,10 @@ public struct GitHubAnnotations: Sendable {
 
     private static func property(_ text: String) -> String { escaping("%\r\n:,", in: text) }
 
-    /// Escapes scalar by scalar, because Swift treats a carriage return and a line feed as one character.
+    /// Returns the text with the special characters in percent encoding, and with misleading characters as JSON
+    /// escapes.
+    ///
+    /// It goes scalar by scalar, because Swift treats a carriage return and a line feed as one character.
     private static func escaping(_ special: String, in text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

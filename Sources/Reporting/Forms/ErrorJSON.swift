@@ -1,5 +1,6 @@
-/// The JSON form of an error: one object on one line.
+/// An error as JSON: one object on one line.
 package enum ErrorJSON {
+    /// Returns the JSON line of an error.
     /// - Parameters:
     ///   - code: the program's exit code.
     ///   - kind: the name of the exit code, such as `bad_input`.

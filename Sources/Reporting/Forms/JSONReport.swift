@@ -1,12 +1,12 @@
-/// The machine forms of a command's result: one JSON object with its keys in a fixed order, or JSON lines.
+/// A command's result as JSON: one object with its keys in a fixed order, or JSON lines.
 package struct JSONReport: Sendable {
-    /// The members that a reader needs first: the format's version, the program's version and commit, and the command.
+    /// The first members: the version of the format, the program's version and commit, and the command.
     private let head: [(String, ReportValue)]
     private let members: [(String, ReportValue)]
 
     /// - Parameters:
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
-    ///   - members: all other members.
+    ///   - members: the members that follow the head.
     init(_ command: String, version: Int = 1, _ members: [(String, ReportValue)]) {
         head = Self.head(command, version: version)
         self.members = members
@@ -26,9 +26,9 @@ package struct JSONReport: Sendable {
     /// The object, indented, which ends with a line break.
     package var text: String { value.text() + "\n" }
 
-    /// The JSON lines: one for each thing that was found, between the `header` and the `result`.
+    /// The JSON lines: one for each element of a list, between the `header` and the `result`.
     ///
-    /// Each element of a list has a line of its own. The findings of a collection follow the collection's line.
+    /// The findings of a collection follow the collection's line.
     package var lines: String {
         var records: [(String, [(String, ReportValue)])] = []
         var header = head
@@ -65,7 +65,7 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The record name of a line, by the key of the list that it comes from.
+    /// The value of `record` in a line, by the key of the list whose element the line shows.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
@@ -73,15 +73,15 @@ package struct JSONReport: Sendable {
         "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
         "paths": "path", "databases": "database",
     ]
-    /// The nested lists whose elements have lines of their own, after the line of the object that contains the list.
+    /// The keys of lists within an element whose own elements have lines, too, after the line of the element.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
-    /// The keys that identify the object that a nested line belongs to.
+    /// The keys that lines of an inner list repeat from the element that contains the list, such as its collection.
     private static let names: Set = ["app", "job", "database", "collection"]
-    /// The keys of values that are known before anything is found; they go into the header.
+    /// The keys whose values go into the header, because they are known before anything is found.
     private static let circumstances: Set = [
         "dialect", "source", "schema", "active", "old", "new", "job", "database", "collection", "cover", "strict",
         "folder",
     ]
-    /// The keys of objects whose members go into the result line directly.
+    /// The keys of objects whose members become members of the result line themselves.
     private static let results: Set = ["verdict", "counts"]
 }

@@ -1,23 +1,23 @@
 import BSON
 public import ServerSchema
 
-/// Results as JUnit XML, which build servers show as tests.
+/// A command's results as JUnit XML, which build servers show as tests.
 ///
 /// Source: the schema that Jenkins and GitLab read: `testsuites`, `testsuite`, `testcase`, `failure`, `system-out`.
 public struct JUnitReport: Sendable {
     /// A test case.
     public struct Case: Hashable, Sendable {
-        /// The group that the case belongs to.
+        /// The group of test cases that the case belongs to, such as a collection; the `classname` in XML.
         public var group: String
         /// The name of the case.
         public var name: String
-        /// The place in a file; `nil` if there is none.
+        /// The position in a file that the case applies to; `nil` if there is none.
         public var place: SourceLocation?
         /// The kind of failure; `nil` if the case passes.
         public var failure: String?
-        /// The message, in one line.
+        /// The message about the result of the case, in one line.
         public var message: String
-        /// Further details; empty if there are none.
+        /// Lines that follow the message; empty if there are none.
         public var details: String
 
         /// Creates a case.
@@ -45,7 +45,8 @@ public struct JUnitReport: Sendable {
 
     /// Wraps a report, with a test case for each part of the verdict and each finding.
     ///
-    /// If there is neither, the verdict is the only case, because readers take a file without cases for an empty run.
+    /// If the report has neither parts nor findings, its verdict is the only case, because build servers take a file
+    /// without cases for an empty run.
     package init(_ report: Report) {
         let name = "shipshape \(report.command)"
         let parts = report.parts.map { part in

@@ -28,7 +28,8 @@ package struct MarkdownReport {
         return "- \(mark(part.level)) **\(Self.cell(part.name))**: \(Self.cell(part.sentence))\(reasons)"
     }
 
-    /// The findings as tables whose first column is the section; adjacent sections with the same columns share one.
+    /// The findings as tables, whose first column is the section; adjacent sections with the same columns share a
+    /// table.
     private var findings: [String] {
         var tables: [(columns: [Report.Column], rows: [[Report.Cell]])] = []
         for section in report.sections where !section.findings.isEmpty {
@@ -62,7 +63,7 @@ package struct MarkdownReport {
             + (summary + section.remarks).map(Self.cell).joined(separator: "\\\n")
     }
 
-    /// The commands to copy, in a collapsed block; empty if there are none.
+    /// The commands that the findings give the reader to copy, in a collapsed block; empty if there are none.
     private var commands: String {
         let lines = report.findings.flatMap { _, finding in finding.commands }
         guard !lines.isEmpty else { return "" }
@@ -89,7 +90,7 @@ package struct MarkdownReport {
     static func cell(_ text: String) -> String {
         var result = ""
         for character in text.printable {
-            // GitHub makes links of these even without any markup.
+            // GitHub makes a link of a web address, such as one that begins with "www.", even without any markup.
             if character == "/", result.hasSuffix(":") || result.hasSuffix("/") { result += broken }
             if character == ".", result.lowercased().hasSuffix("www") { result += broken }
             if "\\`*_{}[]<>|~&#".contains(character) { result.append("\\") }
@@ -102,7 +103,7 @@ package struct MarkdownReport {
     /// A zero-width space, which splits a word so that GitHub does not recognize it.
     private static let broken = "&#8203;"
 
-    /// Returns text as code for a table cell, with bars escaped, because a bar ends the cell even within code.
+    /// Returns text as code for a table cell, with each `|` escaped, because it ends the cell even within code.
     private static func code(_ text: String) -> String {
         let plain = text.printable
         guard !plain.isEmpty else { return "" }

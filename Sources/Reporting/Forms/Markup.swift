@@ -1,6 +1,6 @@
 import BSON
 
-/// Text in XML and HTML.
+/// Escapes text for XML and HTML.
 enum Markup {
     /// Returns escaped text for use between tags, with a replacement character for characters that XML forbids.
     static func text(_ text: String) -> String {
@@ -18,7 +18,7 @@ enum Markup {
             case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
                 result.unicodeScalars.append("\u{FFFD}")
             case _ where scalar.misleads: result += scalar.escapedAsJSON
-            // Two in a row begin a command for some build runners.
+            // In the output of some build runners, "##" and "::" begin a command.
             case "#" where last == "#": result += "&#35;"
             case ":" where last == ":": result += "&#58;"
             default: result.unicodeScalars.append(scalar)
@@ -28,10 +28,10 @@ enum Markup {
         return result
     }
 
-    /// Returns escaped text for use between tags, on one line whatever it contains.
+    /// Returns escaped text for use between tags, as one line: line breaks in it are shown as escapes.
     static func line(_ text: String) -> String { self.text(text.printable) }
 
-    /// Returns an attribute with a leading blank.
+    /// Returns an attribute such as ` name="value"`, with a leading blank.
     static func attribute(_ name: String, _ value: String) -> String {
         let lines = text(value).replacing("\n", with: "&#10;").replacing("\t", with: "&#9;")
         return " \(name)=\"\(lines)\""

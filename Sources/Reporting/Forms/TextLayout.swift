@@ -1,29 +1,29 @@
 import BSON
 
-/// A command's result, which can be shown in every form.
+/// A command's result, which can be shown in every output format.
 package protocol Reportable: Sendable {
-    /// Returns the text form, for a person.
+    /// Returns the result as text, for a person.
     func text(_ layout: TextLayout) -> String
-    /// The JSON form.
+    /// The result as JSON.
     var json: JSONReport { get }
-    /// The report that the other forms are rendered from.
+    /// The report from which every output format except text and JSON is rendered.
     var report: Report { get }
 }
 
-/// The layout of a text form, which depends on the place where it is shown.
+/// The width, colours and details of a result as text, which depend on whether a terminal or a file shows it.
 package struct TextLayout: Sendable {
-    /// The width of the terminal in columns; `nil` for a place without one, where lines are not wrapped.
+    /// The width of the terminal in columns; `nil` for output to a file or a pipe, where lines are not wrapped.
     package var width: Int?
-    /// Whether escape sequences may be used.
+    /// Whether the text has escape sequences for colours.
     package var isColored = false
-    /// Whether only ASCII is shown.
+    /// Whether graphics are drawn with ASCII characters only.
     package var isPlain = false
     /// Whether the text goes to a report file, which includes details that a terminal shows only with flags.
     package var isKept = false
     /// Whether the notes on a result are left out.
     package var hidesNotes = false
 
-    /// Creates the layout for standard output, be it a terminal or not.
+    /// Creates the layout for standard output, whether it is a terminal or not.
     package init(width: Int? = nil, isColored: Bool = false) {
         self.width = width
         self.isColored = isColored
@@ -49,11 +49,11 @@ extension TextLayout {
     }
 }
 
-/// The last escaping of text on its way to a terminal or a build log.
+/// Escapes text just before it is written to a terminal or a build log.
 ///
-/// Text from elsewhere is escaped by ``Swift/String/printable`` where it is put into a line. This type escapes what was
-/// forgotten there, so that no text controls a terminal or gives commands to a build runner. Only our own colour codes
-/// and line breaks keep their effect.
+/// Text that does not come from the program itself, such as a field name, is escaped by ``Swift/String/printable``
+/// where it is put into a line. This type escapes the text that was not, so that no text controls a terminal or gives
+/// commands to a build runner. Only our own colour codes and line breaks keep their effect.
 package enum TerminalText {
     /// Escapes all control characters except line breaks and, if `isColored`, our own colour codes.
     package static func safe(_ text: String, isColored: Bool) -> String {
@@ -62,7 +62,7 @@ package enum TerminalText {
         }.joined(separator: "\n")
     }
 
-    /// Returns the text as one line, whatever it contains, with our own colour codes unchanged.
+    /// Returns the line with all control characters escaped, even line breaks, except our own colour codes.
     fileprivate static func line(_ line: Substring) -> String {
         guard line.unicodeScalars.contains("\u{1B}") else { return String(line).printable }
         var (result, rest) = ("", line)
@@ -81,6 +81,6 @@ package enum TerminalText {
 }
 
 extension Sequence<String> {
-    /// The elements as lines: each element is exactly one line.
+    /// The elements, joined by line breaks; control characters are escaped, so that each element is exactly one line.
     var asLines: String { map { TerminalText.line($0[...]) }.joined(separator: "\n") }
 }

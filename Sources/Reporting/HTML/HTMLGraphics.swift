@@ -1,13 +1,13 @@
-/// The width of a report's pictures, in units.
+/// The width of a report's pictures, in units of the SVG coordinates.
 ///
 /// A picture has no text, because it stretches to the width of a page or a phone, and text would stretch with it.
 private let width = 1_000.0
 
-/// Amounts that add up towards a limit, as parts of one bar.
+/// The template's values for amounts that add up towards a limit, shown as the parts of one bar.
 struct HTMLGauge {
     let gaugeID, gaugeTitle, gaugeSummary: String
     let limit, end: String
-    /// The position of the limit, in units and in percent.
+    /// The position of the limit on the bar, in SVG units and in percent of the width.
     let limitX, limitPercent: String
     let isPassed: Bool
     let amounts: [Amount]
@@ -19,7 +19,7 @@ struct HTMLGauge {
         /// Returns the parts of a bar, from left to right.
         /// - Parameters:
         ///   - scale: the amount that fills the whole width.
-        ///   - least: the smallest width of a part in units, so that every amount above 0 is visible.
+        ///   - least: the smallest width of a part in SVG units, so that every amount above 0 is visible.
         static func pieces(_ amounts: [Report.Amount], scale: Double, least: Double) -> [Amount] {
             var x = 0.0
             return amounts.map { amount in
@@ -51,7 +51,7 @@ struct HTMLGauge {
     }
 }
 
-/// Bars one below the other, in the rows of a table that has the figures.
+/// The template's values for bars one below the other, each in a row of a table that also shows the figures.
 struct HTMLChart {
     let chartTitle, barKind: String
     let heads: [String]
@@ -85,7 +85,7 @@ struct HTMLChart {
     }
 }
 
-/// Values over time, as lines above a common baseline.
+/// The template's values for figures over time, drawn as lines above a common baseline.
 struct HTMLSeries {
     let seriesID, seriesTitle, seriesSummary, unit, top, first, last: String
     let lines: [Line]

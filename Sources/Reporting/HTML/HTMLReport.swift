@@ -3,8 +3,8 @@ import Mustache
 
 /// A report as one self-contained HTML file, without network access and without scripts.
 ///
-/// The template decides what is shown and in which order; ``HTMLPage`` has the values. Every text is escaped by
-/// ``MarkupText``, which the template's first line names.
+/// The template decides what is shown and in which order; ``HTMLPage`` has the values. The template's first line
+/// selects ``MarkupText`` to escape every text.
 package struct HTMLReport {
     private let report: Report
     private let time: ServerTime?
@@ -18,18 +18,21 @@ package struct HTMLReport {
         do {
             return try MustacheTemplate(string: HTMLTemplate.text).render(HTMLPage(report, at: time))
         } catch {
-            // The template is a constant, and every test of this form parses it.
+            // The template is a constant, and every test of HTML reports parses it.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }
 }
 
-/// The escaping of the template's texts.
+/// Escapes the texts that the template inserts.
 private struct MarkupText: MustacheContentType {
     func escapeText(_ text: String) -> String { Markup.line(text) }
 }
 
-/// The values that the template shows; no name repeats one of an outer level, because a template finds those as well.
+/// The values that the template shows.
+///
+/// No type within this one repeats a property name of the type around it, because the template finds the properties of
+/// both.
 struct HTMLPage {
     let title, command, headline, level, style: String
     let version = Release.text
@@ -87,7 +90,7 @@ struct HTMLPage {
     }
 
     struct Cell {
-        /// The column's title, repeated because on a phone a cell is shown without its column head.
+        /// The title of the cell's column, because on a phone a cell is shown without its column head.
         let label: String
         let kind, text, cellLevel: String
         let isBadge, isCode, isPlain: Bool

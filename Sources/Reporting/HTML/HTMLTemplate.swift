@@ -1,4 +1,4 @@
-/// The template of an HTML report: its parts, in order.
+/// The Mustache template of an HTML report, which sets the parts of the report and their order.
 ///
 /// The template is part of the program, because the program is a single file without resources.
 enum HTMLTemplate {

@@ -21,14 +21,15 @@ struct CheckDifference {
 
     struct Change {
         let kind: Kind
-        /// The finding with its current count, or if it is gone, with the count of the earlier check.
+        /// The finding with its current count of documents, or if the finding is gone, with the count of the earlier
+        /// check.
         let finding: CheckSummary.Finding
         let before, now: Int
     }
 
     let earlier: CheckSummary
     private let isOtherSchema: Bool
-    /// The changes by kind, the largest change first.
+    /// The changes, sorted by kind; within a kind, the largest change comes first.
     let changes: [Change]
 
     init(_ now: CheckSummary, since earlier: CheckSummary) {
@@ -55,7 +56,7 @@ struct CheckDifference {
 
     func count(_ kind: Kind) -> Int { changes.count { $0.kind == kind } }
 
-    /// The changes in one line, as a count per kind.
+    /// The number of changes of each kind, in one sentence.
     var sentence: String {
         let schema = isOtherSchema ? " against another schema (\(earlier.schema))" : ""
         let when = "the check of \(earlier.at)\(schema)"

@@ -1,8 +1,8 @@
-/// The results of earlier checks.
+/// The counts of earlier checks, from which reports show a trend and what changed.
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
     package private(set) var summaries: [CheckSummary]
-    /// Notes on entries that were passed over, one clause each.
+    /// Notes on files or documents in the history that are no summary of a check, and are ignored; one clause each.
     package private(set) var notes: [String]
 
     /// - Parameter summaries: the checks, in any order.
@@ -11,12 +11,12 @@ package struct CheckHistory: Sendable {
         self.notes = notes
     }
 
-    /// The maximum number of notes that each name an entry that was passed over.
+    /// The maximum number of ignored files or documents that are named in a note of their own.
     private static let mostNamed = 3
 
     /// - Parameters:
-    ///   - foreign: the entries that are not a summary of a check, each with its place and the reason.
-    ///   - place: where the history is kept.
+    ///   - foreign: the ignored files or documents, each with its path or `_id` and the reason.
+    ///   - place: the folder or the database that keeps the history.
     package init(_ summaries: [CheckSummary], passedOver foreign: [String], in place: String) {
         var notes = foreign.prefix(Self.mostNamed).map { "ignored in the history: \($0)" }
         if foreign.count > Self.mostNamed {
@@ -28,18 +28,19 @@ package struct CheckHistory: Sendable {
     /// Adds the newest check.
     package mutating func add(_ summary: CheckSummary) { summaries.append(summary) }
 
-    /// Returns the changes since the last earlier check of the same source; `nil` if there was none.
+    /// Returns how the findings of a check changed since the check of the same source before it; `nil` if there was
+    /// none.
     func difference(at index: Int) -> CheckDifference? {
         let now = summaries[index]
         return summaries[..<index].last { $0.source == now.source }.map { CheckDifference(now, since: $0) }
     }
 
-    /// The changes that the newest check found; `nil` if there is no earlier one to compare with.
+    /// How the findings of the newest check changed; `nil` if there is no earlier check of the same source.
     var difference: CheckDifference? { summaries.isEmpty ? nil : difference(at: summaries.count - 1) }
 }
 
 extension Report.Series {
-    /// Creates the trend over the last runs; `nil` for fewer than two.
+    /// Creates the lines of the history's counts over time; `nil` for fewer than two checks.
     init?(_ history: CheckHistory) {
         let runs = history.summaries
         guard runs.count > 1 else { return nil }
@@ -53,7 +54,7 @@ extension Report.Series {
 }
 
 extension CheckHistory {
-    /// The counts that are followed from run to run; `nil` for a run that did not count it.
+    /// The counts that reports show over time, with a value for each check; `nil` for a check without this count.
     var lines: [(name: String, level: Report.Level, values: [Int?])] {
         let unsynced = summaries.map(\.unsynced)
         return [

@@ -2,9 +2,9 @@ package import BSON
 package import Checking
 import ServerSchema
 
-/// The result of a check in counts only, as a history keeps it.
+/// The counts of a check, without any documents, as a history stores them.
 package struct CheckSummary: Hashable, Sendable {
-    /// The number of documents with a finding, by collection, rule and path.
+    /// The number of documents with findings of one rule at one path of one collection.
     package struct Finding: Hashable, Sendable {
         var collection: String
         var rule: String
@@ -24,9 +24,10 @@ package struct CheckSummary: Hashable, Sendable {
     package var failing: Int
     /// The number of documents that might stop syncing.
     package var possible: Int
-    /// The number of entries in the ledger; `nil` if none was read.
+    /// The number of entries in the ledger; `nil` if no ledger was read.
     package var unsynced: Int?
-    /// The number of entries that the ledger can still take; `nil` if there is no limit.
+    /// The number of entries that can be added to the ledger before sync stops; `nil` for a validator, which has no
+    /// limit.
     package var headroom: Int?
     /// The collections that were read.
     package var collections: [String]
@@ -60,7 +61,7 @@ extension CheckSummary {
     }
 }
 
-/// The reason why a file is not the summary of a check, as a clause.
+/// An error for a file or document of the history that is not the summary of a check.
 package struct CheckSummaryError: Error, CustomStringConvertible {
     /// The reason, as a clause.
     package let description: String
@@ -72,7 +73,7 @@ package struct CheckSummaryError: Error, CustomStringConvertible {
 extension CheckSummary {
     /// The version of the file format.
     private static let schemaVersion = 1
-    /// The record name, which distinguishes a summary from other files of the program.
+    /// The value of `record`, which distinguishes a summary from other files of the program.
     private static let record = "check_summary"
 
     /// The content of the summary's file.
@@ -95,7 +96,7 @@ extension CheckSummary {
         ).text() + "\n"
     }
 
-    /// The time, the source, the schema and the counts.
+    /// The time, the source, the schema and the counts, as members of a JSON object.
     var members: [(String, ReportValue)] {
         [
             ("at", .string(at.iso8601)), ("at_ms", .integer(Int(at.milliseconds))),

@@ -1,9 +1,10 @@
-/// Values over time as a line of one character each, scaled from 0 to the largest value.
+/// Draws values over time as one character each, scaled from 0 to the largest value.
 enum Sparkline {
     private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-    /// The same in ASCII, without the characters that build servers take for commands.
+    /// The characters for a terminal without Unicode; none of them begins a command of a build server.
     private static let plainSteps: [Character] = ["_", ".", "-", "~", "=", "+", "*", "@"]
 
+    /// Returns one character for each value.
     /// - Parameter values: the values; `nil` is shown as a blank.
     static func text(_ values: [Int?], isPlain: Bool) -> String {
         let steps = isPlain ? plainSteps : steps
@@ -12,7 +13,7 @@ enum Sparkline {
             values.map { value -> Character in
                 guard let value else { return " " }
                 guard value > 0 else { return steps[0] }
-                // A value above 0 is always distinguishable from 0.
+                // A value above 0 never gets the lowest character, so that it can be distinguished from 0.
                 return steps[max(1, Int((Double(value) / Double(most) * Double(steps.count - 1)).rounded()))]
             })
     }

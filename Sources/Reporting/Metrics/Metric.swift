@@ -1,4 +1,4 @@
-/// A metric in a Prometheus textfile.
+/// A metric in a Prometheus textfile, with a value for each set of labels.
 package struct Metric: Sendable {
     enum Kind: String, Sendable { case gauge, counter }
 
@@ -29,7 +29,7 @@ package struct Metric: Sendable {
         self.init(name, help, [(labels, Double(value))], kind: kind)
     }
 
-    /// Returns the metrics in the format of the textfile collector, without metrics that have no value.
+    /// Returns the metrics in the format of the Prometheus textfile collector, without metrics that have no value.
     static func text(_ metrics: [Metric]) -> String {
         metrics.filter { !$0.samples.isEmpty }.map { metric in
             "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
@@ -37,7 +37,7 @@ package struct Metric: Sendable {
         }.joined()
     }
 
-    /// Returns the value of a series in an earlier file; `nil` if the file does not have the series.
+    /// Returns the value that an earlier file has for a metric with these labels; `nil` if the file has none.
     static func value(of name: String, _ labels: [Label], in text: String) -> Double? {
         let head = "\(series("shipshape_\(name)", labels)) "
         return text.split(separator: "\n").first { $0.hasPrefix(head) }.flatMap { Double($0.dropFirst(head.count)) }

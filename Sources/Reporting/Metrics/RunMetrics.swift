@@ -7,9 +7,9 @@ import Running
 import ServerSchema
 import Steps
 
-/// The metrics of the runs of one check or one job, for a textfile.
+/// The metrics of the runs of one check or one job, for a Prometheus textfile.
 package struct RunMetrics: Sendable {
-    /// The phase of a run.
+    /// Whether the run is still running when the metrics are written.
     package enum Phase: Sendable, Hashable {
         case running
         /// The run ended with this exit code.
@@ -17,13 +17,13 @@ package struct RunMetrics: Sendable {
     }
 
     private let labels: [Metric.Label]
-    /// The time of the last successful run, in seconds since 1970; `nil` if there was none.
+    /// The time at which the last run ended with exit code 0 or 1, in seconds since 1970; `nil` if there was none.
     private var lastSuccess: Double?
-    /// The metrics of the result; empty until the command has one.
+    /// The metrics of the result; empty until the command has a result.
     private var found: [Metric] = []
-    /// The metrics of the result in the previous file.
+    /// The text of the result's metrics in the previous file; empty if there were none.
     private let foundBefore: String
-    /// The reasons why the run waits now.
+    /// The reasons why the run waits now; empty if it does not wait.
     package var holds: [Hold] = []
     private let throttles: Bool
     private var documents = 0
@@ -32,7 +32,7 @@ package struct RunMetrics: Sendable {
     private static let successName = "last_success_timestamp_seconds"
 
     /// - Parameters:
-    ///   - name: the schema, or the job.
+    ///   - name: the name of the schema or of the job.
     ///   - throttles: whether the run has a throttle that can make it wait.
     ///   - earlier: the text of the previous file; `nil` if there was none.
     package init(command: String, name: String, throttles: Bool, earlier: String?) {
@@ -43,13 +43,13 @@ package struct RunMetrics: Sendable {
         foundBefore = beginning.flatMap { earlier?[$0...] }.map { String($0) } ?? ""
     }
 
-    /// Adds the counts of a chunk.
+    /// Adds the numbers of documents that a chunk processed and changed.
     package mutating func add(documents: Int, changed: Int) {
         self.documents += documents
         self.changed += changed
     }
 
-    /// Returns the new content of the file.
+    /// Returns the new content of the textfile.
     package func text(_ phase: Phase, at time: ServerTime, after seconds: Double) -> String {
         let now = Double(time.milliseconds) / 1_000
         var code: Int32?
@@ -69,7 +69,8 @@ package struct RunMetrics: Sendable {
             "throttled", "Whether the run waits, by the reason.",
             counts: ThrottleReason.known.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
         guard throttles else {
-            // The last result stays until another check has one, so that an alert does not end because a check failed.
+            // The metrics of the previous result stay until a check has a new result. Otherwise an alert would end
+            // because a check failed.
             return Metric.text(run + found) + (found.isEmpty ? foundBefore : "")
         }
         return Metric.text(run + [throttle] + (found.isEmpty ? progress(documents, changed, seconds) : found))
@@ -88,6 +89,8 @@ package struct RunMetrics: Sendable {
 
 extension RunMetrics {
     /// Sets the metrics of the result from checks of one deployment that ran one after the other.
+    ///
+    /// The counts are sums over all checks. The ledger and the headroom are those of the last check.
     package mutating func take(_ reports: [CheckReport]) {
         guard let last = reports.last else { return }
         func sum(_ count: (CheckReport) -> Int) -> Int { reports.reduce(0) { $0 + count($1) } }
@@ -153,10 +156,12 @@ extension RunMetrics {
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// - Parameter isWhole: whether the reports cover everything that may remain to be done.
+    /// Sets the metrics of the result from the reports of jobs, as sums over all of them.
+    /// - Parameter isWhole: whether the reports cover all documents that may still need a job; otherwise that number is
+    ///   left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {
         holds = []
-        // A run that was stopped by a signal has no final count.
+        // A run that was stopped by a signal has no final count, so the number of remaining documents is unknown.
         let remaining = reports.compactMap { $0.after.map(\.needing).max() }
         let isKnown = isWhole && remaining.count == reports.count
         var waits: [(reason: String, seconds: Double)] = []

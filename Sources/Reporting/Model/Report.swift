@@ -1,9 +1,9 @@
 package import ServerSchema
 
-/// The result of a command, in the parts that every form shows.
+/// The result of a command, in the parts that every output format shows.
 ///
 /// Each command's result is converted to a report once. Markdown, HTML, JUnit XML and GitHub's commands are rendered
-/// from the report alone, by one renderer each. A report's texts are raw: each renderer escapes them for its form.
+/// from the report alone, by one renderer each. A report's texts are raw: each renderer escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
     package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
@@ -17,7 +17,7 @@ package struct Report: Sendable {
 
     /// The command that made the report.
     package var command: String
-    /// The subject of the report.
+    /// The subject of the report, such as a job and its collection.
     package var title: String
     /// The verdict, in one sentence.
     package var headline: String
@@ -25,21 +25,21 @@ package struct Report: Sendable {
     package var level: Level
     /// The parts of the verdict.
     package var parts: [Part] = []
-    /// Single figures.
+    /// Single figures, each with a name.
     package var facts: [Fact] = []
-    /// Sums and how close they are to their limits.
+    /// Sums, and how close they are to their limits.
     package var gauges: [Gauge] = []
     /// Amounts to compare, as bars.
     package var charts: [Chart] = []
     /// The findings, by collection, file or job.
     package var sections: [Section] = []
-    /// Further tables.
+    /// Tables that belong to no section.
     package var tables: [Table] = []
     /// Values that change over time.
     package var series: [Series] = []
     /// Notes for the reader, one sentence each.
     package var notes: [String] = []
-    /// The kind of thing that a section covers, as a column title.
+    /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
     package var sectionKind = "collection"
 
     /// Creates a report with the values that every report has.
@@ -64,7 +64,7 @@ extension Report {
         package var isFailure = false
         /// The verdict of the part, in one sentence.
         package var sentence: String
-        /// Further reasons, one sentence each.
+        /// Reasons and remarks that follow the sentence, one sentence each.
         package var reasons: [String] = []
     }
 
@@ -128,7 +128,7 @@ extension Report {
     package struct Cell: Sendable, ExpressibleByStringInterpolation {
         /// The text of the cell.
         package var text: String
-        /// The level, if the cell is a verdict on its row.
+        /// The level of the verdict that the cell shows; `nil` if the cell is no verdict on its row.
         package var level: Level?
         /// Whether the text is a name or a path, shown as code.
         package var isCode = false
@@ -164,11 +164,11 @@ extension Report {
         package var columns: [Column] = []
         /// The findings.
         package var findings: [Finding] = []
-        /// Further remarks, one sentence each.
+        /// Remarks that follow the findings, one sentence each.
         package var remarks: [String] = []
     }
 
-    /// A finding.
+    /// A finding, which is a row in the section's table.
     package struct Finding: Sendable {
         /// The level of the finding.
         package var level: Level
@@ -178,27 +178,27 @@ extension Report {
         package var code: String
         /// The subject of the finding, such as a path or a step; empty if there is none.
         package var subject: String
-        /// The place in a file; `nil` if there is none.
+        /// The position in a file that the finding applies to; `nil` if there is none.
         package var place: SourceLocation?
         /// The message, in one line.
         package var message: String
-        /// Further details, one line each.
+        /// Details that follow the message, one line each.
         package var details: [String] = []
-        /// The advice, for forms without cells; in other forms a cell has it.
+        /// The advice, for output formats without tables; in the others one of the cells has it.
         package var remedy: String?
         /// The cells, in the order of the section's columns.
         package var cells: [Cell]
-        /// Commands to copy, for a closer look or for action.
+        /// Commands for the reader to copy, which show or repair the documents.
         package var commands: [String] = []
 
-        /// The details and the advice, one line each, for forms without cells.
+        /// The details and the advice, one line each, for output formats without tables.
         var sentences: [String] { details + [remedy].compactMap(\.self) }
 
-        /// The code and the subject.
+        /// The code, followed by the subject if there is one.
         package var title: String { subject.isEmpty ? code : "\(code) \(subject)" }
     }
 
-    /// Values over time, as lines.
+    /// A chart of values over time, drawn as lines.
     package struct Series: Sendable {
         /// The title of the series.
         package var title: String
@@ -206,24 +206,27 @@ extension Report {
         package var unit: String
         /// The lines.
         package var lines: [Line]
-        /// The labels of the points in time, at equal distances.
+        /// The labels of the points in time, which are at equal distances.
         package var points: [String]
-        /// Periods to mark, such as waits.
+        /// Periods that the chart marks, such as waits.
         package var spans: [Span] = []
         /// Whether to show each line's last value next to its name.
         package var showsLatest = true
 
-        /// A line through the points.
+        /// A line of the chart, with a value at each point in time.
         package struct Line: Sendable {
             /// The name of the line.
             package var name: String
             /// The level of the line, which decides its colour.
             package var level: Level
-            /// The value at each point; `nil` if there is none.
+            /// The value at each point in time; `nil` if there is none.
             package var values: [Double?]
         }
 
-        /// A period, measured in points from the first one.
+        /// A marked period.
+        ///
+        /// Its beginning and end are counted in points from the first one, so that 1.5 is halfway between the second
+        /// and the third.
         package struct Span: Sendable {
             /// The beginning of the period.
             package var from: Double

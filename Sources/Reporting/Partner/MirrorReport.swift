@@ -1,9 +1,9 @@
 package import BSON
 package import Partners
 
-/// The forms of a mirror's report: text, JSON and metrics.
+/// Shows the report of a mirror as text, JSON or metrics.
 package enum MirrorReport {
-    /// Returns the text form.
+    /// Returns the report as text.
     package static func text(_ outcome: MirrorOutcome, of name: String) -> String {
         let counts = outcome.counts
         var lines = [
@@ -29,7 +29,7 @@ package enum MirrorReport {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns one JSON object with its keys in a fixed order.
+    /// Returns the report as one JSON object with its keys in a fixed order.
     package static func json(_ outcome: MirrorOutcome, of name: String) -> String {
         let counts = outcome.counts
         return ReportValue.object(
@@ -45,7 +45,8 @@ package enum MirrorReport {
         ).text() + "\n"
     }
 
-    /// Returns a line about a pair of documents that both changed.
+    /// Returns a line about a pair of documents that clients changed on both sides.
+    /// - Parameter winner: the side whose change was later, and overwrites the other; `nil` if neither is overwritten.
     package static func conflict(_ id: BSONValue, _ winner: PartnerSide?, _ ids: IDDisplay) -> String {
         let changed = "both sides of _id \(ids.text(id) ?? "(hidden)") changed: "
         guard let winner else {
@@ -54,7 +55,7 @@ package enum MirrorReport {
         return changed + "the \(winner == .source ? "original" : "partner")'s change was later, and wins"
     }
 
-    /// Returns a line about a document that cannot be on the other side.
+    /// Returns a line about a document that cannot be on the other side of the partner, with the reason.
     package static func refusal(_ refusal: Refusal, _ side: PartnerSide, _ ids: IDDisplay) -> String {
         "_id \(ids.text(refusal.id) ?? "(hidden)") of the \(side == .source ? "original" : "partner") is skipped: "
             + "\(refusal.reason)"

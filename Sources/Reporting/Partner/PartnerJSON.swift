@@ -1,11 +1,11 @@
 package import Partners
 
-/// The JSON forms of reports on partners: one object each, with its keys in a fixed order.
+/// Reports on partners as JSON: one object each, with its keys in a fixed order.
 package enum PartnerJSON {
     /// The version of the format, which changes only if a reader of an old format would misread the new one.
     package static var schemaVersion: Int { 1 }
 
-    /// Returns the result of a comparison.
+    /// Returns the result of a comparison of the two sides of a partner.
     package static func render(_ comparison: PartnerComparison, ids: IDDisplay = .shown) -> String {
         let differences = comparison.differences.map { difference in
             ReportValue.object([
@@ -27,7 +27,7 @@ package enum PartnerJSON {
         ).text() + "\n"
     }
 
-    /// Returns the result of creating a partner, or the plan without a report.
+    /// Returns the result of creating a partner; if there is no report, the plan.
     package static func render(_ plan: PartnerPlan, _ report: PartnerReport?, ids: IDDisplay = .shown) -> String {
         let refusals = report.map(\.refusals).flatMap { $0.count > 0 ? $0 : nil } ?? plan.refusals
         return ReportValue.object(

@@ -2,9 +2,9 @@ import BSON
 import Concurrency
 package import Partners
 
-/// The forms of a partner's state: text and JSON.
+/// Shows the state of a partner as text or JSON.
 package enum PartnerStatusReport {
-    /// Returns the text form.
+    /// Returns the report as text.
     package static func text(_ status: PartnerStatus, ids: IDDisplay = .shown) -> String {
         var lines = ["partner \(status.name): \(status.source) → \(status.target)"]
         guard let phase = status.phase else { return lines[0] + "\n  not begun: run partner init" }
@@ -37,7 +37,7 @@ package enum PartnerStatusReport {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns one JSON object with its keys in a fixed order.
+    /// Returns the report as one JSON object with its keys in a fixed order.
     package static func json(_ status: PartnerStatus, ids: IDDisplay = .shown) -> String {
         func time(_ milliseconds: Int64?) -> ReportValue {
             milliseconds.map { .string("\(ServerTime(milliseconds: $0))") } ?? .null

@@ -2,9 +2,9 @@ import BSON
 import Concurrency
 package import Partners
 
-/// The text forms of reports on partners.
+/// Reports on partners as text.
 package enum PartnerText {
-    /// Returns what creating a partner would do.
+    /// Returns what creating a partner would do, in words.
     package static func render(_ plan: PartnerPlan, ids: IDDisplay = .shown) -> String {
         var lines = ["partner \(plan.name): \(plan.source) → \(plan.target)"]
         if let copied = plan.copiedBefore {
@@ -27,7 +27,7 @@ package enum PartnerText {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns what creating a partner did.
+    /// Returns what creating a partner has done, in words.
     package static func render(_ report: PartnerReport, ids: IDDisplay = .shown) -> String {
         let earlier = report.copiedBefore > 0 ? ", after \(report.copiedBefore.grouped) of earlier runs" : ""
         let time = Duration.milliseconds(Int64(report.seconds * 1_000)).rounded
@@ -49,7 +49,7 @@ package enum PartnerText {
         return lines
     }
 
-    /// Returns the result of a comparison.
+    /// Returns the result of a comparison of the two sides of a partner.
     package static func render(_ comparison: PartnerComparison, ids: IDDisplay = .shown) -> String {
         let time = comparison.time.map { ", at \($0)" } ?? ""
         var lines = [
@@ -68,7 +68,7 @@ package enum PartnerText {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns a difference in words.
+    /// Returns in words how a document differs from the one on the other side.
     static func words(_ kind: PairDifference.Kind, _ comparison: PartnerComparison) -> String {
         switch kind {
         case .missingInTarget: "\(comparison.source) → \(comparison.target): the partner lacks it"

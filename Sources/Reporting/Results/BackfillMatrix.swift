@@ -10,12 +10,12 @@ package struct BackfillMatrix: Reportable {
 
     /// - Parameters:
     ///   - showsValues: whether a dry run shows the report of each database, with the values of sample documents.
-    ///   - timeline: the rate and the waits of the run; `nil` if they were not recorded.
+    ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
     package init(_ report: DatabasesReport, showsValues: Bool, timeline: RunTimeline? = nil) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
     }
 
-    /// The headline for all databases, and its level.
+    /// The headline on all databases together, and its level.
     private var headline: (text: String, level: Report.Level) {
         let states = found.entries.map(\.state)
         let counts = DatabasesReport.State.allCases.compactMap { state in
@@ -41,10 +41,10 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// The notes on the jobs, each once and preceded by the databases that have it.
+    /// The notes of all databases, each note once, after the names of the databases that it applies to.
     ///
-    /// A note that differs only in the database's name counts as the same, and shows the name in the job file. No
-    /// database precedes a note that all of them have.
+    /// Notes that differ only in the database's name count as one note, which has the name in the job file. If a note
+    /// applies to all databases that have a report, no names come before it.
     private var notes: [String] {
         var places: [(note: String, databases: [String])] = []
         for entry in found.entries {
@@ -62,7 +62,7 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// Notes that a quiet run shows as well.
+    /// Notes that are shown even with `--quiet`.
     private var warnings: [String] {
         let added =
             found.added.isEmpty ? [] : ["created during the run, and skipped: \(found.added.joined(separator: ", "))"]
@@ -90,7 +90,7 @@ package struct BackfillMatrix: Reportable {
         ]
     }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
         let (text, level) = headline
@@ -116,7 +116,7 @@ package struct BackfillMatrix: Reportable {
         return blocks.asReport(verdict: verdict)
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "backfill databases",
@@ -153,7 +153,7 @@ package struct BackfillMatrix: Reportable {
         ])
     }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(

@@ -6,7 +6,7 @@ import Jobs
 import Running
 import Steps
 
-/// The result of a backfill or of its dry run, in all forms.
+/// The result of a backfill or of its dry run, in every output format.
 package struct BackfillResult: Reportable {
     private let found: BackfillReport
     private let showsValues: Bool
@@ -15,8 +15,8 @@ package struct BackfillResult: Reportable {
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
-    ///   - timeline: the rate and the waits of the run; `nil` if they were not recorded.
-    ///   - nextCommands: the commands that follow a finished run, as the text form shows them; `nil` for none.
+    ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
+    ///   - nextCommands: the commands that follow a finished run, which the text names; `nil` for none.
     package init(
         _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: String? = nil
     ) {
@@ -24,7 +24,7 @@ package struct BackfillResult: Reportable {
         self.nextCommands = nextCommands
     }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         let text = BackfillReportText.render(
             layout.shown(found, notes: \.notes), showsValues: showsValues, color: layout.isColored)
@@ -32,7 +32,7 @@ package struct BackfillResult: Reportable {
         return "\(text)\n\(["  next: \(next)"].asLines)"
     }
 
-    /// The commands to run next; `nil` if there is none, or if the headline names it.
+    /// The commands to run next; `nil` if there is none, or if the headline already names it.
     private var next: String? {
         switch found.outcome {
         case .dryRun:
@@ -43,10 +43,10 @@ package struct BackfillResult: Reportable {
         }
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport { BackfillReportJSON(found, showsValues: showsValues).json }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         let isDryRun = found.outcome == .dryRun
         var report = Report(
@@ -120,7 +120,8 @@ package struct BackfillResult: Reportable {
             })
     }
 
-    /// Returns the documents that were not changed, by step and reason.
+    /// Returns a section of skipped documents for each step, by reason, and one for documents that could not be
+    /// written.
     private func sections(isDryRun: Bool) -> [Report.Section] {
         let columns =
             [Report.Column(title: "documents", isNumber: true)]
@@ -153,7 +154,7 @@ package struct BackfillResult: Reportable {
 }
 
 extension Headroom {
-    /// Returns a gauge of how close to the limit the job comes.
+    /// Returns a gauge of how close the unsynced documents are to the number at which the job stops.
     func gauge(adding harm: Int?) -> Report.Gauge {
         Report.Gauge(
             title: "Unsynced documents, and the limit at which the job stops", summary: "\(text).", limit: ceiling,
@@ -165,7 +166,8 @@ extension Headroom {
 }
 
 extension Report.Series {
-    /// Creates the rate over the time of a run, with its waits; `nil` for a run that was too short for a line.
+    /// Creates the line of a run's documents per second over time, with its waits; `nil` if the run was too short for a
+    /// line.
     init?(_ timeline: RunTimeline) {
         guard timeline.documents.count > 4 else { return nil }
         self.init(

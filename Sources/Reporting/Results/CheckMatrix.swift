@@ -5,10 +5,10 @@ import TextTable
 
 /// The report of a check of many databases of one shape, with a row per database.
 package struct CheckMatrix: Reportable {
-    /// A database with its report.
+    /// A database, with the report of its check.
     package struct Entry: Sendable {
         let database: String
-        /// The report; `nil` if the database has none of the schema's collections.
+        /// The report of the check; `nil` if the database has none of the schema's collections.
         package let report: CheckReport?
 
         /// Creates an entry.
@@ -36,7 +36,7 @@ package struct CheckMatrix: Reportable {
         (self.policy, self.ids, self.showsFilters, self.duration) = (policy, ids, showsFilters, duration)
     }
 
-    /// Whether at least one of the databases fails.
+    /// Whether at least one of the databases fails the check.
     package var hasFailed: Bool { entries.contains(where: fails) }
 
     private func fails(_ entry: Entry) -> Bool { entry.report.map(policy.fails) ?? false }
@@ -90,7 +90,7 @@ package struct CheckMatrix: Reportable {
         ]
     }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
         let (text, level) = headline
@@ -111,7 +111,7 @@ package struct CheckMatrix: Reportable {
         return blocks.asReport(verdict: verdict)
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "check databases",
@@ -140,7 +140,7 @@ package struct CheckMatrix: Reportable {
             ])
     }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)

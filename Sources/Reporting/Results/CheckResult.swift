@@ -4,7 +4,7 @@ import Concurrency
 import SchemaChange
 import ServerSchema
 
-/// The result of a check, in all forms.
+/// The result of a check, in every output format.
 package struct CheckResult: Reportable {
     private let found: CheckReport
     private let policy: FailurePolicy
@@ -18,8 +18,8 @@ package struct CheckResult: Reportable {
     ///   - policy: which findings make the command exit with code 1.
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
     ///   - ids: how `_id`s are shown.
-    ///   - showsFilters: whether a terminal shows the filter of each group, as a file always does.
-    ///   - next: the command that repairs the documents, for the text form; `nil` to name none.
+    ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
+    ///   - next: the command that plans the repair of the documents, which the text names; `nil` for none.
     package init(
         _ report: CheckReport, policy: FailurePolicy, history: CheckHistory = CheckHistory([]), ids: IDDisplay = .shown,
         showsFilters: Bool = false, next: String? = nil
@@ -29,7 +29,7 @@ package struct CheckResult: Reportable {
         words = CheckReportText(report, ids: ids)
     }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         let text = CheckReportText(
             layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
@@ -38,7 +38,7 @@ package struct CheckResult: Reportable {
         return text + (next.map { "\nNext: \($0)\n" } ?? "")
     }
 
-    /// Returns the findings as text, without the verdict, for a command that has a verdict of its own.
+    /// Returns the findings as text, without the verdict, for `enforce`, which has a verdict of its own.
     func findings(_ layout: TextLayout) -> String {
         CheckReportText(
             layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
@@ -46,10 +46,10 @@ package struct CheckResult: Reportable {
         ).findings
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)

@@ -1,7 +1,7 @@
 import Backfill
 
 extension DatabasesReport {
-    /// The outcome of the job in a database, in a word.
+    /// The outcome of a job in one of many databases, in a word.
     enum State: String, CaseIterable {
         case done
         case findings = "done_with_findings"
@@ -15,7 +15,7 @@ extension DatabasesReport {
         case doneBefore = "done_before"
         case notReached = "not_reached"
 
-        /// Whether it is known how much is left to do in the database.
+        /// Whether it is known how many documents in the database still need the job.
         var isLookedAt: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
 
         /// The outcome in words, for an operator.
@@ -47,7 +47,7 @@ extension DatabasesReport.Entry {
     /// Whether the job's exit code in this database is not 0.
     var fails: Bool { exitCode.map { $0 != 0 } ?? false }
 
-    /// The level of the outcome.
+    /// The level of the outcome, for the colour of a report.
     var level: Report.Level {
         switch outcome {
         case .failed: .error

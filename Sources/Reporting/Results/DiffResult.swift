@@ -2,22 +2,22 @@ import BSON
 package import SchemaChange
 import ServerSchema
 
-/// The changes between two schemas, in all forms.
+/// The changes between two schemas, in every output format.
 package struct DiffResult: Reportable {
     private let found: DiffReport
 
     /// Wraps a report.
     package init(_ report: DiffReport) { found = report }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         DiffText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width).text
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport { DiffJSON(found).json }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,
@@ -58,7 +58,7 @@ package struct DiffResult: Reportable {
             ] + weight + [Report.Cell(change.kind.advice)])
     }
 
-    /// Possible renames, which are never assumed: the user has to state them.
+    /// A section of changes that may be renames; a change counts as a rename only if the user states it.
     private var hints: Report.Section {
         Report.Section(
             name: "Possible renames", summary: "A change counts as a rename only if you state it.",

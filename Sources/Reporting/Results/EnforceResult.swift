@@ -3,7 +3,7 @@ import Checking
 package import Enforcing
 import JobState
 
-/// The result of a run of `enforce`, in all forms.
+/// The result of a run of `enforce`, in every output format.
 package struct EnforceResult: Reportable {
     private let found: EnforcementReport
     private let check: CheckResult?
@@ -11,14 +11,14 @@ package struct EnforceResult: Reportable {
 
     /// - Parameters:
     ///   - ids: how `_id`s are shown.
-    ///   - showsFilters: whether a terminal shows the filter of each group, as a file always does.
+    ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
     package init(_ report: EnforcementReport, ids: IDDisplay = .shown, showsFilters: Bool = false) {
         found = report
         check = report.check.map { CheckResult($0, policy: FailurePolicy(), ids: ids, showsFilters: showsFilters) }
         checkJSON = check?.json
     }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         var lines = [headline(layout)]
         lines.append("  before  \(Enforcement.words(of: found.before))")
@@ -26,7 +26,7 @@ package struct EnforceResult: Reportable {
         if let mark = found.mark { lines.append("  last    \(mark)") }
         lines += commands("done", found.done) + commands("to come", found.toCome)
         lines += layout.notes(found.notes).flatMap { "note: \($0)".wrapped(to: layout.width, indent: 2) }
-        // A check without findings adds nothing to the first line.
+        // The first line already says that every document fits, so a check without findings is not shown.
         guard let check, found.notFitting != 0 else { return lines.asLines + "\n" }
         return lines.asLines + "\n\n" + check.findings(layout) + "\n"
     }
@@ -48,7 +48,7 @@ package struct EnforceResult: Reportable {
         }
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport {
         func texts(_ commands: [BSONDocument]) -> ReportValue { .array(commands.map { .extended(.object($0)) }) }
         func validation(_ validation: Validation) -> ReportValue {
@@ -71,7 +71,7 @@ package struct EnforceResult: Reportable {
             ])
     }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "enforce", title: "The validator of \(found.namespace)", headline: EnforceWords.headline(found),

@@ -1,14 +1,14 @@
 import BSON
 import TextTable
 
-/// The trend over the checks of a history, in all forms.
+/// The trend over the checks that a history keeps, in every output format.
 package struct HistoryResult: Reportable {
     private let history: CheckHistory
     private let place: String
     private let shown: Range<Int>
 
     /// - Parameters:
-    ///   - place: where the history is kept.
+    ///   - place: the folder or the database that keeps the history.
     ///   - last: how many of the newest checks are shown.
     package init(_ history: CheckHistory, place: String, last: Int) {
         (self.history, self.place) = (history, place)
@@ -17,7 +17,7 @@ package struct HistoryResult: Reportable {
 
     private var runs: CheckHistory { CheckHistory(Array(history.summaries[shown]), notes: history.notes) }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         var blocks = [headline.printable.wrapped(to: layout.width).asLines]
         if shown.count > 1 { blocks.append(sparklines(layout).asLines) }
@@ -27,7 +27,9 @@ package struct HistoryResult: Reportable {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// Returns each followed count with a sparkline and its latest value; a narrow terminal shows the sparkline's end.
+    /// Returns a line for each count: its name, a sparkline of its values over time, and its latest value.
+    ///
+    /// On a narrow terminal the sparkline shows only the newest checks.
     private func sparklines(_ layout: TextLayout) -> [String] {
         let lines = runs.lines
         let name = lines.map(\.name.count).max() ?? 0
@@ -78,7 +80,7 @@ package struct HistoryResult: Reportable {
             })
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "history",
@@ -97,7 +99,7 @@ package struct HistoryResult: Reportable {
             ])
     }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         var report = Report(command: "history", title: "The checks in \(place)", headline: headline, level: level)
         report.series = [Report.Series(runs)].compactMap(\.self)

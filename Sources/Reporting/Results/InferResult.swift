@@ -4,22 +4,22 @@ import Concurrency
 package import Inferring
 import ServerSchema
 
-/// The result of an inference, in all forms.
+/// The result of `infer`, in every output format.
 package struct InferResult: Reportable {
     private let found: InferReport
 
     /// Wraps a report.
     package init(_ report: InferReport) { found = report }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         InferReportText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width).text
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport { InferReportJSON(found).json }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "infer", title: found.source, headline: headline, level: level)
@@ -46,7 +46,7 @@ package struct InferResult: Reportable {
             findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
                 var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
                     isFailure: !collection.outcome.isWithinCover)
-                // Values of documents are not shown, and a filter may contain one.
+                // The report shows no values of documents, and a filter may contain one.
                 finding.commands = []
                 return finding
             }, remarks: words.remarks(collection))

@@ -1,21 +1,21 @@
 import BSON
 package import ServerSchema
 
-/// The result of a lint, in all forms.
+/// The result of `lint`, in every output format.
 package struct LintResult: Reportable {
     private let found: LintReport
     private let isStrict: Bool
 
-    /// - Parameter isStrict: whether warnings fail as well.
+    /// - Parameter isStrict: whether warnings make the command exit with code 1, as errors do.
     package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String { LintReportText(found, isColored: layout.isColored).text }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport { LintReportJSON(found).json }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)

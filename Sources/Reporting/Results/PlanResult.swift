@@ -2,7 +2,7 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// A plan, in all forms.
+/// The jobs that `plan` made from two schemas, in every output format.
 package struct PlanResult: Reportable {
     private let plan: SchemaPlan
     private let files: [PlanFile]
@@ -12,7 +12,7 @@ package struct PlanResult: Reportable {
     private let ids: IDDisplay
 
     /// - Parameters:
-    ///   - texts: the files' texts.
+    ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
     ///   - ids: how `_id`s are shown.
     package init(
@@ -23,21 +23,21 @@ package struct PlanResult: Reportable {
         (self.isWritten, self.ids) = (isWritten, ids)
     }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
-        // If no files were written, the text form is the jobs as one stream of YAML documents.
+        // If no files were written, the result is the text of the job files, as one stream of YAML documents.
         if !isWritten, !(files.isEmpty && partners.isEmpty) {
             return (texts + partners.map(\.text)).joined(separator: "---\n")
         }
         return PlanText(plan, files: files, partners: partners, isColored: layout.isColored).text
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport {
         PlanJSON(plan, files: files, partners: partners, texts: isWritten ? nil : texts, ids: ids).json
     }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0

@@ -1,24 +1,24 @@
 import BSON
 package import Backfill
 
-/// The result of an undo or of its dry run, in all forms.
+/// The result of an undo or of its dry run, in every output format.
 package struct UndoResult: Reportable {
     private let found: UndoReport
 
     /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         let text = UndoText.render(layout.shown(found, notes: \.notes), color: layout.isColored)
         let isNext = found.outcome == .dryRun && found.taken.restored > 0 && found.refusal == nil
         return isNext && !layout.hidesNotes ? text + "\n  next: the same command without --dry-run" : text
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport { UndoJSON(found).json }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         var report = Report(
             command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",

@@ -1,7 +1,7 @@
 package import Checking
 import Concurrency
 
-/// The contents of the ledger of unsynced documents, in all forms.
+/// The contents of the ledger of unsynced documents, in every output format.
 package struct UnsyncedResult: Reportable {
     private let found: UnsyncedReport
     private let ids: IDDisplay
@@ -9,16 +9,16 @@ package struct UnsyncedResult: Reportable {
     /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
-    /// Returns the text form.
+    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         UnsyncedText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids)
             .text
     }
 
-    /// The JSON form.
+    /// The result as JSON.
     package var json: JSONReport { UnsyncedJSON(found, ids: ids).json }
 
-    /// The report for the other forms.
+    /// The report from which every output format except text and JSON is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)
@@ -45,7 +45,7 @@ package struct UnsyncedResult: Reportable {
             amounts: [Report.Amount(name: "entries in the ledger", value: app.count.entries, level: .warning)])
     }
 
-    /// Returns the section about the collections of an app.
+    /// Returns the section that has a finding for each collection of an app.
     private func section(_ app: UnsyncedReport.App) -> Report.Section {
         let table = found.table(of: app)
         return Report.Section(
@@ -61,14 +61,16 @@ package struct UnsyncedResult: Reportable {
             })
     }
 
-    /// Whether the collection has documents that are not known to sync again.
+    /// Whether some documents of the collection are not known to fit again.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }
         return counts.failing + counts.possible > 0
     }
 
-    /// Returns the reasons why documents of a collection still fail.
+    /// Returns a section on why documents of a collection still fail; `nil` if they were not checked, or if none fails.
+    ///
+    /// For a collection that the schema does not cover, the section says so.
     private func explained(_ collection: UnsyncedReport.Collection) -> Report.Section? {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return nil }
         let name = "\(namespace): why documents fail"

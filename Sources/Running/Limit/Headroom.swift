@@ -1,34 +1,35 @@
 package import Checking
 import JobState
 
-/// The state of the budget: how many documents may still become unsyncable.
+/// The state of the unsync budget: how many documents may still become unsyncable.
 package struct Headroom: Hashable, Sendable {
     /// The number of documents in the ledger; `nil` when there is no ledger, which counts as none.
     package var ledger: LedgerCount?
-    /// Documents that jobs reserved before their writes and that the ledger does not show yet.
+    /// How many documents have a reservation and do not appear in the ledger yet.
     package var pending: Int
-    /// The number that the sum must stay below: limit − reserve.
+    /// The limit less the reserve: the sum of ``ledger`` and ``pending`` must stay below it.
     package var ceiling: Int
 
-    /// Joins the parts.
+    /// Creates a headroom from its counts.
     package init(ledger: LedgerCount?, pending: Int, ceiling: Int) {
         self.ledger = ledger
         self.pending = pending
         self.ceiling = ceiling
     }
 
-    /// The documents that may become unsyncable without the sum reaching the ceiling.
+    /// How many more documents may become unsyncable while the sum of ``ledger`` and ``pending`` stays below
+    /// ``ceiling``.
     package var documents: Int { max(0, ceiling - 1 - (ledger?.entries ?? 0) - pending) }
 
-    /// Whether the sum has reached the ceiling.
+    /// Whether the sum of ``ledger`` and ``pending`` has reached ``ceiling``.
     package var isExceeded: Bool { (ledger?.entries ?? 0) + pending >= ceiling }
 }
 
 extension Headroom: CustomStringConvertible {
-    /// The metric, its value and its limit, as the throttle shows its reasons.
+    /// A text with the name of the metric, its value and its limit, in the form of the throttle reasons.
     package var description: String { "unsynced documents: \(counts)" }
 
-    /// The value and the limit, without the name of the metric.
+    /// A text with the value and the limit, without the name of the metric.
     var counts: String {
         let entries = ledger.map { "\($0.entries.separated) in the ledger" } ?? "no ledger"
         return "\(entries) + \(pending.separated) pending, must stay under \(ceiling.separated)"
@@ -36,7 +37,7 @@ extension Headroom: CustomStringConvertible {
 }
 
 extension Headroom {
-    /// The steps that free room, with their commands.
+    /// Returns the steps by which an operator can free room in the unsync budget, with their commands.
     package static func remedies(for job: String) -> String {
         "deploy the next schema and record it with shipshape deployed \(job); or repair documents that stopped "
             + "syncing (shipshape unsynced lists them, shipshape undo JOB undoes a job); or terminate and re-enable "

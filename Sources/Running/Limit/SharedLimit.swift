@@ -5,35 +5,41 @@ package import Jobs
 
 /// The limit of unsynced documents that all jobs and partners of a state database share.
 package struct SharedLimit {
-    /// The ledger of the documents that are unsynced already.
+    /// The ledger, which lists the documents that are unsynced already.
     package let ledger: UnsyncLedger
     /// The limits of the job or the partner.
     package let limits: Job.Limits
 
-    /// Joins the ledger and the limits of the job or the partner.
+    /// Creates the limit from the ledger and from the limits of the job or the partner.
     package init(ledger: UnsyncLedger, limits: Job.Limits) { (self.ledger, self.limits) = (ledger, limits) }
 
-    /// Returns the current sum, or an upper bound of it: while there is room, a document that the ledger shows may also
-    /// be counted as pending.
+    /// Returns the current headroom, or a smaller one while that still has room.
+    ///
+    /// The smaller one may count a document twice: in the ledger, and as pending.
     package func headroom(_ store: borrowing StateStore) throws -> Headroom {
-        // Reads the pending first, so that what reaches the ledger between both reads counts twice and is not missed.
+        // Reads the reservations first: a document that reaches the ledger between the two reads counts twice, and is
+        // not missed.
         let pending = try store.reservations.pendingCount()
         let atMost = Headroom(ledger: try ledger.entries(), pending: pending, ceiling: limits.ceiling)
         return atMost.isExceeded ? try exactHeadroom(store) : atMost
     }
 
-    /// Returns the exact current sum.
-    /// - Parameter marks: whether reservations that the ledger shows are marked, to skip them later; not in a plan.
+    /// Returns the exact current headroom.
+    /// - Parameter marks: whether to mark the reservations of documents that the ledger shows, so that they are not
+    ///   looked up again; a plan, which writes nothing, does not.
     package func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
             seenBy: ledger.holding, lag: limits.throttle.ledgerLag, marks: marks)
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 
-    /// Reserves room for documents that a write is about to make unsyncable; one that a killed run or another job has
-    /// reserved takes no more room.
-    /// - Parameter accepted: how many documents of this job, in all, the operator accepts even beyond the limit.
-    /// - Returns: `nil` when there is room; otherwise the sum, and nothing is reserved.
+    /// Reserves room in the unsync budget for documents that a write is about to make unsyncable.
+    ///
+    /// A document that a killed run or another job has reserved takes no more room.
+    /// - Parameter accepted: how many documents of this job, in all, the operator accepts to become unsyncable even
+    ///   beyond the limit.
+    /// - Returns: `nil` if the documents are reserved; otherwise the headroom, which is too small, and nothing is
+    ///   reserved.
     package func reserve(
         _ ids: [BSONValue], of namespace: Namespace, accepting accepted: Int, _ store: borrowing StateStore
     ) throws -> Headroom? {
@@ -55,9 +61,10 @@ package struct SharedLimit {
         return after
     }
 
-    /// Records documents before the write that makes them unsyncable.
-    /// - Parameter stale: documents that the ledger shows for another reason, or still shows.
-    /// - Returns: the sum after the reservation, which includes what other jobs reserved at the same time.
+    /// Adds reservations, before the write that makes the documents unsyncable.
+    /// - Parameter stale: documents that the ledger shows already, for another reason or because it has not noticed
+    ///   their repair yet.
+    /// - Returns: the headroom after that, which includes the reservations that other jobs made at the same time.
     package func record(
         _ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace, _ store: borrowing StateStore
     ) throws -> Headroom {

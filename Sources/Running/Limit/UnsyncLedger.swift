@@ -4,9 +4,10 @@ import Concurrency
 package import Mongo
 package import Scanning
 
-/// The ledger of unsynced documents, as the budget reads it.
+/// A reader of the ledger, for the unsync budget.
 ///
-/// It is looked up again at most once a second, because it may be created while a job runs. Used on one thread.
+/// It searches for the ledger again at most once a second, because the ledger may be created while a job runs. Must be
+/// used on one thread.
 package final class UnsyncLedger {
     private let client: Client
     private let location: LedgerLocation
@@ -16,25 +17,25 @@ package final class UnsyncLedger {
 
     private static let interval = Duration.seconds(1)
 
-    /// Stores the location; nothing is looked up yet.
+    /// Stores the location of the ledger; reads nothing yet.
     package init(_ location: LedgerLocation, of apps: LedgerApps, client: consuming Client) {
         self.location = location
         self.apps = apps
         self.client = client
     }
 
-    /// Whether the operator said that there is no ledger, so that no document is expected to appear in it.
+    /// Whether the operator said that there is no ledger; then no document is expected to appear in it.
     package var isNone: Bool { location == .none }
 
-    /// Returns the number of entries in the ledger; `nil` when there is none.
+    /// Returns the number of entries in the ledger; `nil` if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func entries() throws -> LedgerCount? { try reading { try $0?.entries() } }
 
-    /// Returns the number of entries, and of the distinct documents that they name.
+    /// Returns the number of entries in the ledger and of the different documents in them; `nil` if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func count() throws -> LedgerCount? { try reading { try $0?.count() } }
 
-    /// Returns what the operator should know about the ledger, one clause each.
+    /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func notes(on count: LedgerCount?) throws -> [String] {
         try reading { reader in
@@ -43,7 +44,7 @@ package final class UnsyncLedger {
         }
     }
 
-    /// Returns which of these documents the ledger shows.
+    /// Returns which of these documents the ledger shows; empty if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
     package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }

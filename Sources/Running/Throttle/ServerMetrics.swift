@@ -1,34 +1,34 @@
 import BSON
 import Concurrency
 
-/// The server metrics that the primary reported at one moment; each is `nil` if it was not reported.
+/// The server metrics that the primary reported at one moment; a metric that it did not report is `nil`.
 struct ServerMetrics: Hashable, Sendable {
     /// The server's clock, in seconds since 1970.
     var serverTime: Int?
-    /// The lag of a majority of the members, in seconds.
+    /// The lag of a majority of the members of the replica set, in seconds.
     var majorityLag: Double?
-    /// The lag of the slowest healthy secondary, in seconds.
+    /// The healthy secondary with the largest lag.
     var secondaryLag: SecondaryLag?
-    /// Whether flow control is slowing down writers.
+    /// Whether the server's flow control is slowing down writers.
     var isFlowControlled: Bool?
     /// How long writers have waited for flow control since the server's start, in microseconds.
     var flowControlWait: Int?
-    /// The share of the execution tickets in use, of readers' or of writers', whichever is greater.
+    /// The share of the server's execution tickets that are in use: the readers' or the writers', whichever is greater.
     var ticketsInUse: Double?
-    /// The number of operations that wait for a ticket, where the server reports it.
+    /// The number of operations that wait for an execution ticket; `nil` if the server does not report it.
     var ticketQueue: Int?
-    /// The share of the cache that waits to be written.
+    /// The share of the storage engine's cache that is not yet written to disk.
     var cacheDirty: Double?
-    /// The share of the cache that is filled.
+    /// The share of the storage engine's cache that is filled.
     var cacheUsed: Double?
     /// The time between the oldest and the newest entry of the oplog, in seconds.
     var oplogWindow: Double?
     /// The share of the oplog's size that is filled; the server removes no entries before the oplog is full.
     var oplogFill: Double?
-    /// The oplog's largest size in bytes; read only while the oplog is short.
+    /// The maximum size of the oplog in bytes; read only while the oplog window is short.
     var oplogSize: Int?
 
-    /// The member with the largest lag.
+    /// A secondary, and its lag in seconds.
     struct SecondaryLag: Hashable, Sendable {
         var host: String
         var seconds: Double
@@ -36,7 +36,9 @@ struct ServerMetrics: Hashable, Sendable {
 }
 
 extension ServerMetrics {
-    /// Reads the reply of `hello`; that of a standalone or a router has no `lastWrite`, and so no lag.
+    /// Takes the server's time and the majority lag from the reply of `hello`.
+    ///
+    /// A standalone or a router reports no `lastWrite`, so the lag stays `nil`.
     mutating func take(hello: BSONDocument) {
         serverTime = hello["localTime"]?.seconds.map { Int($0) }
         let lastWrite = hello["lastWrite"]?.document
@@ -45,7 +47,7 @@ extension ServerMetrics {
         }
     }
 
-    /// Reads the lag of the reachable secondaries from the reply of `replSetGetStatus`.
+    /// Takes the largest lag of a healthy secondary from the reply of `replSetGetStatus`.
     mutating func take(replicaSet status: BSONDocument) {
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
         let (primary, secondary) = (1, 2)
@@ -61,13 +63,13 @@ extension ServerMetrics {
         }
     }
 
-    /// Reads the reply of `serverStatus`.
+    /// Takes flow control, tickets, cache and oplog window from the reply of `serverStatus`.
     mutating func take(serverStatus status: BSONDocument) {
         if let flow = status["flowControl"]?.document {
             isFlowControlled = flow["enabled"]?.isTrue == true && flow["isLagged"]?.isTrue == true
             flowControlWait = flow["timeAcquiringMicros"]?.integer
         }
-        // Before 8.0, the tickets are in the storage engine's section.
+        // Before MongoDB 8.0, the tickets are in the storage engine's section.
         let engine = status["wiredTiger"]?.document
         let tickets = (status["queues"]?.document?["execution"] ?? engine?["concurrentTransactions"])?.document
         for kind in ["read", "write"] {
@@ -88,7 +90,7 @@ extension ServerMetrics {
         }
     }
 
-    /// Computes the oplog window from the times of the oplog's first and last entry.
+    /// Computes the oplog window from the times of the oplog's oldest and newest entry.
     mutating func take(oldest: BSONValue?, newest: BSONValue?) {
         guard let oldest = oldest?.entrySeconds, let newest = newest?.entrySeconds else { return }
         oplogWindow = Double(max(0, newest - oldest))
@@ -96,12 +98,13 @@ extension ServerMetrics {
 }
 
 extension BSONValue {
-    /// A date, in seconds since 1970.
+    /// A date in seconds since 1970; `nil` for a value of another type.
     fileprivate var seconds: Double? {
         if case .date(let milliseconds) = self { Double(milliseconds) / 1_000 } else { nil }
     }
 
-    /// The time of an oplog entry: a timestamp, or a document that holds one as `ts`.
+    /// The time of an oplog entry in seconds since 1970, from a timestamp or from a document with one as `ts`; else
+    /// `nil`.
     fileprivate var entrySeconds: Int? {
         switch self {
         case .timestamp(let bits): ClusterTime(rawValue: bits).seconds
@@ -110,6 +113,6 @@ extension BSONValue {
         }
     }
 
-    /// Any number.
+    /// A number of any type; `nil` for another value.
     fileprivate var number: Double? { if case .double(let value) = self { value } else { integer.map(Double.init) } }
 }

@@ -5,30 +5,30 @@ import Mongo
 
 /// Reads the server metrics from the primary.
 package struct ServerMetricsReader {
-    /// The metrics that the user has no privilege to read: each is asked for once, and named in the plan.
+    /// The groups of metrics that turned out to be unreadable, which are not requested again; the plan names them.
     private(set) var missing: Set<Missing> = []
-    /// Whether ``missing`` is complete, so that any other metric that cannot be read is a failed reading.
+    /// Whether ``missing`` is complete; then the reading fails if another metric cannot be read.
     private let isSettled: Bool
 
-    /// - Parameter missing: the metrics that an earlier reading found missing; `nil` if there was none.
+    /// - Parameter missing: the groups of metrics that an earlier reader found unreadable; `nil` if there was none.
     init(missing: Set<Missing>? = nil) {
         self.missing = missing ?? []
         isSettled = missing != nil
     }
 
-    /// A guarantee that the run does without.
+    /// A group of metrics that cannot be read, so that the throttle does without them.
     package enum Missing: Hashable, CaseIterable {
         case shards, replicaSetStatus, serverStatus, oplog
     }
 
-    /// The guarantees that are missing, as the plan names them.
+    /// A note for each group of metrics that cannot be read, for the plan.
     var notes: [String] { Missing.allCases.filter(missing.contains).map(\.note) }
 
-    /// How long one command may take.
+    /// The time limit of each command, in milliseconds.
     private static let timeLimit: BSONValue = 5_000
-    /// The time between the two readings of a lag.
+    /// The pause before a lag that reached its limit is read a second time.
     private static let secondLook = Duration.milliseconds(150)
-    /// The large sections of `serverStatus` that no throttle rule needs.
+    /// The large sections of `serverStatus` that no throttle rule needs, and that the command leaves out.
     private static let leftOut = [
         "asserts", "batchedDeletes", "catalogStats", "connections", "electionMetrics", "extra_info", "indexStats",
         "locks", "logicalSessionRecordCache", "metrics", "network", "opLatencies", "opcounters", "opcountersRepl",
@@ -40,7 +40,8 @@ package struct ServerMetricsReader {
     /// - Throws: ``MongoError`` when the server does not answer, or no longer permits what it permitted before.
     mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
         var reading = try lag(limits, on: client)
-        // An idle set writes an entry every ten seconds; until the other members have it, they seem to lag that far.
+        // An idle replica set writes an oplog entry every ten seconds; until the other members have it, they seem to
+        // lag by as much.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
             PosixThread.sleep(Self.secondLook)
             let again = try lag(limits, on: client)
@@ -73,7 +74,9 @@ package struct ServerMetricsReader {
         return reading
     }
 
-    /// Reads the oplog window, which `serverStatus` lacks before 5.0, and how full the oplog is if the window is short.
+    /// Reads the oplog window, if `serverStatus` did not report it, as before MongoDB 5.0.
+    ///
+    /// If the window is short, also reads how full the oplog is.
     private mutating func oplog(_ reading: inout ServerMetrics, _ limits: ThrottleLimits, on client: borrowing Client)
         throws(MongoError)
     {
@@ -101,7 +104,7 @@ package struct ServerMetricsReader {
         let reply: BSONDocument
         do throws(MongoError) { reply = try client.runCommand(stats, on: oplog.database) } catch {
             guard !error.isTransient else { throw error }
-            // Without the privilege to read its size, the oplog counts as full.
+            // Without the privilege to read the oplog's size, the throttle treats the oplog as full.
             return
         }
         guard let storage = reply.firstOfBatch?.document?["storageStats"]?.document,
@@ -110,7 +113,7 @@ package struct ServerMetricsReader {
         (reading.oplogFill, reading.oplogSize) = (Double(size) / Double(maximum), maximum)
     }
 
-    /// Returns the reply to a command; `nil` if the user has no privilege for it, which is remembered.
+    /// Returns the reply to a command; `nil` if the user has no privilege for it, which ``missing`` then records.
     private mutating func answer(
         _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
     ) throws(MongoError) -> BSONDocument? {
@@ -126,7 +129,7 @@ package struct ServerMetricsReader {
 }
 
 extension ServerMetricsReader.Missing {
-    /// The guarantee that is lost, and the privilege that would restore it.
+    /// A note on the throttle rules that cannot apply, with the privilege that would make them apply.
     var note: String {
         switch self {
         case .shards:
@@ -145,6 +148,6 @@ extension ServerMetricsReader.Missing {
 }
 
 extension BSONDocument {
-    /// The first document of a cursor's reply.
+    /// The first document of the first batch in a cursor's reply; `nil` if the batch is empty.
     fileprivate var firstOfBatch: BSONValue? { self["cursor"]?.document?["firstBatch"]?.document?.values.first }
 }

@@ -2,12 +2,12 @@ package import JobState
 
 /// How long one throttle reason made the run wait.
 package struct ThrottleWait: Hashable, Sendable {
-    /// The hold as it was last reported: metric, value, limit.
+    /// The last hold for this reason, with its metric, value and limit.
     package var hold: Hold
-    /// How long it held, in seconds; several reasons may hold at the same time.
+    /// How long the run waited for this reason, in seconds; several reasons may apply at the same time.
     package var seconds: Double
 
-    /// Joins the two.
+    /// Creates a wait from a hold and a time.
     package init(hold: Hold, seconds: Double) {
         self.hold = hold
         self.seconds = seconds

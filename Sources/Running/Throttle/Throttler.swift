@@ -4,15 +4,18 @@ package import JobState
 package import Jobs
 import Mongo
 
-/// Decides whether a run must wait before a chunk, by the deployment's state, operators, the time of day and a veto.
+/// The throttle, which decides whether a run must wait before a chunk.
 ///
-/// The server metrics are read at most once a second, not per chunk, so that this costs nothing. Used on one thread.
+/// It considers the server metrics, the requests of operators, the time of day and a veto.
+///
+/// The server metrics are read at most once a second and not for each chunk, so that this costs almost nothing. A
+/// throttler must be used on one thread.
 package final class Throttler {
     /// The job's limits, including those that an operator set for it.
     package private(set) var limits: Job.Limits
     /// The requests of operators for the job.
     package private(set) var control = Control()
-    /// How long each reason has held, and its latest hold.
+    /// How long the run has waited for each throttle reason so far, with the latest hold.
     package private(set) var waits: [ThrottleWait] = []
 
     private let name: String
@@ -32,9 +35,9 @@ package final class Throttler {
     /// The time after which a wait reports its unchanged reasons again.
     private static let reminder = Duration.seconds(30)
 
-    /// Creates the throttle of a job; only the throttle uses `store`.
-    /// - Parameter missing: the guarantees that the plan does without; if any other can no longer be read, the run
-    ///   waits. `nil` does without whatever the user has no privilege to read at the first reading.
+    /// Creates the throttle of a job; `store` must not be used elsewhere.
+    /// - Parameter missing: the groups of metrics that the plan found unreadable; if another one cannot be read, the
+    ///   run waits. With `nil`, the throttle does without every metric that the user has no privilege to read.
     /// - Parameter veto: the outside program or server that is asked before each chunk and during each wait.
     package init(
         _ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil, veto: Veto? = nil
@@ -48,7 +51,7 @@ package final class Throttler {
         limits = job.limits
     }
 
-    /// Creates the throttle of work that operators cannot steer: its limits never change.
+    /// Creates the throttle of a watch or a mirror, which operators cannot steer: its limits never change.
     init(_ limits: Job.Limits, store: consuming StateStore) {
         name = store.job
         overridden = { _ in limits }
@@ -61,25 +64,26 @@ package final class Throttler {
     /// Records how many documents the job has changed.
     /// - Parameter size: the average document's size in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
-        // The oplog gets the change and, with the journal, the old values: at most the document twice.
+        // The oplog gets the change and, if there is a journal, the old values: together at most twice the document.
         arithmetic.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
     }
 
-    /// The bytes of the oplog entries of a change and of its journal, without values.
+    /// The size in bytes of the oplog entries for one changed document and for its journal, without the values.
     private static let entryOverhead = 500
 
-    /// The guarantees that the readings so far found missing, as the plan names them.
+    /// A note for each group of metrics that the readings so far found unreadable, for the plan.
     package var missingGuarantees: [String] { probe.notes }
-    /// The same guarantees, as the throttle of a later run takes them.
+    /// The groups of metrics that the readings so far found unreadable, for the throttle of the run.
     package var missing: Set<ServerMetricsReader.Missing> { probe.missing }
 
-    /// Returns the reasons to wait now.
+    /// Returns the reasons to wait now; empty if there are none.
     ///
     /// The requests of operators are read each time, which costs the read of one document.
     package func holds() -> [Hold] {
         var overload: Hold?
         do {
-            // A server that sheds load refuses these at once, because the wait of the run also keeps its lease.
+            // An overloaded server may refuse these commands. They then fail at once, because the run itself waits and
+            // keeps its lease.
             try Overload.within(.atOnce) {
                 try readControl()
                 guard isDue else { return }
@@ -107,7 +111,9 @@ package final class Throttler {
         failure != nil || lastLook.map { $0.duration(to: .now) >= Self.interval } ?? true
     }
 
-    /// Reads the requests of operators, unless the user must not read the state; a dry run does without them.
+    /// Reads the requests of operators.
+    ///
+    /// A plan or a dry run does without them if the user must not read the state database.
     private func readControl() throws {
         do {
             let asked = try store.jobs.control()
@@ -116,9 +122,9 @@ package final class Throttler {
         } catch let error as MongoError where error.isAuthorization && !isSettled {}
     }
 
-    /// Waits until nothing throttles.
-    /// - Parameter keep: called during the wait with its reasons, to keep the lease, and once without any at its end.
-    /// - Returns: the reason to stop, if one came during the wait.
+    /// Waits until no throttle reason is left.
+    /// - Parameter keep: called during the wait with the current reasons, to keep the lease, and at its end with none.
+    /// - Returns: why the run has to stop; `nil` if it can continue.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,
         events: (RunEvent) -> Void, keep: ([Hold]) throws -> Void
@@ -151,7 +157,7 @@ package final class Throttler {
         }
     }
 
-    /// Adds a time to how long each reason has held.
+    /// Adds `time` to the time that the run waited for each of the reasons.
     func count(_ holds: [Hold], _ time: Duration) {
         for hold in holds {
             if let index = waits.firstIndex(where: { $0.hold.reason == hold.reason }) {

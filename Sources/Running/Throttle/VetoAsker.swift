@@ -8,22 +8,22 @@ import Processes
 struct VetoAsker {
     private let veto: Veto
     private var lastAsked: ContinuousClock.Instant?
-    /// The reason for which the run must wait, by the last answer.
+    /// The hold for which the last answer makes the run wait; `nil` if it does not.
     private(set) var hold: Hold?
 
     private static let interval = Duration.seconds(1)
 
     init(_ veto: Veto) { self.veto = veto }
 
-    /// Asks, if the last answer is at least a second old.
-    /// - Parameter meanwhile: called now and then during the wait for the answer, to keep the lease.
+    /// Asks the program or server, unless its last answer is less than a second old.
+    /// - Parameter meanwhile: called at intervals during the wait for the answer, to keep the lease.
     /// - Throws: ``StopAsked`` at a signal; what `meanwhile` throws.
     mutating func ask(stop: StopSignal, meanwhile: () throws -> Void) throws {
         guard lastAsked.map({ $0.duration(to: .now) >= Self.interval }) ?? true else { return }
         let veto = veto
         let task = BackgroundTask(running: { await veto.hold() })
         do { hold = try task.wait(stop: stop, meanwhile: meanwhile) } catch {
-            // The command must not outlive the run.
+            // The veto command must not outlive the run.
             task.cancel()
             throw error
         }
@@ -32,7 +32,7 @@ struct VetoAsker {
 }
 
 extension Veto {
-    /// Returns why a run must wait now; `nil` if it may continue.
+    /// Asks the program or server, and returns why a run must wait now; `nil` if it may continue.
     func hold() async -> Hold? {
         switch asked {
         case .command(let command):
@@ -45,7 +45,7 @@ extension Veto {
         }
     }
 
-    /// Returns what is wrong with the answer; `nil` if it is 200.
+    /// Requests the URL, and returns what is wrong with the answer; `nil` if its status is 200.
     ///
     /// The program `curl` asks, because it knows TLS and proxies. It reads the URL from its standard input, because
     /// other users can see a program's arguments.
@@ -61,7 +61,7 @@ extension Veto {
             url = "\(address)"
 
             """
-        // One second more, because `curl` itself reports an answer that takes too long.
+        // One second longer than the time limit of `curl`, so that `curl` itself reports an answer that takes too long.
         let (outcome, answer) = await OutsideCommand("curl", ["--disable", "--config", "-"]).ask(
             input: configuration, timeLimit: timeLimit + .seconds(1))
         let (code, message) = (answer.prefix(3), answer.dropFirst(4).prefix(200))

@@ -4,17 +4,17 @@ import Concurrency
 import Mongo
 import Synchronization
 
-/// Follows a collection's changes during a scan, on a thread of its own, and notes the changed documents.
+/// Follows a collection's change stream during a scan, on a thread of its own, and notes the changed documents.
 final class ChangeTracker: Sendable {
     private struct State {
         var changed = ChangedIDs()
-        /// The cluster time up to which the stream was read.
+        /// The cluster time up to which the change stream was read.
         var time = ClusterTime(rawValue: 0)
-        /// The cluster time that another thread waits for; `nil` if none waits.
+        /// The latest cluster time for which another thread has waited; `nil` if no thread has waited yet.
         var goal: ClusterTime?
         var isClosed = false
         var isOpen = false
-        /// The reason why the stream ended; `nil` while it continues.
+        /// The reason why the change stream ended; `nil` while it continues.
         var failure: String?
     }
 
@@ -35,24 +35,24 @@ final class ChangeTracker: Sendable {
         self.isStopped = isStopped
     }
 
-    /// Starts to follow the changes; blocks until the server has answered.
+    /// Starts to follow the changes; blocks until the server has opened the change stream.
     /// - Throws: ``ChangesUnknown`` with the reason if the server does not return the changes.
     func open() throws(ChangesUnknown) {
         Task { [self] in await onOwnedThread(name: "changes") { self.run() } }
         try wait { $0.isOpen }
     }
 
-    /// Blocks until the stream was read up to that time.
+    /// Blocks until the change stream was read up to `time`.
     /// - Throws: ``ChangesUnknown`` if the stream was lost.
     func wait(until time: ClusterTime) throws(ChangesUnknown) {
         state.withLock { $0.goal = time }
         try wait { $0.time >= time }
     }
 
-    /// The documents that have changed so far.
+    /// The documents that have changed since ``start``, as far as the change stream was read.
     var changed: ChangedIDs { state.withLock { $0.changed } }
 
-    /// Ends the stream.
+    /// Ends the change stream.
     func close() { state.withLock { $0.isClosed = true } }
 
     private func wait(_ isReached: (State) -> Bool) throws(ChangesUnknown) {
@@ -65,7 +65,7 @@ final class ChangeTracker: Sendable {
     }
 }
 
-/// The changes of a collection cannot be determined.
+/// The error that the changes of a collection cannot be determined.
 struct ChangesUnknown: Error {
     /// The reason, as a clause.
     let reason: String
@@ -74,7 +74,7 @@ struct ChangesUnknown: Error {
 // MARK: the thread
 
 extension ChangeTracker {
-    /// The time for which a lost stream is retried, and for which it may make no progress while another thread waits.
+    /// The time for which a lost change stream is opened again, or may make no progress while a thread waits.
     private static var patience: Duration { .seconds(60) }
 
     private func run() {
@@ -119,7 +119,8 @@ extension ChangeTracker {
         }
     }
 
-    /// Notes one event, and returns the time up to which all events were read; `nil` if there was no event.
+    /// Reads one event of the change stream, and notes the document that it names.
+    /// - Returns: The cluster time up to which all events were read; `nil` if there was no event.
     private func read(_ stream: inout ChangeStream) throws -> ClusterTime? {
         guard let event = try stream.next() else { return nil }
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
@@ -128,7 +129,7 @@ extension ChangeTracker {
         guard let key = try event.find("documentKey"), key.type == .object else {
             throw ChangesUnknown(reason: "the collection was dropped, renamed or replaced")
         }
-        // Every read sees what was written at `start` itself.
+        // Every read of the scan sees the writes made at `start`, so only later changes are noted.
         if stamp > start.rawValue {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
@@ -153,7 +154,7 @@ extension ChangeTracker {
         news.signal()
     }
 
-    /// The stage that keeps only the needed fields, so that the documents themselves are not sent.
+    /// The stage that keeps only the needed fields of an event, so that the documents themselves are not sent.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
     }
@@ -162,7 +163,7 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            // Short, because the end of the scan waits for the pending answer.
+            // A short wait, because the end of the scan waits for the server's pending answer.
             ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", "shipshape check"),
         ]
@@ -187,12 +188,12 @@ struct ChangedIDs: Sendable {
 
     private var ids: [DocumentKey: BSONValue] = [:]
     private var bytes = 0
-    /// Whether there were more than are kept.
+    /// Whether more documents changed than are kept.
     private(set) var isIncomplete = false
 
     var count: Int { ids.count }
 
-    /// All `_id`s, in no order.
+    /// All `_id`s that are kept, in no particular order.
     var all: some Collection<BSONValue> { ids.values }
 
     subscript(key: DocumentKey) -> BSONValue? { ids[key] }

@@ -1,20 +1,20 @@
 import BSON
 import Checking
 
-/// The contribution of one document to a tally.
+/// The number of the contribution that one document made to a tally, with the document's `_id`.
 struct Addition {
     let id: BSONValue
     let contribution: UInt32
 }
 
-/// The counts of one thread of a scan, and the documents that it read.
+/// The counts of one thread of a scan, and the documents that the thread read.
 ///
 /// @unchecked: one thread fills it and hands it over when it is done.
 final class ScanPart: @unchecked Sendable {
     var tally: Tally
-    /// The contributions of the documents; `nil` if changes are not followed, so that no document is ever subtracted.
+    /// The contributions of the documents; `nil` if changes are not followed, so that none is ever subtracted.
     let seen: SeenLog?
-    /// The latest cluster time at which the thread read; 0 if it did not ask for the time.
+    /// The latest cluster time at which the thread read; 0 if it was not recorded.
     var readTime: UInt64 = 0
 
     init(_ schema: CompiledSchema, options: ScanOptions, tracksChanges: Bool) {
@@ -30,8 +30,8 @@ final class ScanPart: @unchecked Sendable {
         seen.append(key, tally.lastContribution)
     }
 
-    /// Returns the contributions of the changed documents, without subtracting them.
-    /// - Throws: ``ChangesUnknown`` if some contributions are not known.
+    /// Returns the contributions of those changed documents that this thread read, without subtracting them.
+    /// - Throws: ``ChangesUnknown`` if not all of these contributions are known.
     func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
         guard let seen else { return [] }
         guard changed.count > 0 else { return [] }
@@ -50,7 +50,7 @@ final class ScanPart: @unchecked Sendable {
         return additions
     }
 
-    /// Subtracts the contributions of changed documents.
+    /// Subtracts the contributions of changed documents from the counts.
     func takeBack(_ additions: [Addition]) {
         for addition in additions { tally.take(back: addition.contribution, of: addition.id) }
     }

@@ -3,7 +3,7 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Judges the documents that changed during a scan again, as they are at one cluster time after it.
+/// Reads the documents that changed during a scan after the scan, and judges them again, as of one cluster time.
 struct SecondLook {
     let schema: CompiledSchema
     let namespace: Namespace
@@ -22,7 +22,7 @@ struct SecondLook {
 
     private static var patience: Duration { .seconds(60) }
 
-    /// Judges the documents; blocks.
+    /// Judges the documents that changed during the scan; blocks.
     /// - Parameter readTime: The latest cluster time at which the scan read.
     /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError`` if the deployment stays unreachable.
     func look(after readTime: UInt64) throws -> Outcome {
@@ -41,7 +41,7 @@ struct SecondLook {
     private func lookOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
-        // The stream may lag by more time than a snapshot lasts.
+        // Wait before the snapshot is taken, because the change stream may lag by more time than a snapshot lasts.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
             if let outcome = try lookAtSnapshot(client, after: now) { return outcome }
@@ -51,11 +51,12 @@ struct SecondLook {
         return try lookByMajority(client, after: now)
     }
 
-    /// Reads all documents at one cluster time; `nil` if the server has no snapshot as new as what the scan has read.
+    /// Judges the changed documents as they are at one cluster time.
+    /// - Returns: `nil` if the server has no snapshot that is as new as the data that the scan has read.
     private func lookAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
         for _ in 0..<20 {
             let session = try client.startSession(isSnapshot: true)
-            // The session's first read fixes the time of all its reads.
+            // The first read of the session fixes the cluster time of all its reads.
             let reply = try client.runReadCommand(
                 [
                     "find": .string(namespace.collection), "filter": ["_id": .null], "limit": 1,
@@ -76,7 +77,7 @@ struct SecondLook {
         return nil
     }
 
-    /// Reads the documents as they are a moment later, for servers that cannot read at a given time.
+    /// Judges the changed documents as they are shortly after the scan, if the server cannot read as of a given time.
     private func lookByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)
@@ -99,7 +100,7 @@ struct SecondLook {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // Two `_id`s can be equal to the server and differ in their bytes, like 1 and 1.0; each finds the document.
+            // Two `_id`s with different bytes can be equal to the server, like 1 and 1.0; both find the same document.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }
@@ -109,6 +110,8 @@ struct SecondLook {
         return tally
     }
 
-    /// Names the read concern, because that of the connection string may be one that the server would refuse here.
+    /// The options of a read from a snapshot.
+    ///
+    /// They name the read concern, because the server might refuse that of the connection string here.
     private static var snapshot: BSONDocument { ["readConcern": ["level": "snapshot"], "comment": "shipshape check"] }
 }

@@ -3,8 +3,8 @@ import SystemPackage
 
 /// The documents that one thread of a scan read: for each one its key and the number of its contribution to the tally.
 ///
-/// Each document takes twelve bytes. They stay in memory up to a limit, and then go to a file without a name in the
-/// folder for temporary files, from which they are read once at the end.
+/// Each document takes twelve bytes, which stay in memory up to a limit. Beyond the limit, the documents are written to
+/// an unnamed file in the folder for temporary files, which is read once at the end.
 final class SeenLog {
     private var keys: [UInt64] = []
     private var contributions: [UInt32] = []
@@ -12,11 +12,13 @@ final class SeenLog {
     private let folder: String?
     private var file: FileDescriptor?
     private var spilled: [Int] = []
-    /// The reason why not everything could be kept; `nil` if everything was.
+    /// The error because of which not all documents could be kept; `nil` if all were kept.
     private(set) var failure: Errno?
 
     /// Creates an empty log.
-    /// - Parameter bound: The number of documents that are kept in memory.
+    /// - Parameters:
+    ///   - bound: The largest number of documents that are kept in memory.
+    ///   - folder: The folder of the temporary file; `nil` for the default folder.
     init(bound: Int, folder: String?) {
         self.bound = max(bound, 1)
         self.folder = folder
@@ -46,13 +48,13 @@ final class SeenLog {
         spilled.append(keys.count)
     }
 
-    /// Calls `body` with everything that was kept, in any order.
+    /// Calls `body` with the key and the contribution of every document that was kept, in no particular order.
     func forEach(_ body: (DocumentKey, UInt32) -> Void) throws(Errno) {
         for index in keys.indices { body(DocumentKey(hash: keys[index]), contributions[index]) }
         guard let file else { return }
         var offset = 0
         for count in spilled {
-            // All keys are stored before all numbers.
+            // Each write stored all keys before all numbers of contributions.
             var (keyOffset, numberOffset) = (offset, offset + count * MemoryLayout<UInt64>.stride)
             var rest = count
             while rest > 0 {
@@ -66,6 +68,6 @@ final class SeenLog {
         }
     }
 
-    /// The number of documents that are read back at once.
+    /// The number of documents that are read from the file at once.
     private static let piece = 1 << 14
 }

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A temporary file that no folder lists; it is deleted when its descriptor is closed, however the process ends.
 enum UnnamedFile {
-    /// Opens a file in the folder, by default in `TMPDIR`, or in `/tmp`.
+    /// Creates and opens a file in `folder`; if that is `nil`, in the folder that `TMPDIR` names, or else in `/tmp`.
     static func open(in folder: String?) throws(Errno) -> FileDescriptor {
         let folder = folder ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
         var path = Array((folder + "/shipshape-XXXXXX").utf8CString)
@@ -13,7 +13,7 @@ enum UnnamedFile {
         return FileDescriptor(rawValue: descriptor)
     }
 
-    /// Appends numbers in the machine's own byte order.
+    /// Appends numbers to the file, in the machine's own byte order.
     static func write<Number: FixedWidthInteger & BitwiseCopyable>(
         _ numbers: [Number], to file: FileDescriptor
     ) throws(Errno) {
@@ -30,7 +30,7 @@ enum UnnamedFile {
         if let failure { throw failure }
     }
 
-    /// Reads `count` numbers at `offset`, and moves `offset` after them.
+    /// Reads `count` numbers at the byte `offset` of the file, and moves `offset` after them.
     static func read<Number: FixedWidthInteger & BitwiseCopyable>(
         _ type: Number.Type, _ count: Int, from file: FileDescriptor, at offset: inout Int
     ) throws(Errno) -> [Number] {

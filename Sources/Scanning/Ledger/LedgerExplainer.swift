@@ -2,10 +2,10 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads each document that the ledgers record for an app, and reports whether it still fails; never writes.
+/// Reads each document that the ledgers record for an app, and reports whether the document still fails; never writes.
 ///
-/// Its memory holds one batch of `_id`s for each collection, and the groups of findings; if there are several ledgers,
-/// it holds all `_id`s.
+/// Its memory holds one batch of `_id`s for each collection, and the groups of findings. If there are several ledgers,
+/// it holds all `_id`s, because two ledgers may record the same document.
 package struct LedgerExplainer {
     let ledgers: [Namespace]
     let appID: String?
@@ -16,9 +16,8 @@ package struct LedgerExplainer {
     /// The number of `_id`s that are looked up at once.
     private static var batchSize: Int { 1_000 }
 
-    /// Prepares to explain.
-    /// - Parameter appID: The app whose entries are explained, spelled as in the survey; `nil` for entries that name
-    ///   none.
+    /// Prepares to explain the entries of one app.
+    /// - Parameter appID: The app whose entries are explained, as ``LedgerSurvey`` spells it; `nil` for no app.
     package init(
         _ ledgers: [Namespace], appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
         isStopped: @escaping @Sendable () -> Bool = { false }
@@ -30,7 +29,7 @@ package struct LedgerExplainer {
         self.isStopped = isStopped
     }
 
-    /// Returns the current state of the documents by collection; collections without an entry are left out.
+    /// Returns the current state of the recorded documents by collection; collections without an entry are left out.
     /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
     package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
         var works: [Namespace: Work] = [:]
@@ -56,7 +55,7 @@ package struct LedgerExplainer {
         return works.mapValues { UnsyncedExplanation(counts: $0.counts, groups: $0.tally.violationGroups) }
     }
 
-    /// Returns the stages that list each document once, with its `_id` as one of its entries spells it.
+    /// Returns the stages that list each recorded document once, with its `_id` in the spelling of one of its entries.
     private func pipeline(in ledger: Namespace) -> [BSONDocument] {
         let places = schemas.map { schema -> BSONValue in
             ["ns.db": .string(schema.namespace.database), "ns.coll": .string(schema.namespace.collection)]
@@ -80,7 +79,7 @@ package struct LedgerExplainer {
     }
 }
 
-/// The state of one collection's entries so far.
+/// The documents of one collection that are still to be read, and the results of those that were read.
 private struct Work {
     var pending: [BSONValue] = []
     var counts = UnsyncedExplanation.Counts()

@@ -2,13 +2,18 @@ import BSON
 
 /// The parts of aggregation pipelines over a ledger.
 enum LedgerExpression {
-    /// Returns the app as text; entries may hold its id as an ObjectId or as digits, and none in a ledger of one app.
+    /// Returns an expression for the id of the app that an entry belongs to, as text; null if the app is not known.
+    ///
+    /// Entries may hold the id as an ObjectId or as its digits. In the ledger of a single app, entries may have no id;
+    /// then it is taken from the name of the ledger's database.
     static func app(in ledger: Namespace) -> BSONValue {
         let own = LedgerFinder.appID(of: ledger.database).map { BSONValue.object(["$literal": .string($0)]) } ?? .null
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
     }
 
-    /// The document's `_id`, with an ObjectId as its digits, because entries may record a document in both ways.
+    /// An expression for the `_id` of the document that an entry records, with an ObjectId as its digits.
+    ///
+    /// The digits are needed because entries may record the same document in both ways.
     static let document: BSONValue = [
         "$switch": [
             "branches": [
@@ -30,16 +35,16 @@ enum LedgerExpression {
         "ns.db": ["$type": "string"], "ns.coll": ["$type": "string"], "documentId": ["$exists": true],
     ]
 
-    /// Returns a filter for the entries of some apps; `nil` stands for entries that name none.
+    /// Returns a filter for the entries of some apps; `nil` in `apps` means the entries that name no app.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
-        // An ObjectId is converted to text in lower case.
+        // The expression converts an ObjectId to text in lower case, so the filter must match that spelling too.
         let spellings = apps.flatMap { app -> [BSONValue] in
             app.map { [.string($0), .string($0.lowercased())] } ?? [.null]
         }
         return ["$expr": ["$in": [app(in: ledger), ["$literal": .array(of: spellings)]]]]
     }
 
-    /// The options of every pipeline.
+    /// The options of every aggregation over a ledger.
     static let options: BSONDocument = [
         "readConcern": ["level": "majority"], "allowDiskUse": true, "comment": "shipshape ledger",
     ]

@@ -2,7 +2,7 @@ package import BSON
 
 /// The location of the ledger of unsynced documents.
 package enum LedgerLocation: Hashable, Sendable {
-    /// The known places: `__realm_sync.unsynced_documents`, and the databases of single apps.
+    /// The known collections: `__realm_sync.unsynced_documents`, and the one in each database of a single app.
     case standard
     /// A collection that the operator names.
     case named(Namespace)
@@ -19,7 +19,7 @@ package enum LedgerLocation: Hashable, Sendable {
     }
 }
 
-/// The ledger of unsynced documents exists but the user lacks the privilege to read it.
+/// The error that the ledger of unsynced documents exists but the user lacks the privilege to read it.
 package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The ledger's namespace.
     package let namespace: Namespace
@@ -40,24 +40,28 @@ package enum LedgerApps: Hashable, Sendable {
     case fullest
     /// The apps that the operator names, by their internal ids.
     case stated([String])
-    /// The apps that the schemas name; if the ledger has no entry of theirs, ``fullest`` applies, because the schema
-    /// may be from another environment than the data.
+    /// The apps that the schemas name.
+    ///
+    /// If the ledger has no entry of these apps, ``fullest`` applies, because the schema may be from another
+    /// environment than the data.
     case ofSchemas([String])
 
-    /// Combines flags and schemas; an app that the operator names takes precedence.
+    /// Chooses the app that the operator names (`stated`), otherwise the apps that the schemas name, if any.
     package init(stated: String?, schemas: [String?] = []) {
         self = stated.map { .stated([$0]) } ?? .fullest
         self = orOf(schemas)
     }
 
-    /// Returns the apps that the schemas name, unless the operator names some.
+    /// Returns the choice of the apps that the schemas name; an app that the operator names takes precedence.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self
     }
 
-    /// Returns a remark, as a clause, for each named app without an entry in the ledger: its id may be misspelt, and
-    /// the headroom then looks too large.
+    /// Returns remarks, each a clause, on named apps without an entry in the ledger.
+    ///
+    /// The id of such an app may be misspelt, and the headroom then looks too large. If the schemas name the apps, they
+    /// are remarked on only if none of them has an entry but other apps do.
     /// - Parameter found: The apps that have entries in the ledger.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }
@@ -67,7 +71,7 @@ package enum LedgerApps: Hashable, Sendable {
         return missing.map { "the ledger has no entry of the schema's app \($0): the entries of other apps count" }
     }
 
-    /// The ids of the named apps; empty if none is named.
+    /// The ids of the apps that the operator or the schemas name; empty for ``fullest``.
     package var ids: [String] {
         switch self {
         case .fullest: []

@@ -2,11 +2,11 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads the ledger of unsynced documents, in all of its places; never writes.
+/// Reads the entries of the chosen apps in all ledgers of unsynced documents; never writes.
 ///
 /// Source: `semantics.md` section 7.
 package struct LedgerReader {
-    /// The ids of the apps whose entries are read; `nil` stands for entries that name no app.
+    /// The ids of the apps whose entries are read; `nil` means the entries that name no app.
     package let apps: [String?]
     private let collections: [MongoCollection]
 
@@ -14,8 +14,8 @@ package struct LedgerReader {
         (self.apps, self.collections) = (apps, collections)
     }
 
-    /// Opens the ledger; `nil` if there is none.
-    /// - Throws: ``MongoError`` if that cannot be determined, for example for lack of a privilege.
+    /// Opens the ledgers; returns `nil` if there is none.
+    /// - Throws: ``MongoError`` if it cannot be determined whether there is one, for example for lack of a privilege.
     package static func open(
         _ location: LedgerLocation, of apps: LedgerApps, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {
@@ -31,7 +31,7 @@ package struct LedgerReader {
         return LedgerReader(apps: fullest.map { [$0.key] } ?? [], collections: collections)
     }
 
-    /// Returns the number of entries of each app.
+    /// Returns the number of entries of each app; `nil` is the key of entries that name no app.
     private static func counts(in collections: [MongoCollection]) throws(MongoError) -> [String?: Int] {
         var counts: [String?: Int] = [:]
         for collection in collections {
@@ -49,7 +49,7 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// Returns the number of entries only, which counts against the limit.
+    /// Returns the number of entries, which count against the limit, without the number of documents.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)
@@ -59,7 +59,7 @@ package struct LedgerReader {
         return count
     }
 
-    /// Returns the numbers of entries and of distinct documents that they name.
+    /// Returns the numbers of entries and of distinct documents that the entries name.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func count() throws -> LedgerCount {
         // The server can count distinct documents in one ledger, but not over several databases.
@@ -79,7 +79,9 @@ package struct LedgerReader {
         return count
     }
 
-    /// Returns the documents that the ledger records; they take memory, which the limit bounds.
+    /// Returns the documents that the ledger records.
+    ///
+    /// All are kept in memory; the limit of the ledger bounds their number.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func index() throws -> LedgerIndex {
         var index = LedgerIndex()
@@ -90,10 +92,10 @@ package struct LedgerReader {
         return index
     }
 
-    /// Returns those of the documents that the ledger records.
+    /// Returns which of the documents with the given `_id`s the ledger records; empty if it records none of them.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
-        // The ledger may spell an ObjectId as its digits; the server compares numbers by value.
+        // The ledger may record an ObjectId as its digits, so search for both. The server compares numbers by value.
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }
         }

@@ -11,13 +11,13 @@ package struct LedgerSurvey {
     private static var maximumReasonCount: Int { 10 }
 
     /// Prepares a survey.
-    /// - Parameter apps: The only apps whose entries count; empty for all.
+    /// - Parameter apps: The apps whose entries are counted; empty for all apps.
     package init(_ ledgers: [Namespace], apps: [String]) {
         self.ledgers = ledgers
         self.apps = apps
     }
 
-    /// Returns the entries of all ledgers by app and collection.
+    /// Returns the numbers of entries and documents of all ledgers, by app and collection.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func apps(on client: borrowing Client) throws -> [UnsyncedReport.App] {
         var places: [Place: UnsyncedReport.Collection] = [:]
@@ -32,7 +32,7 @@ package struct LedgerSurvey {
             for (place, count) in try documents(of: collection) { places[place]?.documentCount += count }
         }
         for (app, homes) in homes where homes.count > 1 {
-            // The server cannot count distinct documents over several databases.
+            // The server cannot count distinct documents over several databases, so all entries of the app are read.
             var collections: [MongoCollection] = []
             for home in homes { collections.append(client.collection(home)) }
             let index = try LedgerReader(apps: [app], collections: collections).index()
@@ -62,7 +62,7 @@ package struct LedgerSurvey {
         apps.isEmpty ? [:] : LedgerExpression.ofApps(apps, in: ledger)
     }
 
-    /// Returns the entries by place, with their reasons.
+    /// Returns the numbers of entries in one ledger by app and collection, with the reasons that the entries give.
     private func entries(of collection: MongoCollection) throws(MongoError) -> [Place: UnsyncedReport.Collection] {
         var places: [Place: UnsyncedReport.Collection] = [:]
         var cursor = collection.aggregate(
@@ -89,7 +89,7 @@ package struct LedgerSurvey {
         return places
     }
 
-    /// Returns the number of distinct documents by place.
+    /// Returns the numbers of distinct documents that one ledger records, by app and collection.
     private func documents(of collection: MongoCollection) throws(MongoError) -> [(Place, Int)] {
         let groups = try collection.aggregate(
             [
@@ -124,7 +124,7 @@ package struct LedgerSurvey {
 }
 
 extension UnsyncedReport.Collection {
-    /// Adds the entries of another ledger; the documents are counted separately.
+    /// Adds the numbers of entries in another ledger; the documents are counted separately.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount
         for reason in other.reasons { reasons.add(reason.text, reason.entryCount, atMost: maximum) }
@@ -132,7 +132,7 @@ extension UnsyncedReport.Collection {
 }
 
 extension [UnsyncedReport.Reason] {
-    /// Adds a reason, or adds to the rest if there are too many reasons.
+    /// Adds entries to a reason, or to the reason without a text if there are too many reasons.
     fileprivate mutating func add(_ text: String?, _ count: Int, atMost maximum: Int) {
         let isKept = self.count < maximum || contains { $0.text == text }
         let text = isKept ? text : nil

@@ -4,8 +4,8 @@ extension CollectionSchema {
     /// Reads the value of `$jsonSchema`, as a server stores it.
     /// - Parameters:
     ///   - jsonSchema: the schema.
-    ///   - namespace: the collection that it covers.
-    ///   - place: the place that errors name.
+    ///   - namespace: the collection that the schema covers.
+    ///   - place: the location that errors carry.
     /// - Throws: ``SchemaError`` where mongod refuses the schema.
     public init(
         jsonSchema: BSONDocument, namespace: Namespace, place: SourceLocation = SourceLocation(whole: "$jsonSchema")
@@ -25,6 +25,7 @@ extension CollectionSchema {
         try self.init(jsonSchema: jsonSchema, namespace: namespace, failures: nil)
     }
 
+    /// Reads the value of `$jsonSchema`, with a choice of what happens at an error.
     /// - Parameter failures: collects the errors of parts that mongod refuses; `nil` to throw the first one.
     init(jsonSchema: LocatedBSON, namespace: Namespace, failures: SchemaFailures?) throws(SchemaError) {
         self.init(namespace: namespace, root: try JSONSchemaReader(failures: failures).root(jsonSchema))

@@ -1,7 +1,7 @@
 internal import BSON
 internal import Patterns
 
-/// The keywords of objects.
+/// Reads the keywords that apply to objects.
 extension JSONSchemaReader {
     func readObjects(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
         if let json = keywords[.required] { node.required = try names(json, of: "required") }
@@ -47,7 +47,7 @@ extension JSONSchemaReader {
             switch member.value.value {
             case .object: demand = .schema(try self.node(member.value, isWhole: isWhole))
             case .array: demand = .fields(try names(member.value, of: "the dependency of \"\(member.name)\""))
-            // mongod treats these two as annotations, which demand nothing.
+            // mongod treats strings named `title` or `description` as annotations, which demand nothing.
             case .scalar(.string) where member.name == "title" || member.name == "description": continue
             case .scalar:
                 throw SchemaError(
@@ -60,7 +60,7 @@ extension JSONSchemaReader {
     }
 }
 
-/// The keywords of arrays.
+/// Reads the keywords that apply to arrays.
 extension JSONSchemaReader {
     func readArrays(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
         node.constraints.minItems = try count(keywords, .minItems)
@@ -90,7 +90,7 @@ extension JSONSchemaReader {
     }
 }
 
-/// The keywords of scalars.
+/// Reads the keywords that apply to strings and numbers.
 extension JSONSchemaReader {
     func readScalars(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
         if let json = keywords[.pattern] {
@@ -153,7 +153,7 @@ extension JSONSchemaReader {
     }
 }
 
-/// The keywords that combine schemas, and `enum`.
+/// Reads the keywords that combine schemas, and `enum`.
 extension JSONSchemaReader {
     func readCombinations(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
         for (keyword, kind) in [

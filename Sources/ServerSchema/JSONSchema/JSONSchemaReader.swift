@@ -7,10 +7,11 @@ internal import BSON
 /// `allOf` and similar keywords combine there, and oddly the schema of a property named "") ignores the keywords of
 /// scalars and arrays: mongod does not even compile their patterns.
 struct JSONSchemaReader {
-    /// The errors of parts that mongod refuses, which are left out; if this is `nil`, the first error ends the reading.
+    /// Collects the errors of the parts of a schema that mongod refuses, which are left out; `nil` to throw the first
+    /// error.
     var failures: SchemaFailures?
 
-    /// Reads the value of `$jsonSchema`.
+    /// Reads the value of `$jsonSchema`, and returns the schema of whole documents.
     /// - Throws: ``SchemaError`` where mongod refuses the schema.
     func root(_ value: LocatedBSON) throws(SchemaError) -> SchemaNode {
         guard value.members != nil else {
@@ -19,7 +20,8 @@ struct JSONSchemaReader {
         return try node(value, isWhole: true)
     }
 
-    /// - Parameter isWhole: whether the schema judges a document as a whole.
+    /// Reads one schema and all schemas inside it.
+    /// - Parameter isWhole: whether the schema judges a document as a whole, as the root does.
     func node(_ value: LocatedBSON, isWhole: Bool) throws(SchemaError) -> SchemaNode {
         let keywords = try KeywordTable(value, failures)
         var node = SchemaNode(location: value.location)
@@ -38,7 +40,7 @@ struct JSONSchemaReader {
         return node
     }
 
-    /// Reads a part of a schema, and adds its error to `failures`, or throws it when `failures` is `nil`.
+    /// Calls `read` for a part of a schema, and adds its error to `failures`, or throws it when `failures` is `nil`.
     func attempt(_ read: () throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read() } catch {
             guard let failures else { throw error }
@@ -46,7 +48,8 @@ struct JSONSchemaReader {
         }
     }
 
-    /// Reads a subschema that a keyword holds; its value must be an object.
+    /// Reads a schema that is the value of a keyword or of an entry below it.
+    /// - Throws: ``SchemaError`` if the value is not an object, or where mongod refuses the schema.
     func subschema(_ value: LocatedBSON, of what: String, isWhole: Bool) throws(SchemaError) -> SchemaNode {
         guard value.members != nil else {
             throw SchemaError(.wrongValue, at: value.location, "\(what) must be a schema, not \(value.kind)")
@@ -60,10 +63,11 @@ final class SchemaFailures {
     var all: [SchemaError] = []
 }
 
-/// The keywords of one schema, each at most once.
+/// The keywords of one schema with their values, each at most once.
 struct KeywordTable {
     private var values: [Keyword: LocatedBSON] = [:]
 
+    /// Collects the keywords of `schema`.
     /// - Throws: ``SchemaError`` for a keyword that mongod does not know, or that is given twice, unless `failures`
     ///   collects it.
     init(_ schema: LocatedBSON, _ failures: SchemaFailures?) throws(SchemaError) {
@@ -96,7 +100,7 @@ struct KeywordTable {
     }
 }
 
-/// The keywords `type` and `bsonType`.
+/// Reads the keywords `type` and `bsonType`.
 extension JSONSchemaReader {
     private func readTypes(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
         if let type = keywords[.type], keywords[.bsonType] != nil {
@@ -155,7 +159,7 @@ extension JSONSchemaReader {
     }
 }
 
-/// The keywords `encrypt` and `encryptMetadata`.
+/// Reads the keywords `encrypt` and `encryptMetadata`.
 extension JSONSchemaReader {
     private func readEncryption(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
         if let metadata = keywords[.encryptMetadata] {
@@ -210,7 +214,7 @@ extension JSONSchemaReader {
         }
     }
 
-    /// Checks the value of `keyId`: a JSON pointer into the document, or a list of the ids of keys.
+    /// Checks the value of `keyId`: a JSON pointer into the document, or a list of key ids, which are UUIDs.
     private func checkKey(_ json: LocatedBSON) throws(SchemaError) {
         if let elements = json.elements {
             for element in elements {
@@ -237,7 +241,7 @@ extension JSONSchemaReader {
     }
 }
 
-/// The values of single keywords.
+/// Reads the values of single keywords.
 extension JSONSchemaReader {
     func text(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> String {
         guard let text = json.text else { throw wrong(keyword, json, "a string") }
@@ -249,7 +253,7 @@ extension JSONSchemaReader {
         return flag
     }
 
-    /// Reads a bound of values: a number of any type.
+    /// Reads the value of a keyword that takes a number of any BSON type, such as `minimum`.
     func number(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> BSONValue {
         guard case .scalar(let value) = json.value, BSONNumber(value) != nil else {
             throw wrong(keyword, json, "a number")
@@ -257,7 +261,7 @@ extension JSONSchemaReader {
         return value
     }
 
-    /// Reads a count: a number of any type whose value is a 64-bit integer and not negative.
+    /// Reads a count: a number of any type that equals a 64-bit integer of at least 0.
     func count(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> Int64 {
         guard case .scalar(let value) = json.value, let number = BSONNumber(value),
             let count = number.exactInteger, count >= 0
@@ -265,7 +269,9 @@ extension JSONSchemaReader {
         return count
     }
 
-    /// Reads a list of names without repetition; mongod refuses an empty one.
+    /// Reads a list of names without repetition.
+    ///
+    /// mongod refuses an empty list.
     func names(_ json: LocatedBSON, of what: String) throws(SchemaError) -> [String] {
         guard let elements = json.elements, !elements.isEmpty else {
             throw SchemaError(

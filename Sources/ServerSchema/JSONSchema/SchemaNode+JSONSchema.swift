@@ -1,7 +1,9 @@
 public import BSON
 
 extension SchemaNode {
-    /// The schema as MongoDB's `$jsonSchema` spells it, for a node that was read in that dialect.
+    /// The schema as MongoDB's `$jsonSchema` spells it.
+    ///
+    /// The node must have been read in that dialect.
     ///
     /// Titles and descriptions are left out, because they demand nothing of a document.
     public var jsonSchema: BSONDocument {
@@ -38,7 +40,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// The keywords with their values, as `$jsonSchema` spells them.
+    /// The keywords of these constraints with their values, as `$jsonSchema` spells them.
     fileprivate var asKeywords: [(String, BSONValue)] { ofScalars + ofCollections + combined }
 
     private var ofScalars: [(String, BSONValue)] {

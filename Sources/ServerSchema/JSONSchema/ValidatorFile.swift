@@ -5,7 +5,7 @@ internal import BSON
 struct ValidatorFile {
     /// The value of `$jsonSchema`.
     let schema: LocatedJSON
-    /// The other conditions of the validator.
+    /// The conditions of the validator other than `$jsonSchema`.
     let others: [LocatedJSON.Member]
 
     /// Reads a file's validator; `nil` when the file holds none.

@@ -1,4 +1,4 @@
-/// Rules for lists, sets and dictionaries: `array-items-missing`, `array-items-tuple`, `collection-nested`,
+/// Lint rules for lists, sets and dictionaries: `array-items-missing`, `array-items-tuple`, `collection-nested`,
 /// `collection-nullable-items`, `array-required`, `set-of-embedded`.
 enum CollectionLint {
     static func findings(at place: LintPlace, in context: LintContext) -> [LintFinding] {

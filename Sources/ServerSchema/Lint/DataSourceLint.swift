@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Rules for data sources and names of collections: `datasource-type`, `datasource-name`, `namespace-space`,
+/// Lint rules for data sources and names of collections: `datasource-type`, `datasource-name`, `namespace-space`,
 /// `service-not-synced`, `schema-missing`.
 enum DataSourceLint {
     static func findings(in context: LintContext) -> [LintFinding] {
@@ -28,7 +28,9 @@ enum DataSourceLint {
         return findings
     }
 
-    /// Whether a data source of this type is a database; legacy exports keep other services in the same folder.
+    /// Whether a data source of this type is a database.
+    ///
+    /// Legacy exports keep other services in the same folder.
     private static func isDatabase(_ type: String) -> Bool {
         ["mongodb-atlas", "mongodb", "datalake"].contains(type)
     }

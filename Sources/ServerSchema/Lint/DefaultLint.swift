@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Rules for defaults: `default-type`, `default-on-optional`.
+/// Lint rules for the defaults of properties: `default-type`, `default-on-optional`.
 enum DefaultLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
         guard let value = place.node.defaultValue, value != .null else { return [] }
@@ -24,7 +24,7 @@ enum DefaultLint {
 }
 
 extension SchemaType {
-    /// Whether a value is of the type; `long` also admits an int, `number` every number, and `mixed` every value.
+    /// Whether a value is of this type; `long` also admits an int, `number` every number, and `mixed` every value.
     func admits(_ value: BSONValue) -> Bool {
         switch (self, value) {
         case (.mixed, _), (.long, .int), (.number, .int), (.number, .long), (.number, .double), (.number, .decimal):

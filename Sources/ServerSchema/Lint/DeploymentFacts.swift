@@ -1,6 +1,6 @@
 public import BSON
 
-/// The facts that lint needs about the deployment that is to sync.
+/// The facts that lint needs about the MongoDB deployment that is to sync.
 public struct DeploymentFacts: Sendable {
     /// A kind of deployment.
     public enum Kind: String, Hashable, Sendable {
@@ -29,16 +29,16 @@ public struct DeploymentFacts: Sendable {
         public init() {}
     }
 
-    /// The source of the facts, as reports name it.
+    /// The text by which reports name the deployment.
     public var source: String
     /// The kind of deployment.
     public var kind: Kind
-    /// The numbers of the server's version, major first.
+    /// The server's version as numbers, the major version first.
     public var version: [Int]
-    /// The collections that exist.
+    /// The facts about each collection that exists.
     public var collections: [Namespace: Collection] = [:]
 
-    /// Joins the parts.
+    /// Creates the facts about a deployment.
     public init(source: String, kind: Kind, version: [Int]) {
         self.source = source
         self.kind = kind

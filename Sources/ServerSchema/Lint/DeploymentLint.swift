@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Rules that need a live deployment: `datasource-type`, `mongodb-version`, `time-series`, `native-validator`,
+/// Lint rules that need a live deployment: `datasource-type`, `mongodb-version`, `time-series`, `native-validator`,
 /// `unique-conflict`.
 enum DeploymentLint {
     static func findings(in context: LintContext, _ facts: DeploymentFacts) -> [LintFinding] {
@@ -23,7 +23,7 @@ enum DeploymentLint {
         return findings + context.synced.flatMap { check($0, context, facts) }
     }
 
-    /// Returns the oldest server version that can sync; flexible sync needs a newer one than partitions do.
+    /// Returns the oldest server version that can sync; flexible sync needs a newer one than partition-based sync.
     private static func minimum(_ mode: SyncConfiguration.Mode?) -> (Int, Int) {
         if case .flexible = mode { (5, 0) } else { (4, 4) }
     }

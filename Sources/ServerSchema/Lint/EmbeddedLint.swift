@@ -1,4 +1,4 @@
-/// Rules for embedded objects and mixed values: `embedded-with-id`, `embedded-cycle`, `embedded-required`,
+/// Lint rules for embedded objects and mixed values: `embedded-with-id`, `embedded-cycle`, `embedded-required`,
 /// `mixed-required`, `dictionary-with-properties`.
 enum EmbeddedLint {
     static func findings(at place: LintPlace) -> [LintFinding] {

@@ -1,6 +1,6 @@
-/// Rules for the primary key: `id-missing`, `id-type`, `id-not-required`.
+/// Lint rules for the primary key: `id-missing`, `id-type`, `id-not-required`.
 enum IDLint {
-    /// The types that clients can use for a key.
+    /// The types that a primary key can have for clients.
     static let types: Set<SchemaType> = [.string, .int, .long, .objectId, .uuid]
 
     static func findings(at place: LintPlace) -> [LintFinding] {

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// The rule for the indexed queryable field: `indexed-queryable`.
+/// The lint rule for the field that Flexible Sync indexes for its queries: `indexed-queryable`.
 enum IndexedQueryableLint {
     private static let types: Set<SchemaType> = [.int, .long, .string, .objectId, .uuid]
 
@@ -35,7 +35,7 @@ enum IndexedQueryableLint {
                 continue
             }
             guard let own = node.types.first, node.types.count == 1 else { continue }
-            // Clients do not distinguish the two integer types.
+            // Clients do not distinguish int and long.
             let type = own == .int ? .long : own
             guard types.contains(type) else {
                 findings.append(

@@ -2,14 +2,14 @@ public import BSON
 internal import Patterns
 
 extension SchemaLint {
-    /// Returns findings about a schema of MongoDB's own dialect: oddities that the server would accept.
+    /// Returns findings about a schema of MongoDB's own dialect: mistakes that the server would accept.
     /// - Parameters:
     ///   - root: the schema of whole documents.
     ///   - namespace: the collection that the schema covers.
     public static func jsonSchema(_ root: SchemaNode, namespace: Namespace) -> [LintFinding] {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
-        // A pattern may match any name, including _id.
+        // A regular expression in `patternProperties` may match any name, including `_id`.
         if case .forbidden = root.additionalProperties, root.property("_id") == nil, root.hasNoPatterns {
             findings.append(
                 LintFinding(
@@ -19,7 +19,7 @@ extension SchemaLint {
         }
         let places = LintPlace.all(of: collection)
         for place in places where place.node.hasNoPatterns {
-            // Every document has an _id, described or not.
+            // Every document has an `_id`, whether or not the schema describes it.
             let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
             findings += names.map { name in
                 place.finding(
@@ -44,7 +44,7 @@ extension SchemaLint {
 extension SchemaNode {
     fileprivate var hasNoPatterns: Bool { constraints.patternProperties.isEmpty }
 
-    /// A regular expression of a schema.
+    /// A regular expression that a schema contains.
     fileprivate struct Expression {
         var text: String
         var mode: Pattern.Mode
@@ -66,7 +66,7 @@ extension SchemaNode {
         return found + constraints.combinations.flatMap(\.nodes).flatMap(\.everyPattern)
     }
 
-    /// All regular expressions of a schema that has no ``LintPlace`` of its own.
+    /// All regular expressions of a schema that has no ``LintPlace``, and of the schemas inside it.
     private var everyPattern: [Expression] {
         LintPlace.all(of: CollectionSchema(namespace: Namespace(database: "", collection: ""), root: self))
             .flatMap(\.node.patterns)

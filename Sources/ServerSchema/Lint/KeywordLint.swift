@@ -1,4 +1,4 @@
-/// Rules for keywords that mean nothing to clients: `keyword-not-mapped`, `keyword-undocumented`.
+/// Lint rules for keywords that mean nothing to clients: `keyword-not-mapped`, `keyword-undocumented`.
 enum KeywordLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
         place.node.serverKeywords.map { name, location in
@@ -15,14 +15,16 @@ enum KeywordLint {
 }
 
 extension SchemaNode {
-    /// The keywords that restrict values on the server alone, with their places.
+    /// The keywords that restrict values only on the server, with their positions in the file.
     fileprivate var serverKeywords: [(String, SourceLocation)] {
         unevaluated.map { ($0.keyword, $0.location) } + constraints.keywords.map { ($0, location) }
     }
 }
 
 extension Keyword {
-    /// Whether no documentation describes the keyword; the logic keywords count as described by their error codes.
+    /// Whether no documentation describes the keyword.
+    ///
+    /// `allOf`, `anyOf`, `oneOf` and `not` count as described, because App Services documents their error codes.
     fileprivate var isForeign: Bool {
         switch self {
         case .allOf, .anyOf, .oneOf, .not: false
@@ -32,7 +34,7 @@ extension Keyword {
 }
 
 extension Constraints {
-    /// The names of the keywords that are set.
+    /// The names of the keywords that restrict values.
     package var keywords: [String] {
         let single: [(String, Bool)] = [
             ("minimum", minimum != nil), ("maximum", maximum != nil), ("multipleOf", multipleOf != nil),

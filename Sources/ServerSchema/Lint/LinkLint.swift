@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Rules for links: `link-required`, `link-source-id`, `link-foreign-key`, `link-ref-unresolved`, `link-type`,
+/// Lint rules for links: `link-required`, `link-source-id`, `link-foreign-key`, `link-ref-unresolved`, `link-type`,
 /// `link-cross-partition`.
 struct LinkLint {
     private let link: Relationship
@@ -22,7 +22,7 @@ struct LinkLint {
                     remedy: "write foreign_key \"_id\""))
         }
         guard let target = context.schema[link.target] else {
-            // A single file says nothing about other collections.
+            // A schema file that was read alone shows nothing about other collections.
             return findings + (context.schema.isOneFile ? [] : [unresolved])
         }
         if let wanted = link.service, let service = target.service, wanted != service {
@@ -56,7 +56,7 @@ struct LinkLint {
             remedy: Spelling.hint(for: link.target.description, among: names) ?? "give it one, or remove the link")
     }
 
-    /// Checks what the two ends of the link must have in common.
+    /// Checks that both ends of the link have the same type, and that both or neither have the partition key.
     private func ends(_ target: CollectionSchema) -> [LintFinding] {
         var findings: [LintFinding] = []
         if let node = source.root.node(at: link.source) { findings += types(of: node, target) }
@@ -109,13 +109,15 @@ struct LinkLint {
 }
 
 extension SchemaNode {
-    /// The schema of an array's elements or of a dictionary's values.
+    /// The schema of an array's elements or of a dictionary's values; `nil` if there is none.
     fileprivate var held: SchemaNode? {
         if case .each(let element) = items { return element }
         return dictionaryValue
     }
 
-    /// The type of a key of this schema, with int as long, which clients do not distinguish; `nil` if not one type.
+    /// The only type of a key that fits this schema, apart from null; `nil` if there are several types or none.
+    ///
+    /// It is long for int, because clients do not distinguish the two.
     fileprivate var keyType: SchemaType? {
         let types = types.filter { $0 != .null }
         guard types.count == 1 else { return nil }

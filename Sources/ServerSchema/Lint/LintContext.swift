@@ -1,11 +1,11 @@
 internal import BSON
 
-/// Data that the rules share which examine more than one place.
+/// The data that lint rules share if they examine more than one schema.
 struct LintContext {
     let schema: ServerSchema
     /// The collections of the data source that syncs.
     let synced: [CollectionSchema]
-    /// Every schema in those collections, including nested ones.
+    /// Every schema in the synced collections: their roots and all nested schemas.
     let places: [LintPlace]
 
     private let links: [Namespace: Set<SchemaPath>]
@@ -18,7 +18,7 @@ struct LintContext {
             synced.map { ($0.namespace, Set($0.relationships.map(\.source))) }, uniquingKeysWith: { $0.union($1) })
     }
 
-    /// Whether the elements or values at a place are keys of other documents.
+    /// Whether a link starts from the value at `place`, or from the collection that holds it.
     func isLink(_ place: LintPlace) -> Bool {
         guard let links = links[place.namespace] else { return false }
         return links.contains(place.path) || links.contains(SchemaPath(place.path.steps.dropLast()))

@@ -1,4 +1,4 @@
-/// Rules for the app and the deployment.
+/// Lint rules for the app and the deployment.
 extension LintFinding.Code {
     /// A queryable field that no schema has.
     public static let queryableUnknown: Self = "queryable-unknown"
@@ -6,9 +6,9 @@ extension LintFinding.Code {
     public static let queryableType: Self = "queryable-type"
     /// A type whose only queryable field is `_id`.
     public static let queryableNone: Self = "queryable-none"
-    /// An indexed queryable field that breaks its rules.
+    /// An indexed queryable field that breaks a rule, for example because its type differs between collections.
     public static let indexedQueryable: Self = "indexed-queryable"
-    /// The partition key is not a property.
+    /// A collection's `properties` does not name the partition key.
     public static let partitionKeyUndefined: Self = "partition-key-undefined"
     /// The partition key has another type than the sync configuration says, or a type that no key can have.
     public static let partitionKeyType: Self = "partition-key-type"
@@ -26,35 +26,35 @@ extension LintFinding.Code {
     public static let uniqueConflict: Self = "unique-conflict"
 }
 
-/// Rules for what the reader notices, and rules that follow from sections 2 and 11 of `semantics.md`.
+/// Lint rules for the notes of the schema reader, and rules that follow from sections 2 and 11 of `semantics.md`.
 extension LintFinding.Code {
     /// A keyword that no dialect knows.
     public static let unknownKeyword: Self = "unknown-keyword"
     /// A keyword that App Services does not document.
     public static let keywordUndocumented: Self = "keyword-undocumented"
-    /// A type spelled as another tool spells it.
+    /// A type that is spelled as another tool spells it.
     public static let typeSpelling: Self = "type-spelling"
     /// A default of null.
     public static let defaultNull: Self = "default-null"
-    /// A data source whose folder has another name.
+    /// A data source whose name differs from the name of its folder.
     public static let datasourceName: Self = "datasource-name"
     /// The sync configuration names a data source that the app does not have.
     public static let syncServiceUnknown: Self = "sync-service-unknown"
     /// A collection of a data source that does not sync.
     public static let serviceNotSynced: Self = "service-not-synced"
-    /// Clients may change the schemas.
+    /// Development mode is on, so clients may change the schemas.
     public static let developmentMode: Self = "development-mode"
-    /// The sync configuration names a collection that has no schema.
+    /// `asymmetric_tables` names a collection or a type that has no schema.
     public static let asymmetricUnknown: Self = "asymmetric-unknown"
-    /// A name that fits more than one collection, by its name or its title.
+    /// A name in `collection_queryable_fields_names` that is the name or the title of more than one collection.
     public static let queryableAmbiguous: Self = "queryable-ambiguous"
     /// A role that Flexible Sync denies all access.
     public static let roleNotSyncable: Self = "role-not-syncable"
 }
 
-/// Rules for MongoDB's own dialect.
+/// Lint rules for schemas in MongoDB's own dialect.
 extension LintFinding.Code {
-    /// A root that allows no `_id`, so that no document can be stored.
+    /// The root of a schema forbids `_id`, so that no document can be stored.
     public static let idForbidden: Self = "id-forbidden"
     /// A regular expression that MongoDB refuses from 6.1 on.
     public static let patternOutdated: Self = "pattern-outdated"

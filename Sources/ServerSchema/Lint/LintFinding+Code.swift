@@ -1,43 +1,43 @@
 extension LintFinding {
-    /// The stable name of a rule, as reports spell it.
+    /// The stable name of a lint rule, as reports spell it.
     ///
-    /// Open: later versions may add rules. Source: `semantics.md` section 4 of the project's reference, except for
+    /// Later versions may add rules. Source: `semantics.md` section 4 of the project's reference, except for
     /// `unknown-keyword` and the rules declared after it.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// The name.
+        /// The name of the rule.
         public let rawValue: String
-        /// Wraps a name.
+        /// Creates a code from the name of a rule.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
 
 extension LintFinding.Code: CustomStringConvertible {
-    /// The name.
+    /// The name of the rule.
     public var description: String { rawValue }
 }
 
 extension LintFinding.Code: ExpressibleByStringLiteral {
-    /// Wraps a name.
+    /// Creates a code from the name of a rule.
     public init(stringLiteral name: String) { self.init(rawValue: name) }
 }
 
-/// Rules for types, keys and names.
+/// Lint rules for types, keys and names.
 extension LintFinding.Code {
     /// A part of a schema, or a file, cannot be read.
     public static let schemaInvalid: Self = "schema-invalid"
     /// A collection, or the whole app, has no schema.
     public static let schemaMissing: Self = "schema-missing"
-    /// A root has no title.
+    /// The root schema of a collection has no title.
     public static let titleMissing: Self = "title-missing"
-    /// Two roots have one title.
+    /// The root schemas of two collections have the same title.
     public static let titleDuplicate: Self = "title-duplicate"
-    /// An embedded title names two shapes, or is also the title of a root.
+    /// Two different embedded objects have the same title, or an embedded object has the title of a root schema.
     public static let titleConflictEmbedded: Self = "title-conflict-embedded"
     /// An embedded object has no title.
     public static let embeddedTitleMissing: Self = "embedded-title-missing"
     /// A title has more than 57 characters, or bytes.
     public static let titleTooLong: Self = "title-too-long"
-    /// A title is not an identifier.
+    /// A title is not an identifier, as the name of a client's class must be.
     public static let titleCharset: Self = "title-charset"
     /// The primary key is not defined.
     public static let idMissing: Self = "id-missing"
@@ -57,7 +57,7 @@ extension LintFinding.Code {
     public static let typeMultiple: Self = "type-multiple"
     /// A type that clients do not have.
     public static let typeUnsupported: Self = "type-unsupported"
-    /// `type` instead of `bsonType`.
+    /// A schema has `type` instead of `bsonType`.
     public static let jsonTypeUsed: Self = "json-type-used"
     /// A property without any type.
     public static let typeMissing: Self = "type-missing"
@@ -67,44 +67,44 @@ extension LintFinding.Code {
     public static let defaultType: Self = "default-type"
     /// A default of an optional property.
     public static let defaultOnOptional: Self = "default-on-optional"
-    /// A keyword that only the server looks at.
+    /// A keyword that only the server checks, so that clients can write documents that break it.
     public static let keywordNotMapped: Self = "keyword-not-mapped"
 }
 
-/// Rules for collections, embedded objects and links.
+/// Lint rules for lists, sets, dictionaries, embedded objects and links.
 extension LintFinding.Code {
     /// An array without a schema for its elements.
     public static let arrayItemsMissing: Self = "array-items-missing"
-    /// An array whose positions have schemas of their own.
+    /// An array with a schema for each position instead of one schema for all elements.
     public static let arrayItemsTuple: Self = "array-items-tuple"
-    /// A collection directly in a collection.
+    /// A list, set or dictionary that is directly inside another one.
     public static let collectionNested: Self = "collection-nested"
-    /// A collection whose elements may be null.
+    /// A list, set or dictionary whose elements or values may be null.
     public static let collectionNullableItems: Self = "collection-nullable-items"
-    /// A required collection.
+    /// A list, set or dictionary that is required.
     public static let arrayRequired: Self = "array-required"
     /// A set of embedded objects.
     public static let setOfEmbedded: Self = "set-of-embedded"
     /// An embedded object with an `_id`.
     public static let embeddedWithID: Self = "embedded-with-id"
-    /// An embedded type inside itself.
+    /// An embedded object that contains an embedded object with the same title.
     public static let embeddedCycle: Self = "embedded-cycle"
-    /// A required embedded object.
+    /// An embedded object that is required.
     public static let embeddedRequired: Self = "embedded-required"
-    /// A required mixed property.
+    /// A property of type `mixed` that is required.
     public static let mixedRequired: Self = "mixed-required"
     /// An object with named properties and a schema for the others.
     public static let dictionaryWithProperties: Self = "dictionary-with-properties"
-    /// A required link.
+    /// A link from a field that is required.
     public static let linkRequired: Self = "link-required"
     /// A link that starts from `_id`.
     public static let linkSourceID: Self = "link-source-id"
     /// A link to another field than `_id`.
     public static let linkForeignKey: Self = "link-foreign-key"
-    /// A link whose start or end does not exist.
+    /// A link whose entry is malformed, whose field or target has no schema, or that leads to another data source.
     public static let linkRefUnresolved: Self = "link-ref-unresolved"
-    /// A link whose ends have two types, or whose `is_list` is wrong.
+    /// A link whose key and foreign key have different types, or whose `is_list` does not fit the field.
     public static let linkType: Self = "link-type"
-    /// A link between a collection with and one without the partition key.
+    /// A link between two collections of which only one has the partition key.
     public static let linkCrossPartition: Self = "link-cross-partition"
 }

@@ -1,6 +1,6 @@
 public import BSON
 
-/// A problem of a schema that keeps its documents from syncing, or is likely to.
+/// A problem that lint found in a schema or in an app.
 public struct LintFinding: Hashable, Sendable {
     /// The severity of a finding.
     public enum Level: String, Hashable, Sendable, Comparable, CaseIterable {
@@ -21,18 +21,18 @@ public struct LintFinding: Hashable, Sendable {
     public var code: Code
     /// The severity.
     public var level: Level
-    /// The collection whose schema has the problem; `nil` when the app has it.
+    /// The collection whose schema has the problem; `nil` if the problem is in the app.
     public var namespace: Namespace?
-    /// The place in that schema.
+    /// The path, within the collection's schema, of the part that has the problem.
     public var path: SchemaPath
-    /// The place in the file.
+    /// The position of the problem in the file.
     public var location: SourceLocation
     /// A clause that says what is wrong.
     public var message: String
-    /// A clause that says what to do about it.
+    /// A clause that says what to do about the problem; `nil` if there is no advice.
     public var remedy: String?
 
-    /// Joins the parts.
+    /// Creates a finding from its parts.
     public init(
         _ code: Code, _ level: Level, namespace: Namespace? = nil, path: SchemaPath = SchemaPath(),
         at location: SourceLocation, _ message: String, remedy: String? = nil
@@ -56,7 +56,7 @@ extension LintFinding: CustomStringConvertible {
 }
 
 extension LintFinding: Comparable {
-    /// Orders findings by file, then by level with the worst first, then by place.
+    /// Orders findings by file, then by level with the worst first, then by position in the file.
     public static func < (left: LintFinding, right: LintFinding) -> Bool { left.order < right.order }
 
     private var order: (String, Level, Int, Int, String, String) {

@@ -1,31 +1,33 @@
 internal import BSON
 
-/// One schema inside a collection's schema, with what lint needs to know of its surroundings.
+/// One schema inside a collection's schema, or its root, with the facts about the surrounding schemas that lint needs.
 struct LintPlace {
     let namespace: Namespace
     let path: SchemaPath
     let node: SchemaNode
-    /// The schema that contains this one; `nil` at the root.
+    /// The schema that directly contains this one; `nil` for the root.
     let holder: SchemaNode?
-    /// The titles of the embedded objects around it.
+    /// The titles of the embedded objects that contain this schema.
     let titlesAround: [String]
 
-    /// The name of the property; `nil` for the root, an element or a value.
+    /// The name of the property that this schema describes; `nil` for the root, an array's elements or a dictionary's
+    /// values.
     var propertyName: String? { if case .field(let name) = path.steps.last { name } else { nil } }
 
-    /// Whether documents must have the property.
+    /// Whether this schema describes a property that documents must have.
     var isRequired: Bool { propertyName.map { holder?.requires($0) ?? false } ?? false }
 
-    /// Whether this describes the elements or values of a list, a set or a dictionary.
+    /// Whether this schema describes the elements of a list or set, or the values of a dictionary.
     var isHeld: Bool { holder != nil && propertyName == nil }
 
-    /// Whether this is an array or a dictionary.
+    /// Whether this schema describes an array or a dictionary.
     var isCollection: Bool { node.types == [.array] || node.isDictionary }
 
-    /// Whether this is an embedded object, and can be of no other type.
+    /// Whether this schema describes an embedded object, and allows no other type.
     var isEmbedded: Bool { holder != nil && node.isEmbedded }
 
-    /// Returns a finding about this place.
+    /// Returns a finding about this schema.
+    /// - Parameter location: the position that the finding carries; `nil` for the beginning of the schema.
     func finding(
         _ code: LintFinding.Code, _ level: LintFinding.Level, _ message: String, remedy: String? = nil,
         at location: SourceLocation? = nil
@@ -34,7 +36,10 @@ struct LintPlace {
             code, level, namespace: namespace, path: path, at: location ?? node.location, message, remedy: remedy)
     }
 
-    /// Returns every schema of a collection, the root first.
+    /// Returns the root schema of a collection, followed by the schemas nested in it.
+    ///
+    /// Schemas in `patternProperties`, `dependencies`, `additionalItems` and combinations such as `allOf` are not
+    /// included.
     static func all(of collection: CollectionSchema) -> [LintPlace] {
         var places: [LintPlace] = []
         let root = LintPlace(
@@ -63,7 +68,7 @@ struct LintPlace {
 }
 
 extension SchemaNode {
-    /// Returns the schema at a place; `nil` when nothing describes it.
+    /// Returns the schema at a path that begins at this node; `nil` when no schema describes that path.
     package func node(at path: SchemaPath) -> SchemaNode? {
         node(
             at: path.steps.map { step in

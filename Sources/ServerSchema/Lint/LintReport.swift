@@ -6,10 +6,10 @@ public struct LintReport: Sendable {
     public var source: String
     /// The collections whose schemas were read.
     public var collections: [Namespace]
-    /// The findings, by file and with the worst first.
+    /// The findings, ordered by file, and within a file with the worst first.
     public var findings: [LintFinding]
 
-    /// Joins the parts.
+    /// Creates a report about the schemas of a source.
     /// - Parameter only: the collection whose findings count; `nil` for all collections and the app itself.
     public init(source: String, schema: ServerSchema, findings: [LintFinding], only: Namespace? = nil) {
         self.source = source

@@ -1,4 +1,4 @@
-/// Rules for the names of properties: `property-name-too-long`, `property-name-dollar`, `property-name-dot`.
+/// Lint rules for the names of properties: `property-name-too-long`, `property-name-dollar`, `property-name-dot`.
 enum NameLint {
     /// The most characters that a client's property can have.
     static let maximumLength = 63
@@ -27,9 +27,9 @@ enum NameLint {
     }
 }
 
-/// Limits that the documentation counts in "UTF-8 characters", which may be characters or bytes.
+/// Length limits that App Services documents in "UTF-8 characters", which may mean characters or bytes.
 enum LintLength {
-    /// Returns an error when both counts are over the limit, a warning when only the bytes are.
+    /// Returns an error when both counts are over the limit, a warning when only the bytes are, and otherwise `nil`.
     static func level(of text: String, maximum: Int) -> LintFinding.Level? {
         if text.unicodeScalars.count > maximum { return .error }
         return text.utf8.count > maximum ? .warning : nil

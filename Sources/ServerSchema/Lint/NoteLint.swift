@@ -1,4 +1,4 @@
-/// Turns the reader's notes into findings.
+/// Turns the notes of the schema reader into lint findings.
 enum NoteLint {
     static func findings(in schema: ServerSchema) -> [LintFinding] {
         schema.notes.compactMap { note in

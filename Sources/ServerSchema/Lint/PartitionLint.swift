@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Rules for the partition key: `partition-key-undefined`, `partition-key-type`.
+/// Lint rules for the partition key: `partition-key-undefined`, `partition-key-type`.
 enum PartitionLint {
     private static let types: Set<SchemaType> = [.string, .objectId, .long, .int, .uuid]
 

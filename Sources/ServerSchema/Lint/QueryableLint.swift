@@ -1,7 +1,7 @@
 internal import BSON
 
-/// Rules for the fields that Flexible Sync queries by: `queryable-unknown`, `queryable-ambiguous`, `queryable-type`,
-/// `queryable-none`, `property-name-reserved`.
+/// Lint rules for the fields that Flexible Sync queries by: `queryable-unknown`, `queryable-ambiguous`,
+/// `queryable-type`, `queryable-none`, `property-name-reserved`.
 struct QueryableLint {
     private let context: LintContext
     private let sync: SyncConfiguration
@@ -28,7 +28,8 @@ struct QueryableLint {
             ? [] : check(field, in: collections, at: "collection_queryable_fields_names.\(name).\(field)")
     }
 
-    /// Checks one field in the collections where it may be queried.
+    /// Checks one queryable field in the collections where clients may query by it.
+    /// - Parameter key: the key of the sync configuration that names the field.
     private func check(_ field: String, in collections: [CollectionSchema], at key: String) -> [LintFinding] {
         var findings = reserved(field, at: key)
         let holders = collections.filter { $0.root.property(field) != nil }
@@ -106,7 +107,7 @@ struct QueryableLint {
 }
 
 extension SyncConfiguration {
-    /// Returns the fields that clients can query a collection by, including `_id`.
+    /// Returns the fields by which clients can query a collection, including `_id`.
     func queryableFields(of collection: CollectionSchema) -> [String] {
         let own = collectionQueryableFields.filter { collection.isNamed($0.key) }.flatMap(\.value)
         return ["_id"] + queryableFields + own

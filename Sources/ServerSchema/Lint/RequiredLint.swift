@@ -1,4 +1,4 @@
-/// The rule for names in `required`: `required-undefined`.
+/// The lint rule for names in `required`: `required-undefined`.
 enum RequiredLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
         // Another rule reports an undefined primary key.

@@ -1,11 +1,11 @@
 internal import BSON
 
-/// The rule for roles that Flexible Sync denies all access: `role-not-syncable`.
+/// The lint rule for roles that Flexible Sync denies all access: `role-not-syncable`.
 ///
 /// Source: App Services documentation, "Device Sync-Compatible Permissions".
 struct RoleLint {
     private let rules: AccessRules
-    /// The fields that filters may name.
+    /// The queryable fields, which are the only fields that filters may name.
     private let queryable: Set<String>
     private var findings: [LintFinding] = []
     private var role = ""
@@ -47,7 +47,8 @@ struct RoleLint {
         for key in ["read", "write"] { if let json = filters?[key] { expression(json) } }
     }
 
-    /// Checks the permissions on documents and fields, which must be decided before any document is read.
+    /// Checks that the permissions on documents and fields are constant, because Sync decides them before it reads
+    /// documents.
     private mutating func permissions(of json: LocatedJSON) {
         for key in ["read", "write"] { literal(json[key], key) }
         if let more = json["additional_fields"] { for key in ["read", "write"] { literal(more[key], key) } }
@@ -69,7 +70,7 @@ struct RoleLint {
 }
 
 extension RoleLint {
-    /// Checks the fields and expansions that a filter or a condition names.
+    /// Checks the fields, expansions and functions that a filter or a condition names.
     private mutating func expression(_ json: LocatedJSON) {
         if let text = json.text { expansion(text, at: json) }
         for element in json.elements ?? [] { expression(element) }
@@ -94,7 +95,9 @@ extension RoleLint {
         }
     }
 
-    /// Checks the values that a field is compared with, which hold no fields, but may hold expansions and operators.
+    /// Checks the values that a field is compared with.
+    ///
+    /// They name no fields, but may contain expansions and functions.
     private mutating func values(_ json: LocatedJSON) {
         if let text = json.text { expansion(text, at: json) }
         for element in json.elements ?? [] { values(element) }

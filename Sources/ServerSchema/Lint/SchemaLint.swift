@@ -1,10 +1,10 @@
 internal import BSON
 
-/// Checks a schema for what it must meet to be syncable, or in MongoDB's dialect to make sense.
+/// Checks whether a schema can sync or, in MongoDB's dialect, whether it has mistakes that the server would accept.
 ///
 /// Source of the rules and their levels: `semantics.md` section 4 of the project's reference.
 public enum SchemaLint {
-    /// Returns the findings, by file and with the worst first.
+    /// Returns the findings, ordered by file, and within a file with the worst first.
     /// - Parameter deployment: the facts about the deployment that is to sync; `nil` leaves out the rules about it.
     public static func findings(in schema: ServerSchema, deployment: DeploymentFacts? = nil) -> [LintFinding] {
         let found =
@@ -24,16 +24,19 @@ public enum SchemaLint {
         init(_ namespace: Namespace?, _ path: SchemaPath) { (self.namespace, self.path) = (namespace, path) }
     }
 
-    /// The rules that report something missing, which may be in a part of the schema that could not be read.
+    /// The rules that report something missing.
+    ///
+    /// These findings are dropped where a part of the schema could not be read, because the missing thing may be in
+    /// that part.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,
         .partitionKeyUndefined, .partitionKeyType, .queryableType, .queryableNone,
     ]
-    /// The rules that report a name missing in the `required` of the schema around it.
+    /// The rules that report a name missing from `required` in the schema that directly contains the property.
     private static let ofHolder: Set<LintFinding.Code> = [.idNotRequired, .defaultOnOptional]
 
-    /// Whether a finding may only be the consequence of a part of the schema that could not be read.
+    /// Whether a finding may be only the consequence of a part of the schema that could not be read.
     private static func isConsequence(_ finding: LintFinding, of invalid: Set<Place>, _ dialect: Dialect) -> Bool {
         // For an unreadable part of a validator only the line is known, not the path.
         let path = dialect == .jsonSchema ? SchemaPath() : finding.path

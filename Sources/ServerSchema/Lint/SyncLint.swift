@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Rules for the sync configuration itself: `sync-service-unknown`, `development-mode`, `asymmetric-unknown`.
+/// Lint rules for the sync configuration itself: `sync-service-unknown`, `development-mode`, `asymmetric-unknown`.
 enum SyncLint {
     static func findings(in context: LintContext) -> [LintFinding] {
         guard let sync = context.schema.sync else { return [] }
@@ -32,6 +32,8 @@ enum SyncLint {
 }
 
 extension CollectionSchema {
-    /// Whether a name in a sync configuration means this collection; some files name collections, others types.
+    /// Whether a name in a sync configuration means this collection.
+    ///
+    /// Some files name collections, others name types.
     func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
 }

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Rules for the names of types: `title-missing`, `title-duplicate`, `title-conflict-embedded`,
+/// Lint rules for the names of types: `title-missing`, `title-duplicate`, `title-conflict-embedded`,
 /// `embedded-title-missing`, `title-too-long`, `title-charset`.
 enum TitleLint {
     /// The most characters that a title can have.
@@ -61,14 +61,14 @@ enum TitleLint {
         }
     }
 
-    /// Finds titles of embedded objects that name two shapes, or that are also the title of a collection.
+    /// Finds titles that two different embedded objects share, or an embedded object and a collection.
     private static func conflicts(in context: LintContext) -> [LintFinding] {
         let roots = Dictionary(
             context.synced.compactMap { collection in collection.root.typeName.map { ($0, collection.namespace) } },
             uniquingKeysWith: { first, _ in first })
         var shapes: [String: (shape: String, first: LintPlace)] = [:]
         return context.places.compactMap { place in
-            // Another rule reports a type inside itself.
+            // Another rule reports an embedded type that contains itself.
             guard place.isEmbedded, let title = place.node.typeName, !place.titlesAround.contains(title) else {
                 return nil
             }

@@ -1,4 +1,4 @@
-/// Rules for the types of values: `type-missing`, `type-multiple`, `type-unsupported`.
+/// Lint rules for the types of values: `type-missing`, `type-multiple`, `type-unsupported`.
 enum TypeLint {
     /// The types that clients have.
     static let syncable: Set<SchemaType> = [

@@ -13,8 +13,10 @@ enum ValidatorTrouble {
 
     private static let tellingApart: Set<String> = ["$exists", "$size", "minItems", "minProperties"]
 
-    /// Checks a schema or a query, whose names are keywords and operators.
-    /// - Parameter isInside: whether it describes something inside the document.
+    /// Checks a schema or a query.
+    ///
+    /// The names of its members are keywords and operators.
+    /// - Parameter isInside: whether it describes a value inside the document rather than the document itself.
     private static func keywords(of document: BSONDocument, isInside: Bool, into troubles: inout [String]) {
         for (name, value) in (try? document.elements()) ?? [] {
             if name == "required", isInside {

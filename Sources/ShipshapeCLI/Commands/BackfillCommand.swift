@@ -166,7 +166,8 @@ struct BackfillCommand: AsyncParsableCommand {
                 "Job \(plan.job) waits for the deploy of its next schema. Do clients sync under that schema now, or is "
                     + "sync terminated?",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
-            // The plan is made again, because the active schema decides which documents stop syncing.
+            // The plan is made again, because the active schema, which decides which documents stop syncing, is now the
+            // next one.
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
@@ -193,7 +194,7 @@ struct BackfillCommand: AsyncParsableCommand {
         if let failed = ExitStatus(of: report) { throw failed }
     }
 
-    /// Returns the commands that check and undo a finished run; `nil` if neither is possible.
+    /// Returns the commands that check the result of a finished run and undo the job; `nil` if neither is possible.
     private func nextCommands(after job: Job) -> String? {
         var commands: [String] = []
         if let next = job.nextSchema {
@@ -205,7 +206,8 @@ struct BackfillCommand: AsyncParsableCommand {
         return commands.isEmpty ? nil : commands.joined(separator: "; ")
     }
 
-    /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`.
+    /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`; throws if the run must
+    /// not begin.
     private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws {
         try work.check(plan)
         guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return }

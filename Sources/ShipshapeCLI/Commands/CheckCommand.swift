@@ -183,13 +183,17 @@ struct CheckCommand: AsyncParsableCommand {
         try await show(report, ids, kept, monitor)
     }
 
-    /// Returns the folder that keeps this run's counts; throws before the work if the folder cannot be written.
+    /// Returns the folder for the counts of this run; `nil` if `--history` names none.
+    ///
+    /// Throws if the folder cannot be written, so that the check fails before the work and not after it.
     private func historyFolder() throws -> HistoryFolder? {
         guard case .folder(let name)? = history else { return nil }
         return try HistoryFolder.forWriting(name, reading: [schema.name, comparison.active?.name, source])
     }
 
-    /// Returns the database for this run's counts: on the checked deployment, or for a dump on the named one.
+    /// Returns the database for the counts of this run; `nil` if `--history` names none.
+    ///
+    /// It is on the deployment that is checked. For a dump, it is on the deployment that the connection flags name.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
         guard let history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
@@ -197,7 +201,7 @@ struct CheckCommand: AsyncParsableCommand {
         return HistoryDatabase(name, on: pool)
     }
 
-    /// Sets a report's dialect, and whether possible findings count.
+    /// Sets the dialect of a report, and whether documents that might stop syncing count as failing.
     private func settle(_ report: inout CheckReport, _ schema: ServerSchema) {
         report.dialect = schema.dialect
         if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
@@ -231,7 +235,7 @@ struct CheckCommand: AsyncParsableCommand {
         if matrix.hasFailed { throw ExitStatus.findings }
     }
 
-    /// Returns the deployment, after checking that it can be reached and that the user may read it.
+    /// Returns the pool of the deployment, after checking that it can be reached and that the user may read it.
     private func connected(for run: CheckRun) async throws -> ClientPool {
         let pool = try connection.pool()
         try await pool.requirePrivileges(for: scan.part == nil ? "check" : "check --part", on: run.places)
@@ -244,7 +248,9 @@ struct CheckCommand: AsyncParsableCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// Returns the deployment whose ledger is read for a dump, which has none; `nil` without `--uri` and `--ledger`.
+    /// Returns the pool of the deployment whose ledger is read for a dump, which has none.
+    ///
+    /// Returns `nil` without `--uri` and `--ledger`, or with `--ledger none`.
     private func ledgerPool() throws -> ClientPool? {
         let isUnasked = connection.uri == nil && ledger.ledger == nil
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
@@ -277,7 +283,9 @@ struct CheckCommand: AsyncParsableCommand {
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
-    /// Returns the command that plans jobs for the documents that stop syncing; `nil` without an active schema.
+    /// Returns the command that plans jobs for the documents that stop syncing; `nil` if there are none.
+    ///
+    /// Also returns `nil` without an active schema, or if not every document was read.
     private func next(after report: CheckReport) -> String? {
         guard let active = comparison.active, !report.isPartial,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
@@ -289,12 +297,14 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
-/// The effect of a MongoDB validator on the flags: it has no limit, no ledger, no app and no links.
+/// The effect of a MongoDB validator as the schema: it has no limit, no ledger, no app and no links.
 extension CheckCommand {
-    /// Returns the limit of unsynced documents; a validator has none, because it stops nothing.
+    /// Returns the number of unsynced documents at which sync stops; a validator has no such limit, because it stops
+    /// nothing.
     func limit(of schema: ServerSchema) -> Int { schema.dialect == .jsonSchema ? .max : limit }
 
-    /// Returns notes on the flags that have no effect.
+    /// Returns notes on the given flags that have no effect on the check of a validator; none for an App Services
+    /// schema.
     func notes(for schema: ServerSchema) -> [String] {
         guard schema.dialect == .jsonSchema else { return [] }
         let asked = [
@@ -308,19 +318,22 @@ extension CheckCommand {
         return ["\(names.joined(separator: ", ")) \(effect): the schema is a MongoDB validator"]
     }
 
-    /// Returns the place of the ledger; a validator has none, unless the operator names one.
+    /// Returns where the ledger is; a validator has none, unless the operator names one.
     func location(for schema: ServerSchema) -> LedgerLocation {
         schema.dialect == .jsonSchema && ledger.ledger == nil ? .none : ledger.location
     }
 }
 
-/// Counts the documents that each change affects, as they are before the deploy, in one pass per collection.
+/// Counts the documents that each schema change affects, as they are before the deploy.
+///
+/// Each collection is read once.
 struct ChangeCensus {
     private let changes: [SchemaChange]
 
     init(_ changes: [SchemaChange]) { self.changes = changes }
 
-    /// Returns the counts, in the order of the changes; `nil` for a change of the app as a whole.
+    /// Returns the counts in the order of the changes; `nil` for a change without an older collection, such as an added
+    /// one.
     /// - Throws: ``MongoError``.
     func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
         var weights = [ChangeWeight?](repeating: nil, count: changes.count)

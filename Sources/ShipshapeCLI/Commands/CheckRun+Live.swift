@@ -9,7 +9,7 @@ internal import ServerSchema
 internal import Synchronization
 
 extension CheckRun {
-    /// Checks a live deployment.
+    /// Checks the documents of a live deployment.
     func check(live pool: ClientPool) async throws -> CheckReport {
         let started = ContinuousClock.now
         let ledger = try await ledger(on: pool)
@@ -65,19 +65,22 @@ extension CheckRun {
             duration: started.duration(to: .now))
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(self.change?.notes.count ?? 0)
-        // Backlinks belong to no part of the documents, so only the first part counts them.
+        // Links are counted over whole collections, so of a check in parts only the first part counts them.
         if scan.part.map({ $0.number == 1 }) ?? true { report.backlinks = try await backlinks(on: pool) }
         return report
     }
 
-    /// Returns the schema changes, with the partners that serve them.
+    /// Returns the schema changes, with the partners that serve them; `nil` without an active schema.
     private func changeWithPartners(on pool: ClientPool) async throws -> DiffReport? {
         guard var change else { return nil }
         change.serve(by: try await change.partners(in: stateDatabase, on: pool) { [map] in map.target(of: $0) })
         return change
     }
 
-    /// Counts the links to objects that become embedded ones, from every place of the active schema.
+    /// Counts the links to documents whose type becomes an embedded type, from all fields that link in the active
+    /// schema.
+    ///
+    /// Returns an empty list if no type becomes embedded, or without an active schema.
     private func backlinks(on pool: ClientPool) async throws -> [Backlinks] {
         guard let active, let targets = change?.changes.embeddedTargets, !targets.isEmpty else { return [] }
         let censuses = targets.map { target in
@@ -100,14 +103,14 @@ extension CheckRun {
     }
 }
 
-/// The documents that fail under both schemas; jobs may have made them fail.
+/// Collects the documents that fail under the active and the new schema, because jobs may have made them fail.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
     private static let most = 100_000
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
-    /// Adds a document; every thread of a scan calls this.
+    /// Adds the `_id` of a document; every thread of a scan calls this.
     func add(_ id: BSONValue) {
         state.withLock { state in
             guard state.ids.count < Self.most else { return state.isFull = true }
@@ -120,12 +123,12 @@ final class FailingAlready: Sendable {
 }
 
 extension CheckRun {
-    /// Returns what jobs did to a collection.
+    /// Returns the effects of jobs on a collection; `nil` without an active schema.
     ///
-    /// Documents that synced until a job changed them ahead of the deploy, and that do not fit the new schema either,
-    /// then count as newly failing.
+    /// A job may have changed a document ahead of the deploy so that it fits neither schema. If the document synced
+    /// before that, it then counts as newly failing.
     /// - Parameters:
-    ///   - tally: the counts under both schemas, which this corrects.
+    ///   - tally: the counts of the scan under both schemas, which this function corrects.
     ///   - failing: the documents that fail under both schemas.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     func trace(_ tally: inout Tally, _ failing: FailingAlready, on pool: ClientPool) async throws -> JobTrace? {
@@ -168,7 +171,7 @@ extension CheckRun {
         return trace
     }
 
-    /// Recounts the documents that synced before a job changed them as newly failing.
+    /// Counts the documents that synced before a job changed them as newly failing, instead of already failing.
     /// - Returns: the number of these documents.
     private static func synced(
         _ ids: Set<IDKey>, _ history: JobHistory, _ tally: inout Tally, _ namespace: Namespace, on pool: ClientPool
@@ -186,7 +189,8 @@ extension CheckRun {
         try reader.read(concerned.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), concerned.contains(id) else { return }
-            // Reservations include documents that stayed syncable, so the journal decides where it has the document.
+            // A reservation may be for a document that stayed syncable, so it decides only if the journal does not have
+            // the document.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }
@@ -196,7 +200,8 @@ extension CheckRun {
 }
 
 extension Tally {
-    /// Whether a document fitted the active schema before at least one of the changes by jobs, given oldest first.
+    /// Whether a document fitted the active schema before at least one of the changes that jobs made to it.
+    /// - Parameter changes: the changes, the oldest first.
     fileprivate func fittedBefore(_ document: BSONDocument, _ changes: [JournalGroup]) throws -> Bool {
         var earlier = document
         for change in changes.reversed() {
@@ -208,7 +213,9 @@ extension Tally {
 }
 
 extension JobHistory.Job {
-    /// Whether the job makes documents fit a schema whose files have these texts; true for a job that names no schema.
+    /// Whether a file of the job's next schema has one of these texts, so that the job makes documents fit that schema.
+    ///
+    /// True for a job that names no next schema.
     fileprivate func serves(_ texts: Set<String>) -> Bool { next.isEmpty || !texts.isDisjoint(with: next) }
 }
 
@@ -243,9 +250,10 @@ extension CheckRun {
 }
 
 extension CheckRun {
-    /// Counts on the server how many documents the filter of each group finds.
+    /// Counts on the server how many documents the filter of each violation group finds.
     func prove(_ part: inout CheckReport.Collection, of selection: BSONDocument, on pool: ClientPool) async throws {
-        // The server cannot count the documents of a sample, because they are not recorded.
+        // The server cannot count only the documents of the sample, because it is not recorded which documents were
+        // read.
         if case .sample = part.reading.selection { return }
         let filters = part.groups.map(\.filter)
         let proof = FilterProof(part.reading.namespace ?? part.namespace, selection: selection)

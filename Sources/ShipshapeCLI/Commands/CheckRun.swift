@@ -20,7 +20,7 @@ struct CheckRun {
     /// The source of the active schema, as the operator named it.
     var activePath: String?
     let limit: Int
-    /// The place of the ledger of unsynced documents.
+    /// Where the ledger of unsynced documents is.
     var location = LedgerLocation.standard
     /// The apps whose entries in the ledger count.
     var apps = LedgerApps.fullest
@@ -31,9 +31,9 @@ struct CheckRun {
     var includesInfo = false
     /// The database that holds the state of jobs.
     var stateDatabase = "shipshape"
-    /// The assumptions about the app.
+    /// The assumptions about properties of the app that no export states.
     var assumptions = CheckOptions()
-    /// Whether the documents that links lead to are looked up.
+    /// Whether linked documents are looked up, to find links to documents that do not exist or do not sync.
     var followsLinks = false
     /// Whether the report shows values of documents.
     var keepsValues = false
@@ -43,31 +43,31 @@ struct CheckRun {
     var failures: (file: FailuresFile, lines: FailureLines)?
     /// Notes on the flags, for the reader of the report.
     var notes: [String] = []
-    /// The `_id`s at which --part cuts each collection, by the collection that is read.
+    /// The `_id`s at which `--part` divides each collection, by the collection whose documents are read.
     var cuts: [Namespace: [BSONValue]] = [:]
-    /// Whether the server counts the documents that each filter finds.
+    /// Whether the server also counts the documents that the filter of each violation group finds.
     var proves = false
 
-    /// Returns a schema in the form that documents are checked against.
+    /// Returns the schema of a collection, compiled for checking documents.
     func compile(_ collection: CollectionSchema) -> CompiledSchema { compile(collection, of: schema) }
 
     private func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
         CompiledSchema(collection, of: app, options: assumptions)
     }
 
-    /// Returns the same check for another database, which has the same collections as the schema's own.
+    /// Returns the same check for another database, which has the same collections as the one that the schema names.
     func moved(from own: String, to database: String) throws -> CheckRun {
         var run = self
         run.schema = schema.moved(from: own, to: database)
         run.active = active?.moved(from: own, to: database)
         run.exceptions = exceptions?.moved(from: own, to: database)
-        // The changes still have the schema's own names, so the map leads from these to the other database.
+        // The schema changes still name the schema's own database, so the map leads from there to the other database.
         run.map = try NamespaceMap(
             [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
         return run
     }
 
-    /// Returns the active schema of a collection, as far as it is known.
+    /// Returns the active schema of a collection, or that it does not cover the collection, or that there is none.
     func active(for namespace: Namespace) -> ActiveSchema {
         guard let active else { return .notAsked }
         return active[namespace].map { .covered(compile($0, of: active)) } ?? .notCovered
@@ -81,15 +81,15 @@ struct CheckRun {
         return Dictionary(collections.map { ($0.namespace, compile($0)) }) { first, _ in first }
     }
 
-    /// The circumstances of sync, as the exports of the app state them.
+    /// The settings of sync in the exports of the app that affect the deploy.
     var circumstances: SyncCircumstances { SyncCircumstances(active: active?.sync, new: schema.sync) }
 
-    /// The collections that lose their schema.
+    /// The collections that only the active schema covers, so that they lose their schema.
     var removedNamespaces: [Namespace] {
         active?.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
 
-    /// The places that a check of a live deployment reads.
+    /// The collections and databases that a check of a live deployment reads, for the check of the user's privileges.
     var places: WorkPlaces {
         WorkPlaces(
             reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase, ledger: location,
@@ -119,7 +119,9 @@ struct CheckRun {
         return options
     }
 
-    /// A digest of the schemas and the rules for judging documents, which all parts of one check have in common.
+    /// A digest of the schemas, of the rules for judging documents and of the bounds between the parts.
+    ///
+    /// The reports of all parts of one check have the same digest, by which `merge` recognizes them.
     var digest: String {
         let sources = [schema, active].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
@@ -133,12 +135,12 @@ struct CheckRun {
     /// Notes on the flags, the schema and the exceptions, for the reader of the report.
     var schemaNotes: [String] { notes + schema.notes.map(\.description) + (exceptions?.notes ?? []) }
 
-    /// Returns the result for a collection without documents to check.
+    /// Returns the result for a collection that does not exist, so that there are no documents to check.
     func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {
         CheckReport.Collection(Tally(schema, active: active(for: schema.namespace)))
     }
 
-    /// Runs a part of the check; a stop signal ends the command without a report.
+    /// Runs `body`, which reads documents; a stop signal ends the command without a report.
     func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
@@ -198,14 +200,15 @@ extension CheckRun {
 }
 
 extension CheckRun {
-    /// Returns the collection that a collection's documents are read from; `nil` if it has the same name.
+    /// Returns the collection that `--map` names for reading the documents of a collection; `nil` if it is that
+    /// collection.
     func renamed(_ namespace: Namespace) -> Namespace? {
         let target = map.target(of: namespace)
         return target == namespace ? nil : target
     }
 
-    /// Sets the options of a scan that the operator asked for.
-    /// - Returns: A note for the reader if an option cannot be used; otherwise `nil`.
+    /// Sets the options of a scan that the operator chose by flags.
+    /// - Returns: a note for the reader of the report if the prefilter cannot be used; otherwise `nil`.
     func choose(
         into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
     ) async throws -> String? {
@@ -228,14 +231,17 @@ extension CheckRun {
         return nil
     }
 
-    /// Returns a filter for documents that are provably valid under both schemas, so that fixed ones are still read.
+    /// Returns a filter for documents that provably fit the new schema and, if there is one, the active schema.
+    ///
+    /// Documents that fit only the new schema are still read, because the report counts them as fixed. Returns `nil` if
+    /// a schema allows no such filter.
     private func proof(_ schema: CompiledSchema, _ active: ActiveSchema) -> BSONDocument? {
         guard let proof = schema.proof else { return nil }
         guard case .covered(let active) = active else { return proof }
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the report's facts about how a collection was read.
+    /// Returns the facts for the report about how the documents of a collection were read.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -271,7 +277,8 @@ extension CheckRun {
         return reading
     }
 
-    /// Refuses a collection or a filter that cannot be used, before anything is read.
+    /// Refuses a time series collection, and a filter of `--where` that the server refuses, before any document is
+    /// read.
     func checkReadable(_ targets: [(namespace: Namespace, target: LiveTarget)], on pool: ClientPool) async throws {
         if let series = targets.first(where: { $0.target.kind == .timeseries }) {
             throw InputError(
@@ -284,8 +291,10 @@ extension CheckRun {
         }
     }
 
-    /// Returns the `_id`s at which --part cuts each collection: they are stored in the state database by the first run
-    /// of a part, and chosen again once the collection has grown by half or shrunk to a half.
+    /// Returns the `_id`s at which `--part` divides each collection, by collection; empty without `--part`.
+    ///
+    /// The first run of a part stores them in the state database. They are chosen again after the collection has grown
+    /// by half or shrunk to a half.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }

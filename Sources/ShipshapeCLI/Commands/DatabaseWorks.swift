@@ -19,11 +19,11 @@ struct DatabaseWorks {
     /// The number of jobs.
     private let count: Int
     private let started = ContinuousClock.now
-    /// The outcome of the job by database, including the databases that the run ended before.
+    /// The outcome of the job by database, including the databases that the run did not reach.
     private(set) var entries: [String: DatabasesReport.Entry] = [:]
-    /// The database at which the run ended early, and the reason; `nil` if it did not.
+    /// The database at which the run ended early, and the reason; `nil` if the run did not end early.
     private(set) var ended: (database: String, end: DatabasesReport.End)?
-    /// The exit codes other than 0, in the order of the jobs.
+    /// The exit codes of the jobs other than 0, in the order of the jobs.
     private var codes: [ExitStatus] = []
 
     init(
@@ -36,14 +36,15 @@ struct DatabaseWorks {
 
     /// The exit code of the whole run; `nil` if nothing is left to do.
     ///
-    /// It is the code of an early end, if there was one. Otherwise it is the first code that needs the operator, else
+    /// If the run ended early, it is the code of that end. Otherwise it is the first code that needs the operator, else
     /// the first that another run may resolve, else the one for findings.
     var status: ExitStatus? {
         if ended != nil { return codes.last }
         return codes.first { !$0.isPassing && $0 != .findings } ?? codes.first(where: \.isPassing) ?? codes.first
     }
 
-    /// Runs the job of a database, unless the run has ended.
+    /// Runs the job of a database and stores its outcome; if the run has ended early, only stores that it was not
+    /// reached.
     /// - Parameter wasDone: whether an earlier run finished the job in this database.
     mutating func run(_ job: CompiledJob, in database: String, wasDone: Bool) async {
         let name = job.job.name
@@ -92,7 +93,7 @@ struct DatabaseWorks {
         flags.runFlags.maxRuntime.map { max(.zero, $0.duration - started.duration(to: .now)) }
     }
 
-    /// The reason to start no other job; `nil` to continue.
+    /// The reason not to start another job; `nil` to continue.
     private var reasonToStop: RunStop? {
         if stop.isRaised { return .signal }
         return remaining == .zero ? .timeBudget : nil
@@ -103,7 +104,7 @@ struct DatabaseWorks {
         codes.append(code)
     }
 
-    /// Whether the job would fail with the same error in the next database.
+    /// Whether the error would also fail the job in every other database, so that the run ends.
     private static func isOfAll(_ error: any Error) -> Bool {
         switch error {
         case let error as MongoError: error.isTransient || error.isAuthentication || error.isConfiguration
@@ -129,7 +130,7 @@ struct DatabaseWorks {
     }
 }
 
-/// Counts the documents that a job's chunks change, from all of the job's threads.
+/// Counts the documents that a job has changed, from the events of its threads.
 private final class ChangeCounter: Sendable {
     private let count = Atomic<Int>(0)
 

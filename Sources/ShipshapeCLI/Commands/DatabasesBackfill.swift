@@ -9,17 +9,18 @@ internal import Running
 internal import Scanning
 internal import Steps
 
-/// A backfill in many databases of one shape, one after the other, so that the load is never more than that of one.
+/// A backfill in many databases of one shape, one after the other, so that the load is never more than that of one
+/// backfill.
 struct DatabasesBackfill {
     private let flags: BackfillCommand
     private let job: JobInDatabases
     private let pattern: DatabasePattern
 
-    /// A database that has the job's collection.
+    /// A database that has the job's collection, with the job that is compiled for it.
     private struct Place {
         let database: String
         let job: CompiledJob
-        /// The state of the job there after earlier runs, in a word; `nil` if there was none.
+        /// The state in which earlier runs left the job in this database, in a word; `nil` if there was no earlier run.
         var state: String?
 
         /// Whether the job may have work left in the database.
@@ -27,7 +28,7 @@ struct DatabasesBackfill {
     }
 
     /// - Parameter pattern: the pattern that the databases' names match.
-    /// - Throws: ``UsageError`` for a job of several databases; errors of reading its schemas.
+    /// - Throws: ``UsageError`` for a job that names several databases; errors of reading the job's schemas.
     init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {
         if let (namespace, location) = file.elsewhere {
             throw UsageError(
@@ -40,7 +41,7 @@ struct DatabasesBackfill {
     }
 
     /// Runs the job in all matching databases and shows the outcome.
-    /// - Throws: ``ExitStatus`` for the way the run ended; any error found before the first write.
+    /// - Throws: ``ExitStatus`` unless the exit code is 0; any error found before the first write.
     func run(_ monitor: RunMonitor) async throws {
         let pool = try flags.connection.pool(readsFromPrimary: !flags.dryRun)
         let interruption = Interruption()
@@ -55,7 +56,7 @@ struct DatabasesBackfill {
 
         let started = ContinuousClock.now
         let timeline = TimelineKeeper()
-        // Where the job is done, it is only checked, so open databases come first, in case the run is short.
+        // In a database where the job is done, it is only checked. The others come first, in case the run ends early.
         let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
         var works = DatabaseWorks(
             order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)
@@ -74,14 +75,15 @@ struct DatabasesBackfill {
         if let failed = works.status ?? (report.refusal == nil ? nil : .findings) { throw failed }
     }
 
-    /// Returns the entry for a database in which there was nothing to run.
+    /// Returns the outcome for a database in which there was nothing to run.
     private func entry(_ name: String, isUndone: Bool) -> DatabasesReport.Entry {
         DatabasesReport.Entry(
             database: name, job: job.job.name(in: name) ?? job.job.name, outcome: isUndone ? .undone : .noCollection)
     }
 
     /// Returns the databases that have the job's collection, after checking the privileges that the job needs there.
-    /// - Throws: ``InputError`` if there is none, or if a job's name would be invalid in one; ``MissingPrivileges``.
+    /// - Throws: ``InputError`` if there is no such database, or if one makes the job's name invalid;
+    ///   ``MissingPrivileges``.
     private func places(_ names: [String], on pool: ClientPool) async throws -> [Place] {
         let collection = job.job.namespace.collection
         let found = try await onOwnedThread(name: "collections") { () throws in
@@ -125,7 +127,7 @@ struct DatabasesBackfill {
         }
     }
 
-    /// Shows where the job runs and what cannot be undone, and asks for confirmation without `--yes`.
+    /// Shows in which databases the job runs and what cannot be undone, and asks for confirmation without `--yes`.
     private func confirm(_ places: [Place], _ missing: [String]) throws {
         let names = { (isMeant: (Place) -> Bool) in places.filter(isMeant).map(\.database).joined(separator: ", ") }
         let lines = [

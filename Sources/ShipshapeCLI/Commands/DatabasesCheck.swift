@@ -5,7 +5,7 @@ internal import Privileges
 internal import Scanning
 internal import ServerSchema
 
-/// A check of many databases of one shape, one after the other, so that the load is never more than that of one.
+/// A check of many databases of one shape, one after the other, so that the load is never more than that of one check.
 struct DatabasesCheck {
     let schema: ServerSchema
     /// The pattern that the databases' names match.
@@ -14,7 +14,7 @@ struct DatabasesCheck {
     /// The database that the schema names.
     private let own: String
 
-    /// - Parameter run: the check of the schema's own database.
+    /// - Parameter run: the check of the database that the schema names.
     /// - Throws: ``UsageError`` for a schema of several databases.
     init(_ run: CheckRun, matching pattern: String, of schema: ServerSchema) throws {
         let databases = Set(schema.collections.map(\.namespace.database)).sorted()
@@ -26,14 +26,15 @@ struct DatabasesCheck {
         self.pattern = DatabasePattern(text: pattern, stateDatabase: run.stateDatabase)
     }
 
-    /// Returns the places that the checks of these databases read.
+    /// Returns the collections and databases that the checks of these databases read, for the check of the user's
+    /// privileges.
     func places(of names: [String]) throws -> WorkPlaces {
         let collections = schema.collections.map(\.namespace)
         let all = names.flatMap { name in collections.map { $0.moved(from: own, to: name) } }
         return WorkPlaces(reading: all, state: run.stateDatabase, ledger: run.location, apps: run.apps.ids)
     }
 
-    /// Returns the report of a database's check; `nil` if it has no collection of the schema.
+    /// Returns the report of a database's check; `nil` if the database has no collection of the schema.
     func report(of name: String, on pool: ClientPool) async throws -> CheckReport? {
         let run = try run.moved(from: own, to: name)
         let targets = try await run.find(run.schema.collections.map(\.namespace), on: pool)

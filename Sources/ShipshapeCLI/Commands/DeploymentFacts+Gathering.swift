@@ -3,7 +3,7 @@ internal import Mongo
 internal import ServerSchema
 
 extension DeploymentFacts {
-    /// Reads the facts about a deployment that lint needs.
+    /// Reads the facts about a deployment and its collections that `lint` needs.
     static func gather(
         _ namespaces: [Namespace], on client: borrowing Client, source: String
     ) throws(MongoError) -> DeploymentFacts {

@@ -5,7 +5,7 @@ internal import Mongo
 internal import Running
 internal import Steps
 
-/// One job's plan, and its run or dry run, which shows the progress.
+/// Plans one job and runs it, or makes a dry run of it, and shows the progress.
 struct JobRun {
     let job: CompiledJob
     var options: RunOptions
@@ -29,7 +29,7 @@ struct JobRun {
         }
     }
 
-    /// Throws if the run of a plan must not begin.
+    /// Throws if a run must not begin: the job is paused, would exceed the headroom, or waits for a deploy.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)

@@ -6,7 +6,7 @@ internal import Mongo
 struct LiveTarget: Sendable {
     var exists: Bool
     var kind = CollectionInfo.Kind.collection
-    /// The UUID, which distinguishes it from another collection of the same name; a view has none.
+    /// The UUID, which distinguishes the collection from another one of the same name; a view has none.
     var uuid: BSONValue?
     var estimatedCount: Int?
 
@@ -19,7 +19,9 @@ struct LiveTarget: Sendable {
             exists: true, uuid: info.uuid, estimatedCount: try client.collection(namespace).estimatedCount())
     }
 
-    /// Throws if the collection was dropped, renamed or replaced during the read, because its cursors just end.
+    /// Throws if the collection was dropped, renamed or replaced while it was read.
+    ///
+    /// Without this check the read would look complete, because cursors of a collection that is gone just end.
     func checkUnchanged(_ namespace: Namespace, on pool: ClientPool) async throws {
         let now = try await onOwnedThread(name: "look-up") { () throws in
             try LiveTarget.find(namespace, on: try pool.client())

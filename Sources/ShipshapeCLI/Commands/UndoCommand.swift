@@ -76,7 +76,8 @@ struct UndoCommand: AsyncParsableCommand {
         let planner = UndoRunner(
             name, on: named, options: options, assuming: assumptions, stop: stop,
             events: { if case .retrying = $0 { $0.show(on: silent, quiet: quiet) } })
-        // Only a job that has begun is retried for long; a deployment that cannot be reached is reported at once.
+        // Errors are retried for long only after the undo has begun; a deployment that cannot be reached is reported at
+        // once.
         try await onOwnedThread(name: "hello") { () throws in
             _ = try planner.early.run { try pool.client().hello() }
         }
@@ -102,7 +103,7 @@ struct UndoCommand: AsyncParsableCommand {
         try show(report, monitor)
     }
 
-    /// Checks the privileges on the state database, then on the collections that the job's record names.
+    /// Checks the privileges on the state database, then on the collections that the stored job names.
     private func requirePrivileges(to name: String, on pool: ClientPool, _ early: RetryPolicy) async throws {
         let command = dryRun ? "undo --dry-run" : "undo"
         try await pool.requirePrivileges(for: command, on: WorkPlaces(state: state.stateDatabase))

@@ -5,11 +5,14 @@ internal import Mongo
 internal import Scanning
 internal import ServerSchema
 
-/// One run of `unsynced`, which finds the ledgers, counts their entries, and with a schema checks the documents.
+/// One run of `unsynced`, which finds the ledgers and counts their entries.
+///
+/// With a schema, it also checks the documents that the entries name.
 struct UnsyncedRun {
-    /// The place of the ledger.
+    /// Where the ledger is.
     var ledger = LedgerLocation.standard
-    /// The apps whose entries count; with ``LedgerApps/fullest`` those of all apps.
+    /// The apps whose entries count; with ``LedgerApps/fullest``, the entries of all apps are counted, each app for
+    /// itself.
     let apps: LedgerApps
     let limit: Int
     let stop: StopSignal
@@ -20,8 +23,9 @@ struct UnsyncedRun {
     var isNarrowed = false
     var keepsValues = false
 
-    /// Reads the ledgers.
-    /// - Throws: ``MongoError``, ``LedgerUnreadable`` for a ledger that must not be read, ``ExitStatus`` when stopped.
+    /// Reads the ledgers and returns the report on them.
+    /// - Throws: ``MongoError``; ``LedgerUnreadable`` for a ledger that the user must not read; ``ExitStatus`` when
+    ///   stopped.
     func run(on pool: ClientPool) async throws -> UnsyncedReport {
         let started = ContinuousClock.now
         do {
@@ -48,7 +52,8 @@ struct UnsyncedRun {
 
     private func apps(in ledgers: [Namespace], on client: borrowing Client) throws -> [UnsyncedReport.App] {
         var apps = try LedgerSurvey(ledgers, apps: apps.ids).apps(on: client)
-        // The schema may be of another environment than the data; then no app is left out.
+        // If the ledger has no entry of the app that the schema names, all apps count: the schema may be from another
+        // environment.
         if apps.isEmpty, case .ofSchemas = self.apps { apps = try LedgerSurvey(ledgers, apps: []).apps(on: client) }
         guard let schema else { return apps }
         var options = Tally.Options()

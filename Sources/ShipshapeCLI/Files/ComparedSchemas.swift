@@ -6,14 +6,15 @@ internal import ServerSchema
 struct ComparedSchemas {
     let old: ServerSchema
     let new: ServerSchema
-    /// The only collection to compare, from the operator or from a single file; `nil` for all.
+    /// The only collection to compare, named by the operator or described by a single file; `nil` for all.
     let only: Namespace?
-    /// The operator's names for the schemas.
+    /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)
 
     /// Reads both schemas; a collection that only one of two folders has is a change, not an error.
-    /// - Parameter only: the collection that a single file covers if `collection` is `nil`.
-    /// - Throws: ``UsageError`` for schemas of two kinds and for a collection that neither has; errors of reading.
+    /// - Parameter only: the collection that a single file describes if `collection` is `nil`.
+    /// - Throws: ``UsageError`` for schemas of two dialects and for a collection that neither schema has; errors of
+    ///   reading.
     init(
         _ old: SchemaArgument, _ new: SchemaArgument, collection: String?, fileIsOf only: Namespace? = nil,
         connection: ConnectionFlags
@@ -26,7 +27,7 @@ struct ComparedSchemas {
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "
                     + "\(ComparisonFlags.name(of: after.dialect)): only schemas of the same kind can be compared")
         }
-        // Of a live deployment, only collections that the other schema has are compared.
+        // A live deployment may have other collections as well, so only those that the other schema has are compared.
         if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
         if new.isLive { after.collections.removeAll { before[$0.namespace] == nil } }
         if let asked, before[asked] == nil, after[asked] == nil {
@@ -46,7 +47,8 @@ struct ComparedSchemas {
             only == nil || $0.namespace == only || $0.oldNamespace == only
         }
         if let revision = GitRevision(names.new.name) {
-            // Annotations are shown next to the repository's files, so their paths are those in the repository.
+            // Annotations are shown next to the repository's files, so the paths must be those of the files in the
+            // repository.
             changes = changes.map { change in
                 var change = change
                 if let file = change.place?.file { change.place?.file = revision.path(of: file) }

@@ -5,16 +5,16 @@ internal import SystemPackage
 
 /// The settings in `shipshape.yml`, which flags and environment variables override.
 struct ConfigurationFile: Sendable {
-    /// A value and its place in the file.
+    /// The value of a setting and its position in the file.
     struct Entry: Sendable {
         let text: String
         let location: SourceLocation
     }
 
-    /// A named environment, whose values override those of the file itself.
+    /// A named environment, whose values override those outside the environments.
     struct Section: Sendable {
         var values: [String: Entry] = [:]
-        /// Whether a command asks for confirmation before it writes to the environment.
+        /// Whether a command asks for confirmation before it writes to the deployment of the environment.
         var isProtected = false
     }
 
@@ -23,17 +23,19 @@ struct ConfigurationFile: Sendable {
 
     /// The path of the file; `nil` if there is none.
     private(set) var path: String?
-    /// The settings by their names.
+    /// The values of the settings by name, without those of the environments.
     private(set) var values: [String: Entry] = [:]
-    /// The named environments.
+    /// The environments by name.
     private(set) var environments: [String: Section] = [:]
-    /// The renames between versions of the schema, old ones included.
+    /// The renames of fields, types and collections between versions of the schema, also between old versions.
     private(set) var renames: [Rename] = []
 
     /// Creates a configuration without settings.
     init() {}
 
-    /// Reads the file at `path`, or that of `SHIPSHAPE_CONFIG`, or `shipshape.yml` if it exists.
+    /// Reads the file at `path`, or the one that `SHIPSHAPE_CONFIG` names, or `shipshape.yml` if it exists.
+    ///
+    /// Returns a configuration without settings if no file is named and `shipshape.yml` does not exist.
     /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
     static func read(at path: String?, variables: [String: String]) throws -> ConfigurationFile {
         if let named = path ?? variables["SHIPSHAPE_CONFIG"] {
@@ -50,8 +52,10 @@ struct ConfigurationFile: Sendable {
         return try read(at: standardName, variables: [:])
     }
 
-    /// Returns the values of an environment.
-    /// - Throws: ``UsageError`` if the file has no environment of that name; ``LocatedError`` if a variable named it.
+    /// Returns the values of an environment by the names of the settings; none without an environment.
+    /// - Parameter isOfFlag: whether `--env` names the environment, and not `SHIPSHAPE_ENV`.
+    /// - Throws: ``UsageError`` if the file has no environment of that name; ``LocatedError`` if `SHIPSHAPE_ENV` named
+    ///   it.
     func section(_ name: String?, isOfFlag: Bool) throws -> [String: Entry] {
         guard let name else { return [:] }
         if let section = environments[name] { return section.values }
@@ -112,7 +116,7 @@ struct ConfigurationFile: Sendable {
 }
 
 extension YAMLNode {
-    /// Reads `true` or `false`.
+    /// Reads the value `true` or `false`.
     fileprivate func flag(of what: String) throws(LocatedError) -> Bool {
         switch try text(of: what) {
         case "true": return true

@@ -1,20 +1,21 @@
 internal import Checking
 internal import ServerSchema
 
-/// The operator's exceptions that apply to a check.
+/// The operator's exceptions that apply to a check: findings that do not make it fail.
 struct ExceptionList {
-    /// The file that states them.
+    /// The file that states the exceptions.
     let file: String
     /// The exceptions that have not expired.
     private(set) var holding: [FindingException]
-    /// Notes on the exceptions for collections that the schema does not cover.
+    /// Notes on exceptions for collections that the schema does not cover.
     let notes: [String]
     private var concerned: [FindingException]
     private let today: String
 
     /// - Parameters:
     ///   - schema: the schema of the check; exceptions for other collections are ignored.
-    ///   - isPart: whether the operator chose one collection of several, so that exceptions for others are no mistake.
+    ///   - isPart: whether the operator chose one collection of several, so that exceptions for the others are no
+    ///     mistake and get no note.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
     init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
         self.file = file
@@ -40,7 +41,7 @@ struct ExceptionList {
         return list
     }
 
-    /// Returns which exceptions matched, matched nothing or have expired.
+    /// Returns which exceptions matched a finding, matched nothing or have expired.
     func use(in collections: [CheckReport.Collection]) -> ExceptionUse {
         ExceptionUse(file: file, concerned, in: collections, today: today)
     }

@@ -5,14 +5,15 @@ internal import ServerSchema
 
 /// Reads the file of findings that the operator has accepted.
 enum ExceptionsFile {
-    /// The file that is read if it exists and no other is named.
+    /// The file that is read if it exists and the operator names no other.
     static let standardName = "shipshape.exceptions.yml"
 
-    /// The keys of an entry.
+    /// The keys of an exception in the file.
     private static let keys = ["collection", "path", "rule", "reason", "owner", "expires"]
 
     /// Reads the file at `path`.
-    /// - Parameter schemas: the schemas of the check; the entries must name rules and places that exist.
+    /// - Parameter schemas: the schemas of the check; each exception must name a rule that exists and a path of the
+    ///   schema.
     /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
     static func read(at path: String, for schemas: [CompiledSchema]) throws(LocatedError) -> [FindingException] {
         try parse(try YAMLFile.text(at: path), path: path, for: schemas)
@@ -58,7 +59,7 @@ enum ExceptionsFile {
             location: node.location)
     }
 
-    /// Reads a date of the form `YYYY-MM-DD`.
+    /// Reads a date such as `2027-01-31`; `nil` without a date.
     private static func day(_ node: YAMLNode?) throws(LocatedError) -> String? {
         guard let node else { return nil }
         let text = try node.text(of: "\"expires\"")
@@ -86,7 +87,7 @@ enum ExceptionsFile {
 }
 
 extension FindingException {
-    /// Whether both are for the same findings.
+    /// Whether both exceptions accept the same findings.
     fileprivate func isFor(the other: FindingException) -> Bool {
         namespace == other.namespace && path == other.path && rule == other.rule
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A file or folder in a git revision, in git's own spelling, such as `HEAD~1:schemas`.
+/// A file or folder in a git revision, named as git does it, such as `HEAD~1:schemas`.
 ///
 /// As in git, the path begins at the repository's root, or at the current folder if it begins with `./`.
 struct GitRevision {
@@ -14,7 +14,7 @@ struct GitRevision {
     /// Reads `REVISION:PATH`; `nil` for any other text, or if a file or folder has exactly that name.
     init?(_ name: String) {
         var depth = 0
-        // A colon in braces belongs to the revision: HEAD^{/fix: the schema}.
+        // A colon in braces belongs to the name of the revision: HEAD^{/fix: the schema}.
         let colon = name.indices.first { index in
             if name[index] == "{" { depth += 1 }
             if name[index] == "}" { depth -= 1 }
@@ -26,13 +26,14 @@ struct GitRevision {
         path = String(name[name.index(after: colon)...])
     }
 
-    /// Returns the path in the repository of a file that was read below this one.
+    /// Returns the path in the repository of a file that is named as `REVISION:PATH`; other names stay unchanged.
     func path(of file: String) -> String {
         file.hasPrefix("\(revision):") ? String(file.dropFirst(revision.count + 1)) : file
     }
 
-    /// Calls `read` with the path of a private copy, which is removed afterwards.
-    /// - Throws: ``InputError`` if there is no git, no repository, or nothing of that name; errors of `read`.
+    /// Calls `read` with the path of a private copy of the file or folder; the copy is removed afterwards.
+    /// - Throws: ``InputError`` if there is no git, no repository, or no such file or folder in the revision; errors of
+    ///   `read`.
     func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {
         let repository = try await git(["rev-parse", "--absolute-git-dir"]) {
             "this folder is not in a git repository" + ($0.isEmpty ? "" : " (git: \($0))")
@@ -43,7 +44,7 @@ struct GitRevision {
         }
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
-        // The path below the copy stays the same, because it may say which collection the file covers.
+        // The copy keeps its path in the repository, because the path may say which collection the file covers.
         let place = folder.appending("tree").pushing(FilePath(path.isEmpty ? "." : path)).lexicallyNormalized()
         guard place.starts(with: folder) else { throw InputError("\(name): the path leads out of the repository") }
         let root = kind == "tree" ? place : place.removingLastComponent()
@@ -61,7 +62,7 @@ struct GitRevision {
         return try read(place.string)
     }
 
-    /// Refuses links that lead out of the copy, so that a committer cannot have other files read.
+    /// Refuses links that lead out of the copy, because a committer could make the program read other files by them.
     private func refuseLinks(out folder: FilePath, of root: FilePath) throws {
         let home = URL(fileURLWithPath: folder.string).resolvingSymlinksInPath().path + "/"
         let entries = FileManager.default.enumerator(atPath: root.string)
@@ -88,14 +89,15 @@ struct GitRevision {
         }
     }
 
-    /// Runs git, and returns the first line that it prints.
+    /// Runs git, and returns the first line of its output; empty if there is none.
     /// - Parameter failure: returns the message for a failure, given the last line of git's error output.
     @discardableResult
     private func git(
         _ arguments: [String], index: FilePath? = nil, in folder: FilePath? = nil,
         orElse failure: (String) -> String
     ) async throws -> String {
-        // Git runs programs that the repository chooses, such as hooks and filters; they must not get secrets.
+        // Git runs programs that the repository chooses, such as hooks and filters. They must not get the user's
+        // secrets.
         let secrets = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("SHIPSHAPE_") }
         var changes = Dictionary(
             uniqueKeysWithValues: secrets.map { (Environment.Key(stringLiteral: $0), String?.none) })
@@ -117,7 +119,7 @@ struct GitRevision {
         return result.standardOutput.split(separator: "\n").first.map(String.init) ?? ""
     }
 
-    /// Creates a folder that only this user can read.
+    /// Creates a temporary folder that only this user can read.
     private static func makeFolder() throws -> FilePath {
         let folder = FilePath(NSTemporaryDirectory()).appending("shipshape-\(UUID().uuidString)")
         do {

@@ -39,14 +39,15 @@ struct CoverArgument: ExpressibleByArgument {
     var defaultValueDescription: String { "100%" }
 }
 
-/// The databases of `--databases`: those whose names match a pattern, in the shell's syntax for files.
+/// The databases of `--databases`: those whose names match a pattern, which is written like a pattern for file names in
+/// the shell.
 struct DatabasePattern {
     /// The pattern as the operator wrote it.
     let text: String
     /// The database that holds the state of jobs, which never matches.
     let stateDatabase: String
 
-    /// Returns the names that match now, sorted.
+    /// Returns the names of the existing databases that match, sorted; empty if there is none.
     func matches(on pool: ClientPool) async throws -> [String] {
         let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
         return all.filter { name in
@@ -55,7 +56,7 @@ struct DatabasePattern {
         }.sorted()
     }
 
-    /// Returns the names that match now, sorted.
+    /// Returns the names of the existing databases that match, sorted.
     /// - Throws: ``InputError`` if there is none.
     func names(on pool: ClientPool) async throws -> [String] {
         let names = try await matches(on: pool)

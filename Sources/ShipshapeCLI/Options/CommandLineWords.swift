@@ -1,15 +1,17 @@
 internal import ArgumentParser
 internal import ServerSchema
 
-/// Checks for errors that the argument parser accepts: an unknown command, and a flag that is given twice, of which the
-/// parser takes the last.
+/// Finds errors in a command line that the argument parser accepts.
+///
+/// These are an unknown command, and a flag that is given twice: the parser takes its last value.
 enum CommandLineWords {
     /// The flags that may be given several times, as their help says.
     private static let repeatable: Set<String> = ["--report", "--rename", "--default", "--map"]
     private static let manyCollections: Set<String> = ["--collection"]
 
+    /// Refuses an unknown command and a flag that is given twice.
     /// - Parameter arguments: the arguments after the program's name.
-    /// - Throws: `ValidationError` with the closest command, or with the flag.
+    /// - Throws: `ValidationError` with the most similar command, or with the flag.
     static func check(_ arguments: [String]) throws {
         try checkCommand(arguments)
         try checkFlags(arguments)
@@ -18,7 +20,7 @@ enum CommandLineWords {
     private static func checkCommand(_ arguments: [String]) throws {
         let names = Shipshape.configuration.subcommands.map { $0._commandName } + ["help"]
         let named = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
-        // A word that begins with a hyphen, also with three in a request for completions, is left to the parser.
+        // A word that begins with a hyphen is left to the parser: it may be a flag, or a request for completions.
         guard let named, !named.hasPrefix("-"), !names.contains(named) else { return }
         let hint = Spelling.hint(for: named, among: names).map { " (\($0))" } ?? ""
         throw ValidationError("there is no command \"\(named)\"\(hint)")
@@ -30,7 +32,7 @@ enum CommandLineWords {
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {
             let flag = word.prefix { $0 != "=" }
-            // A flag without a value means the same if it is repeated.
+            // Only flags with a value are refused, because others mean the same if they are repeated.
             let hasValue =
                 flag.count < word.count || words.dropFirst(index + 1).first.map { !$0.hasPrefix("--") } == true
             guard hasValue, !allowed.contains(String(flag)), !seen.insert(flag).inserted else { continue }

@@ -5,7 +5,7 @@ internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
-/// The schema to compare the new one with, and the findings that fail the check.
+/// The flags for the active schema, with which the new one is compared, and for the findings that fail the check.
 struct ComparisonFlags: ParsableArguments {
     /// The findings that make the command exit with code 1.
     enum FailOn: String, ExpressibleByArgument, CaseIterable {
@@ -49,8 +49,9 @@ struct ComparisonFlags: ParsableArguments {
         }
     }
 
-    /// Returns the changes from the active schema, as `diff` reports them; `nil` if none is named.
-    /// - Parameter read: the new schema as it was read; its only collection is that of a single file.
+    /// Returns the changes from the active schema, as `diff` reports them; `nil` if no active schema is named.
+    /// - Parameter read: the new schema as it was read. If it has one collection, a single file of the active schema
+    ///   describes the same one.
     /// - Throws: errors of reading; ``RenameError``.
     func change(
         to new: SchemaArgument, _ read: ServerSchema, collection: String?, connection: ConnectionFlags
@@ -78,7 +79,7 @@ struct ComparisonFlags: ParsableArguments {
             includesChange: failOn == nil || failOn == .breaking)
     }
 
-    /// Reads the active schema; `nil` if none is named.
+    /// Reads the active schema; `nil` if the operator names none.
     /// - Parameter collection: the only collection to check.
     /// - Throws: ``SchemaError``; ``UsageError`` for a schema of the other dialect.
     func read(

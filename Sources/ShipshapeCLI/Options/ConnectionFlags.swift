@@ -4,7 +4,7 @@ internal import Foundation
 internal import Mongo
 internal import Synchronization
 
-/// The connection to the deployment; flags override environment variables.
+/// The flags for the connection to the deployment; they override environment variables.
 struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -80,9 +80,9 @@ struct ConnectionFlags: ParsableArguments {
 
     /// Returns the client pool of the deployment, which does not connect yet.
     /// - Parameters:
-    ///   - readsFromPrimary: whether reads go to the primary, whatever the connection string says, because a decision
-    ///     about a write must not be based on old data.
-    ///   - other: the user to log in with, and its password, instead of the one in flags and variables.
+    ///   - readsFromPrimary: whether reads go to the primary even if the connection string says otherwise, because a
+    ///     decision about a write must not be based on old data.
+    ///   - other: the name and the password of the user to log in as, instead of the one in flags and variables.
     func pool(readsFromPrimary: Bool = false, as other: (name: String, password: String)? = nil) throws -> ClientPool {
         let environment = ProcessInfo.processInfo.environment
         guard let uri = connectionString, !uri.isEmpty else {
@@ -117,10 +117,10 @@ struct ConnectionFlags: ParsableArguments {
         return pool
     }
 
-    /// The passwords typed at the terminal, kept so that a command that connects twice asks once.
+    /// The passwords that the user typed at the terminal, kept so that a command that connects twice asks only once.
     private static let typed = Mutex<(password: String?, keyPassword: String?)>((nil, nil))
 
-    /// Opens the pool; asks at the terminal for a password that is missing.
+    /// Opens the pool; asks the user at the terminal for a password that is missing.
     private static func open(_ options: ConnectionOptions) throws -> ClientPool {
         var options = options
         typed.withLock { typed in
@@ -142,7 +142,7 @@ struct ConnectionFlags: ParsableArguments {
 
     private var connectionString: String? { uri ?? Settings.current["uri"] }
 
-    /// Whether the password file comes from a flag of this run, and not from the configuration.
+    /// Whether a flag of this run names the password file, and not a variable or the configuration.
     private var isPasswordFileGiven: Bool {
         guard let setting = Setting.all.first(where: { $0.name == "password-file" }),
             case .flag? = Settings.current.value(of: setting)?.source
@@ -150,7 +150,7 @@ struct ConnectionFlags: ParsableArguments {
         return true
     }
 
-    /// The files that connecting reads.
+    /// The files that are read for the connection, such as certificates.
     var files: [String?] {
         [tlsCaFile, tlsCertificateKeyFile, passwordFile, Settings.current.file.path]
             + (connectionString.map(MongoURI.files(namedIn:)) ?? [])

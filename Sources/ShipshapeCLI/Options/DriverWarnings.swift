@@ -2,11 +2,11 @@ internal import BSON
 internal import Mongo
 internal import Synchronization
 
-/// Warnings about parts of a connection string that the driver ignores, and only logs.
+/// Shows warnings about parts of a connection string that the driver ignores, and itself only logs.
 enum DriverWarnings {
     private static let told = Mutex<Set<String>>([])
 
-    /// Shows each option, value or compressor that the driver does not know, once.
+    /// From now on, shows a warning for each option, value or compressor that the driver does not know, once for each.
     static func show() {
         DriverLog.setSink { level, _, message in
             guard level == .warning, message.hasPrefix("Unsupported") else { return }

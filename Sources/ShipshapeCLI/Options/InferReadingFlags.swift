@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 
-/// The documents that a schema is inferred from, and how they are read.
+/// The flags for the documents that a schema is inferred from, and for how they are read.
 struct InferReadingFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -13,12 +13,12 @@ struct JobArgument: ExpressibleByArgument {
     static var defaultCompletionKind: CompletionKind { .file() }
 
     /// The job's name.
-    /// - Throws: ``JobError`` if it names a file that is not a job.
+    /// - Throws: ``JobError`` if the argument is the path of a file that is not a job.
     var name: String {
         get throws { try file?.name ?? text }
     }
 
-    /// The job's file; `nil` if only a name was given.
+    /// The job as its file states it; `nil` if only a name was given.
     var file: Job? {
         get throws {
             guard let path else { return nil }
@@ -27,7 +27,7 @@ struct JobArgument: ExpressibleByArgument {
         }
     }
 
-    /// Refuses a folder instead of a job.
+    /// Refuses the path of a folder, because the command takes one job.
     static func refuseFolder(_ path: String) throws {
         guard (try? FilePath(path).stat().type) == .directory else { return }
         throw UsageError(

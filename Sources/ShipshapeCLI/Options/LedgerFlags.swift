@@ -3,7 +3,7 @@ internal import BSON
 internal import Scanning
 internal import ServerSchema
 
-/// The place of the ledger of unsynced documents.
+/// The flags for where the ledger of unsynced documents is, and for the app whose entries count.
 struct LedgerFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -27,15 +27,18 @@ struct LedgerFlags: ParsableArguments {
         }
     }
 
-    /// The ledger's place.
+    /// Where the ledger is: as `--ledger` says, otherwise in the collections of the sync engine.
     var location: LedgerLocation { ledger ?? .standard }
 
-    /// Returns the apps whose entries count.
+    /// Returns the apps whose ledger entries count.
+    /// - Parameter schemas: the schemas of the command, which may name their app.
     func apps(of schemas: [ServerSchema?]) -> LedgerApps {
         LedgerApps(stated: appId, schemas: schemas.map { $0?.appID })
     }
 
-    /// Returns the error for a named ledger that does not exist, because a mistyped name is no empty ledger.
+    /// Returns the error for a ledger that the operator names and that does not exist; `nil` if none is named.
+    ///
+    /// It is an error because the name may be mistyped, which must not count as an empty ledger.
     static func missing(_ location: LedgerLocation) -> UsageError? {
         guard case .named(let ledger) = location else { return nil }
         return UsageError("--ledger \(ledger): there is no such collection (if there is no ledger, use --ledger none)")

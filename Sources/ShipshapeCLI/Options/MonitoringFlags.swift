@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Reporting
 
-/// The metrics file and the hooks, which report on a run to other programs.
+/// The flags for the metrics file and the hooks, which report on a run to other programs.
 struct MonitoringFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Write metrics to this Prometheus textfile.", valueName: "file"), completion: .file())
     var metrics: String?
@@ -32,7 +32,7 @@ struct MonitoringFlags: ParsableArguments {
         if hookTimeout.duration <= .zero { throw ValidationError("--hook-timeout must be more than nothing") }
     }
 
-    /// Returns the hook of an event; `nil` if there is none.
+    /// Returns the operator's command for an event; `nil` if there is none.
     func hook(for event: HookEvent.Kind) -> String? {
         switch event {
         case .start: onStart

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 
-/// One `--map`, which says where the documents of a database or collection of the schema are.
+/// One `--map`, which says where the documents of a database or a collection of the schema are read.
 struct NamespaceMapping: ExpressibleByArgument, Hashable {
     /// The mapping as the operator wrote it.
     let text: String
@@ -23,7 +23,7 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
         }
     }
 
-    /// Creates the mapping from a database to another.
+    /// Creates a mapping that reads the documents of one database from another.
     init(database: String, in other: String) {
         (text, from, to) = ("\(database)=\(other)", .database(database), .database(other))
     }
@@ -41,7 +41,8 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
     /// Whether the mapping names a collection, and not a whole database.
     fileprivate var isExact: Bool { if case .collection = from { true } else { false } }
 
-    /// Returns the place of a collection; `nil` if the mapping does not apply to it.
+    /// Returns the collection that the documents of a collection are read from; `nil` if the mapping does not apply to
+    /// it.
     fileprivate func target(of namespace: Namespace) -> Namespace? {
         switch (from, to) {
         case (.database(let from), .database(let to)) where from == namespace.database:
@@ -52,13 +53,14 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
     }
 }
 
-/// The places of the documents of a schema's collections, if they have other names there.
+/// Where the documents of a schema's collections are read, if the collections have other names there.
 ///
-/// The ledger and the findings keep the schema's own names, because the ledger of a copy still has those.
+/// The ledger and the findings keep the schema's own names, because the ledger of a copied deployment still has those.
 struct NamespaceMap {
     private let mappings: [NamespaceMapping]
 
-    /// - Throws: ``UsageError`` for a mapping that applies to no collection, and for two collections in one place.
+    /// - Throws: ``UsageError`` for a mapping that applies to no collection, and for two collections that would be read
+    ///   from the same one.
     init(_ mappings: [NamespaceMapping], for namespaces: [Namespace]) throws {
         // The mapping of a collection takes precedence over that of its database.
         self.mappings = mappings.filter(\.isExact) + mappings.filter { !$0.isExact }
@@ -74,7 +76,8 @@ struct NamespaceMap {
         }
     }
 
-    /// Returns the place of a collection's documents.
+    /// Returns the collection that the documents of a collection are read from; without a mapping, the collection
+    /// itself.
     func target(of namespace: Namespace) -> Namespace {
         mappings.lazy.compactMap { $0.target(of: namespace) }.first ?? namespace
     }

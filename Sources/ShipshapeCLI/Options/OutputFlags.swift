@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Reporting
 internal import SystemPackage
 
-/// The output of a command and its form.
+/// The flags for the output format of a command's result, and for the files that it is also written to.
 struct ReportFlags<Form: ReportForm>: ParsableArguments {
     @Option(name: .shortAndLong, help: "The form of the result on standard output.")
     var output = Form.text
@@ -26,7 +26,7 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
             "The form of standard error: lines of text, or one JSON record per line.", valueName: "text|json"))
     var logFormat = Log.Format.text
 
-    /// Whether the result goes to a program or a file, so that its counts are not left out to save a scan.
+    /// Whether a program or a file gets the result, so that counts must not be left out to save a scan.
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.
@@ -51,11 +51,11 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
         }
     }
 
-    /// Shows a result on standard output and writes the files that were asked for.
+    /// Shows a result on standard output and writes the files that the operator asked for.
     ///
     /// If a file cannot be written, the result and the other files are still written.
-    /// - Parameter render: returns the result in a form, for a terminal of some columns (`nil` for a file), and with
-    ///   colour if that is wanted.
+    /// - Parameter render: returns the result in an output format. It gets the width of the terminal in columns (`nil`
+    ///   for a file), and whether to use colour.
     func show(_ render: (Form, _ width: Int?, _ color: Bool) throws -> String) throws {
         let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
         try show(onTerminal(try render(output, Console.outputWidth, hasColor), isColored: hasColor)) {
@@ -63,18 +63,21 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
         }
     }
 
-    /// Returns a result in the form for standard output, which may be a terminal.
+    /// Returns a text as it is shown on standard output: made safe, and fitted to the width of a terminal.
     func onTerminal(_ text: String, isColored: Bool) -> String {
         let text = Self.safe(text, as: output, isColored: isColored)
         return output == .text ? text.fitted(to: Console.outputWidth) : text
     }
 
-    /// Returns a text with control characters escaped if its form is `text`, which has no escaping rules of its own.
+    /// Returns a text that is safe to show: in the output format `text`, control characters are escaped.
+    ///
+    /// The other formats have escaping rules of their own, so their texts stay unchanged.
     static func safe(_ text: String, as form: Form, isColored: Bool = false) -> String {
         form == .text ? TerminalText.safe(text, isColored: isColored) : text
     }
 
-    /// Shows a text on standard output and writes the report files, whose texts `render` returns.
+    /// Shows a text on standard output and writes the report files.
+    /// - Parameter render: returns the text for a file in an output format.
     func show(_ text: String, reporting render: (Form) throws -> String) throws {
         var failures: [any Error] = []
         for path in report {

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Mongo
 internal import SystemPackage
 
-/// The user's password, from its file or its variable.
+/// Reads the user's password from a file or from an environment variable.
 enum PasswordFile {
-    /// Returns the password; `nil` if neither is set.
-    /// - Parameter isGiven: whether a flag of this run names the file, so that it overrides `SHIPSHAPE_PASSWORD`.
+    /// Returns the password; `nil` if neither the file nor the variable `SHIPSHAPE_PASSWORD` is set.
+    /// - Parameter isGiven: whether a flag of this run names the file, so that the file overrides the variable.
     /// - Throws: ``PasswordFileError``.
     static func password(isGiven: Bool, at path: String?) throws -> String? {
         let variable = ProcessInfo.processInfo.environment["SHIPSHAPE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }
@@ -13,8 +13,8 @@ enum PasswordFile {
         return try path.map { try read($0) }
     }
 
-    /// Returns the first line of a file.
-    /// - Parameter flag: the flag that named it.
+    /// Returns the first line of a file, which is the password.
+    /// - Parameter flag: the flag that names the file, for messages.
     static func read(_ path: String, for flag: String = "--password-file") throws -> String {
         let text: String
         do {

@@ -2,9 +2,9 @@ internal import ArgumentParser
 internal import Foundation
 internal import Reporting
 
-/// The data of the documents that results may show.
+/// The flags for which data of the documents results may show.
 struct PrivacyFlags: ParsableArguments {
-    /// The ways to show `_id`s.
+    /// How `_id`s are shown: as they are, as a hash, or not at all.
     enum IDs: String, ExpressibleByArgument, CaseIterable {
         case show, hash, none
     }
@@ -22,7 +22,7 @@ struct PrivacyFlags: ParsableArguments {
     @Flag(help: "Show the documents' values with the findings, cut to 80 characters; by default no value is shown.")
     var showValues = false
 
-    /// The way in which all results of this run show `_id`s.
+    /// How all results of this run show `_id`s.
     var display: IDDisplay {
         switch ids {
         case .show: return .shown

@@ -3,17 +3,17 @@ internal import BSON
 internal import Foundation
 internal import Reporting
 
-/// The forms that a command's report can take.
+/// The output formats in which a command can show its report, here called forms.
 protocol ReportForm: ExpressibleByArgument, CaseIterable, Hashable, Sendable {
-    /// The form for a person.
+    /// The output format for a person.
     static var text: Self { get }
-    /// Creates the form that a file's ending names.
+    /// Creates the output format for files with this ending; `nil` for an unknown ending.
     init?(ending: String)
-    /// The endings, in words.
+    /// The endings of files for all output formats, in words.
     static var endings: String { get }
 }
 
-/// The forms of a plain report: text, or one JSON object.
+/// The output formats of a command with a simple report: text, or one JSON object.
 enum PlainForm: String, ReportForm {
     case text, json
 
@@ -28,7 +28,7 @@ enum PlainForm: String, ReportForm {
     static let endings = ".json or .txt"
 }
 
-/// The forms of a rich report, also for a pull request and for readers of a build's results.
+/// The output formats of a command with findings, some of them for pull requests and build servers.
 enum RichForm: String, ReportForm {
     case text, json, jsonl, markdown, html, junit, github
 
@@ -47,11 +47,11 @@ enum RichForm: String, ReportForm {
     static let endings = ".txt, .json, .jsonl, .md, .html or .xml"
 }
 
-/// The flags of a command that finds something.
+/// The output flags of a command with findings.
 typealias ResultFlags = ReportFlags<RichForm>
 
 extension ReportFlags<RichForm> {
-    /// Shows a result on standard output and writes the files that were asked for.
+    /// Shows a result on standard output and writes the files that the operator asked for.
     func show(_ result: some Reportable) throws {
         let isColored = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
         var layout = TextLayout(width: Console.outputWidth, isColored: isColored)
@@ -61,7 +61,7 @@ extension ReportFlags<RichForm> {
         try show(onTerminal(text, isColored: isColored)) { Self.text(of: result, as: $0, .file) }
     }
 
-    /// Returns a result in a form.
+    /// Returns a result in an output format.
     static func text(of result: some Reportable, as form: RichForm, _ layout: TextLayout) -> String {
         switch form {
         case .text: result.text(layout)
@@ -75,18 +75,18 @@ extension ReportFlags<RichForm> {
     }
 }
 
-/// The flags of a command whose report is a text or a JSON object.
+/// The output flags of a command whose report is a text or one JSON object.
 typealias OutputFlags = ReportFlags<PlainForm>
 
 extension ReportFlags<PlainForm> {
-    /// A form, with the width of the place where it is shown.
+    /// The output format of a result, and for text the width of the terminal.
     enum Layout {
         case json
-        /// Lines up to a width; `nil` for no limit.
+        /// Text in lines of at most `width` columns; `nil` for no limit.
         case text(width: Int?)
     }
 
-    /// Shows a result on standard output and writes the files that were asked for.
+    /// Shows a result on standard output and writes the files that the operator asked for.
     func show(_ render: (Layout, _ color: Bool) throws -> String) throws {
         try show { form, width, color in try render(form == .json ? .json : .text(width: width), color) }
     }

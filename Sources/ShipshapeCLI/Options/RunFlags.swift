@@ -57,7 +57,7 @@ struct RunFlags: ParsableArguments {
         if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
     }
 
-    /// Returns the options from the flags.
+    /// Returns the options of a run from these and other flags.
     func options(state: StateFlags, ledger: LedgerFlags) -> RunOptions {
         var options = RunOptions()
         options.stateDatabase = state.stateDatabase

@@ -3,7 +3,7 @@ internal import BSON
 internal import Checking
 internal import Scanning
 
-/// The flags for reading documents: which of them, from where, and how fast.
+/// The flags for reading documents: which documents, from which collections, and how fast.
 struct ScanFlags: ParsableArguments {
     @Option(help: ArgumentHelp("How many parts of a collection to read at the same time.", valueName: "count"))
     var threads = 2
@@ -63,7 +63,7 @@ struct ScanFlags: ParsableArguments {
         }
     }
 
-    /// Refuses the flags that only a server can serve.
+    /// Refuses the flags that need a live deployment, for a check of a dump.
     func requireNothingLive() throws {
         let asked = [
             ("--where", filter != nil), ("--sample", sample != nil), ("--part", part != nil), ("--count", count),

@@ -7,7 +7,7 @@ internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
 
-/// A schema, given by a path, by a path in a git revision, or by `live`.
+/// A schema that the operator names by a path, by a path in a git revision, or by `live`.
 struct SchemaArgument: ExpressibleByArgument {
     /// The path, `REVISION:PATH`, or `live`.
     let name: String
@@ -16,11 +16,13 @@ struct SchemaArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// Whether it means the validators that the collections have now; a folder of that name is written as `./live`.
+    /// Whether the argument means the validators that the collections have now.
+    ///
+    /// A folder of that name is written as `./live`.
     var isLive: Bool { name == LiveSchema.name }
 
     /// Reads the schema.
-    /// - Parameter namespace: the collection that a single file covers; otherwise the only one to read.
+    /// - Parameter namespace: the collection that a single file describes; of a folder, the only collection to read.
     /// - Throws: ``SchemaError``; ``InputError`` for a revision that cannot be read; errors of connecting.
     func read(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
@@ -35,7 +37,7 @@ struct SchemaArgument: ExpressibleByArgument {
     }
 
     /// Reads all collections of a folder, or one file.
-    /// - Parameter namespace: the collection that a single file covers.
+    /// - Parameter namespace: the collection that a single file describes.
     /// - Throws: as ``read(namespace:connection:)`` does.
     func readWhole(fileIsOf namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
@@ -45,7 +47,7 @@ struct SchemaArgument: ExpressibleByArgument {
         }
     }
 
-    /// Calls `read` with the path of the files; a copy from a git revision exists only for that time.
+    /// Calls `read` with the path of the schema; for a git revision, with that of a copy, which is removed afterwards.
     private func reading(_ read: (String) throws -> ServerSchema) async throws -> ServerSchema {
         guard let revision = GitRevision(name) else { return try read(name) }
         return try await revision.checkedOut(read)

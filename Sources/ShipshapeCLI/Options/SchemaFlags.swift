@@ -5,9 +5,9 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// The properties of the app that no export states, and that decide which documents sync.
+/// The flags for properties of the app that no export states, and that decide which documents sync.
 struct AppFlags: ParsableArguments {
-    /// The position of a switch of the app.
+    /// Whether a switch of the app is on or off.
     enum Switch: String, ExpressibleByArgument, CaseIterable {
         case on, off
     }
@@ -18,7 +18,7 @@ struct AppFlags: ParsableArguments {
             valueName: "on|off"))
     var mixedCollections = Switch.on
 
-    /// The assumptions about the app.
+    /// The assumptions about the app, from the flags.
     var assumptions: CheckOptions {
         var options = CheckOptions()
         options.allowsMixedCollections = mixedCollections == .on
@@ -26,7 +26,7 @@ struct AppFlags: ParsableArguments {
     }
 }
 
-/// The assumptions of a check about the app, and what it looks into as well as the documents.
+/// The flags for what a check assumes about the app, and for what else it reports on.
 struct DialectFlags: ParsableArguments {
     @OptionGroup(title: "The App") var app: AppFlags
 
@@ -47,7 +47,7 @@ struct DialectFlags: ParsableArguments {
             "Also report links to documents that do not exist or do not sync; slower. They never fail a check."))
     var followLinks = false
 
-    /// The assumptions of the check.
+    /// The assumptions of the check about the app, from the flags.
     var assumptions: CheckOptions {
         var options = app.assumptions
         options.refusesNulls = nullTypes == .off
@@ -56,7 +56,7 @@ struct DialectFlags: ParsableArguments {
     }
 }
 
-/// The removals and additions that are renames.
+/// The flags that state which removals and additions between two schemas are renames.
 struct RenameFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -84,7 +84,7 @@ struct RenameFlags: ParsableArguments {
     }
 }
 
-/// The findings that the operator accepts.
+/// The flag for the file of findings that the operator accepts.
 struct ExceptionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -97,7 +97,7 @@ struct ExceptionFlags: ParsableArguments {
             valueName: "file"), completion: .file())
     var exceptions: String?
 
-    /// Reads the exceptions; `nil` if there is no file.
+    /// Reads the operator's exceptions; `nil` if there is no file.
     /// - Throws: ``LocatedError``.
     func read(for schemas: [CompiledSchema], of app: ServerSchema, isPart: Bool) throws -> ExceptionList? {
         guard let path else { return nil }
@@ -105,7 +105,7 @@ struct ExceptionFlags: ParsableArguments {
         return ExceptionList(file: path, exceptions, for: app, isPart: isPart, today: Self.today)
     }
 
-    /// The file; `nil` if there is none.
+    /// The path of the file with the exceptions; `nil` if there is none.
     var path: String? {
         switch exceptions {
         case "none"?: nil
@@ -115,11 +115,11 @@ struct ExceptionFlags: ParsableArguments {
         }
     }
 
-    /// The day in UTC, as `YYYY-MM-DD`.
+    /// The current day in UTC, as `YYYY-MM-DD`.
     private static var today: String { Date.now.formatted(.iso8601.year().month().day()) }
 }
 
-/// The output in addition to the report that gives evidence for it.
+/// The flags for output that proves the findings: all failing documents, filters and counts by the server.
 struct EvidenceFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -142,7 +142,7 @@ struct EvidenceFlags: ParsableArguments {
         }
     }
 
-    /// Opens the file of failing documents; `nil` if none was asked for.
+    /// Opens the file of failing documents; `nil` if the operator asked for none.
     /// - Throws: ``OutputError``.
     func openFailures(_ ids: IDDisplay) throws -> (file: FailuresFile, lines: FailureLines)? {
         guard let failures else { return nil }

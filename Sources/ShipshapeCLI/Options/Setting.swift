@@ -1,22 +1,23 @@
-/// A setting of `shipshape.yml`, of a `SHIPSHAPE_…` variable and of a flag, under one name.
+/// A setting that `shipshape.yml`, a `SHIPSHAPE_…` variable and a flag can set, under one name.
 struct Setting: Sendable, Hashable {
-    /// The type of a value, for the configuration's JSON Schema.
+    /// The type of a setting's value, for the JSON Schema of the configuration.
     enum Kind: Sendable {
         case text, count, flag
     }
 
-    /// The flag's name without its hyphens: the key in `shipshape.yml`.
+    /// The name of the flag without its hyphens, which is also the key in `shipshape.yml`.
     let name: String
     var kind = Kind.text
     /// The meaning of the setting, as a phrase.
     let meaning: String
-    /// The value of a setting that is not set.
+    /// The value if nothing sets the setting; `nil` if it has no default.
     var fallback: String?
     /// Whether the value may contain a password.
     var isSecret = false
     /// Whether a value from a variable or the file counts as if the flag had been given.
     ///
-    /// If not, commands look it up themselves, because it means less: only `--uri` makes `diff` read a deployment.
+    /// Otherwise commands look the value up themselves, because only the flag has its full effect: `--uri` makes `diff`
+    /// read a deployment, and `SHIPSHAPE_URI` does not.
     var standsInForFlag = true
 
     /// The flag, with its hyphens.

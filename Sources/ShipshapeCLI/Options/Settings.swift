@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// The settings from flags, environment variables and `shipshape.yml`, in this order of precedence.
 struct Settings: Sendable {
-    /// The source of a value.
+    /// Where the value of a setting comes from.
     enum Source: Sendable, Hashable, CustomStringConvertible {
         case flag(String), variable(String), file(SourceLocation, environment: String?), fallback
 
@@ -29,17 +29,17 @@ struct Settings: Sendable {
         let source: Source
     }
 
-    /// The file that was read.
+    /// The configuration file that was read.
     let file: ConfigurationFile
-    /// The environment that was chosen.
+    /// The environment that `--env` or `SHIPSHAPE_ENV` names; `nil` if there is none.
     let environment: String?
     private let values: [String: Value]
-    /// The environment that `--yes-protected` names.
+    /// The environment that `--yes-protected` names; `nil` without that flag.
     private let allowed: String?
 
     /// Reads the settings of a run.
     /// - Parameter arguments: the arguments after the program's name.
-    /// - Throws: ``LocatedError`` for the file; ``UsageError`` for an unknown environment.
+    /// - Throws: ``LocatedError`` for an error in the file; ``UsageError`` for an unknown environment.
     init(_ arguments: [String], variables: [String: String]) throws {
         let given = GivenFlags(arguments)
         let set = variables.filter { $0.key.hasPrefix("SHIPSHAPE_") && !$0.value.isEmpty }
@@ -79,7 +79,7 @@ struct Settings: Sendable {
     /// The value of a setting; `nil` if it is not set.
     subscript(name: String) -> String? { values[name]?.text }
 
-    /// Returns a setting's value and its source.
+    /// Returns a setting's value and its source; `nil` if nothing sets it and it has no default.
     func value(of setting: Setting) -> Value? {
         values[setting.name] ?? setting.fallback.map { Value(setting: setting, text: $0, source: .fallback) }
     }
@@ -98,7 +98,7 @@ struct Settings: Sendable {
 // MARK: flags
 
 extension Settings {
-    /// Returns the arguments to add for flags of a command that were not given.
+    /// Returns the settings that count as flags which were not given, with the arguments to add for each.
     /// - Parameter accepted: returns the flags that the command takes; called only if something is set.
     func standIns(
         for accepted: () throws -> Set<String>, in arguments: [String]
@@ -107,7 +107,7 @@ extension Settings {
         let set = Setting.all.filter { $0.standsInForFlag && given[$0.flag] == nil && values[$0.name] != nil }
         guard !set.isEmpty else { return [] }
         let accepted = try accepted()
-        // A dump has no ledger, so one is read only if a flag of this run names it.
+        // A dump has no ledger, so a ledger is read only if a flag of this run names it.
         let isOfSource = given["--source"] != nil
         return set.compactMap { setting in
             guard accepted.contains(setting.flag), let value = values[setting.name] else { return nil }
@@ -119,7 +119,7 @@ extension Settings {
     }
 }
 
-/// The flags of a command line and their values, as typed.
+/// The flags of a command line and their values, as the user typed them.
 struct GivenFlags {
     private var values: [String: String] = [:]
 
@@ -134,15 +134,16 @@ struct GivenFlags {
         }
     }
 
-    /// The value of a flag: the empty text for one without a value, `nil` if it was not given.
+    /// The value of a flag: the empty text for a flag without a value, `nil` if the flag was not given.
     subscript(flag: String) -> String? { values[flag] }
 }
 
 // MARK: protected environments
 
 extension Settings {
-    /// The protected environment that this run would write to, either the chosen one or one with the run's connection
-    /// string; `nil` if there is none.
+    /// The protected environment that this run would write to; `nil` if there is none.
+    ///
+    /// It is the chosen environment, or one with the connection string of this run.
     private var protected: String? {
         if let environment, file.environments[environment]?.isProtected == true { return environment }
         guard let uri = self["uri"] else { return nil }
@@ -150,7 +151,8 @@ extension Settings {
     }
 
     /// Asks the operator to confirm that a command writes to a protected environment.
-    /// - Throws: ``UsageError`` off a terminal or for a wrong `--yes-protected`; ``ExitStatus/stopped`` otherwise.
+    /// - Throws: ``UsageError`` off a terminal or for a wrong `--yes-protected`; ``ExitStatus/stopped`` after a wrong
+    ///   answer.
     func confirmWriting(_ command: String) throws {
         guard let name = protected else { return }
         if let allowed {
@@ -180,7 +182,7 @@ extension InMemoryProvider {
     }
 }
 
-/// The provider of the value that was read last.
+/// Records which provider supplied the value that was read last, as its index in the order of precedence.
 private final class SourceRecorder: AccessReporter {
     private let index = Mutex<Int?>(nil)
 

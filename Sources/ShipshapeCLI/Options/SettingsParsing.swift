@@ -4,7 +4,7 @@ internal import LocatedYAML
 internal import ServerSchema
 
 extension Shipshape {
-    /// Parses a command line, with settings from variables and the configuration for flags that were not given.
+    /// Parses a command line; settings from variables and the configuration count as flags that were not given.
     /// - Throws: errors of parsing; ``LocatedError`` for a setting that the command does not accept.
     static func parse(withSettings arguments: [String]) throws -> any ParsableCommand {
         let command = try parseAsRoot(arguments)
@@ -35,14 +35,14 @@ extension Shipshape {
 }
 
 extension [String] {
-    /// Returns the arguments with flags added at the end, but before `--`, after which there are no flags.
+    /// Returns the arguments with flags added at the end, or before `--`, because no flags can follow that.
     fileprivate func appending(_ flags: [String]) -> [String] {
         let end = firstIndex(of: "--") ?? endIndex
         return Array(self[..<end] + flags + self[end...])
     }
 }
 
-/// The flags of commands, as the argument parser knows them.
+/// The flags of each command, as the argument parser describes them.
 private enum CommandFlags {
     private struct Tool: Decodable {
         let command: Command
@@ -61,7 +61,7 @@ private enum CommandFlags {
         let names: [Name]?
     }
 
-    /// Returns the long flags of the command that a command line begins with.
+    /// Returns the long flags, with hyphens, of the command that a command line begins with.
     static func accepted(by arguments: [String]) throws -> Set<String> {
         var command = try JSONDecoder().decode(Tool.self, from: Data(Shipshape._dumpHelp().utf8)).command
         for word in arguments {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Backfill
 internal import Privileges
 
-/// The place of the state of jobs.
+/// The flag for the database that holds the state of jobs.
 struct StateFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The database that holds checkpoints and leases.", valueName: "name"))
     var stateDatabase = "shipshape"
@@ -13,14 +13,14 @@ struct StateFlags: ParsableArguments {
         }
     }
 
-    /// Whether a database of this name can hold the state.
+    /// Whether a database of this name can hold the state of jobs.
     static func canHoldState(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 63 && !["admin", "local", "config"].contains(name)
             && !name.contains { "/\\. \"$".contains($0) }
     }
 
     /// Returns the registry of the jobs in the state database, which reads from the primary.
-    /// - Parameter command: the command that steers the jobs, whose privileges are checked first.
+    /// - Parameter command: the command that needs the registry; the user's privileges for it are checked first.
     func registry(_ connection: ConnectionFlags, for command: String) async throws -> JobRegistry {
         let pool = try connection.pool(readsFromPrimary: true)
         try await pool.requirePrivileges(for: command, on: WorkPlaces(state: stateDatabase))

@@ -2,19 +2,19 @@ internal import Foundation
 internal import Glibc
 internal import SystemPackage
 
-/// A file that others see whole or not at all, because it is written next to its place and renamed at the end.
+/// A file that other programs see whole or not at all, because it is written under another name and renamed at the end.
 ///
 /// The temporary name is unpredictable, and only the owner can read the file, unless the file that it replaces has
-/// wider permissions. A device or a pipe is written directly, because a file would replace it. A link is replaced and
-/// never followed, because another user may have made it.
+/// wider permissions. A device or a pipe is written directly, because a renamed file would replace it. A link is
+/// replaced and never followed, because another user may have made it.
 struct AtomicFile {
-    /// The path of the file's place.
+    /// The path that the file has once it is complete.
     let path: String
-    /// The path while it is written; `nil` for a stream, a device or a pipe, which is written directly.
+    /// The path of the file while it is written; `nil` for a stream, a device or a pipe, which is written directly.
     private let temporary: FilePath?
     private let descriptor: FileDescriptor
 
-    /// Opens the file; an existing file at its place stays until ``commit()``.
+    /// Opens the file for writing; an existing file at its path stays until ``commit()``.
     /// - Throws: ``Errno``.
     init(_ path: String) throws {
         self.path = path
@@ -38,11 +38,11 @@ struct AtomicFile {
             permissions: .ownerReadWrite)
         self.temporary = temporary
         guard let present, present.type == .regular else { return }
-        // A failure is ignored, because permissions narrower than those of the old file do no damage.
+        // A failure is ignored, because it only leaves permissions that are narrower than those of the old file.
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
 
-    /// Opens a file in the way in which it will be written, and removes all traces of it.
+    /// Checks that a file can be written: opens it as a later write would, and removes the temporary file.
     ///
     /// A pipe is not opened, because its reader would see the end of the data.
     /// - Throws: ``Errno`` that a later ``write(_:to:)`` would throw.
@@ -56,7 +56,7 @@ struct AtomicFile {
     }
 
     /// Writes a whole file at once.
-    /// - Throws: ``Errno``; an existing file then stays.
+    /// - Throws: ``Errno``; an existing file at the path then stays.
     static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
         let file = try AtomicFile(path)
         do { try file.write(bytes) } catch {
@@ -66,11 +66,11 @@ struct AtomicFile {
         try file.commit()
     }
 
-    /// Appends to the file.
+    /// Adds bytes at the end of the file.
     /// - Throws: ``Errno``.
     func write(_ bytes: some Sequence<UInt8>) throws { _ = try descriptor.writeAll(bytes) }
 
-    /// Moves the file to its place.
+    /// Gives the complete file its path, in place of an existing file.
     /// - Throws: ``Errno``; the temporary file is then removed.
     func commit() throws {
         guard let temporary else { return try descriptor.close() }
@@ -88,19 +88,19 @@ struct AtomicFile {
         }
     }
 
-    /// Closes the file and removes all traces of it.
+    /// Closes the file, and removes the temporary file if there is one.
     func discard() {
         try? descriptor.close()
         if let temporary { _ = unsafe unlink(temporary.string) }
     }
 
-    /// How long to wait for the reader of a pipe.
+    /// How long to wait until a program opens a pipe for reading.
     private static let patience: Duration = .seconds(10)
 
     /// Opens a device or a pipe.
     ///
-    /// A pipe without a reader would block the program for ever, even against signals. Another user may put a link or a
-    /// file in the place of the pipe in the meantime, so neither is written.
+    /// Opening a pipe without a reader would block the program for ever, even against signals, so it waits only for a
+    /// time. Another user may put a link or a file in the place of the pipe in the meantime, so neither is written.
     private static func open(_ place: FilePath, isPipe: Bool) throws -> FileDescriptor {
         let deadline = ContinuousClock.now + patience
         while true {
@@ -134,14 +134,14 @@ extension FilePath {
     }
 }
 
-/// Files that a command writes together, and the folders that they need.
+/// Files that a command writes together, in folders that it creates if needed.
 struct NewFiles {
     private let files: [(path: String, text: String)]
 
     /// Creates the files from paths and texts.
     init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
-    /// Writes all files, or none if one of them exists and is not to be replaced.
+    /// Writes all files, or none if one of them exists and must not be replaced.
     /// - Parameter replacing: whether existing files are replaced.
     /// - Throws: ``OutputError``.
     func write(replacing: Bool) throws {

@@ -2,16 +2,20 @@
 ///
 /// A password may contain any character, even a space or an `@`, because the user may have forgotten to escape it.
 enum ConnectionStringMask {
-    /// Returns a text that may quote connection strings, with `***` for everything between the first one's scheme and
-    /// the last `@`, and for the options that hold a secret.
+    /// Returns a text that may quote connection strings, without their secrets.
+    ///
+    /// It has `***` for everything between the scheme of the first connection string and the last `@`, and for the
+    /// values of options that hold a secret.
     static func mask(_ text: String) -> String {
-        // The slashes may have been joined, as in a path.
+        // In a path, two slashes may have been joined into one.
         let secret = /([A-Za-z][A-Za-z0-9+.\-]*:\/+)[\s\S]*@/.matchingSemantics(.unicodeScalar)
         return hidingOptions(of: text.replacing(secret) { "\($0.output.1)***@" })
     }
 
-    /// Returns a connection string with `***` for everything between its scheme, or its start, and the last `@`, for
-    /// the options that hold a secret, and for a part that is not readable.
+    /// Returns a connection string without its secrets.
+    ///
+    /// It has `***` for everything between its scheme, or its start, and the last `@`, for the values of options that
+    /// hold a secret, and for the rest if its hosts are not readable.
     static func mask(uri: String) -> String {
         let scheme = uri.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/+/)?.output ?? ""
         let end = uri.unicodeScalars.lastIndex(of: "@")

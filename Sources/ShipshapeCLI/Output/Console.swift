@@ -4,13 +4,13 @@ internal import Reporting
 internal import Synchronization
 internal import SystemPackage
 
-/// The process's own streams: results go to standard output, everything else to standard error.
+/// The standard streams of the process: results go to standard output, everything else to standard error.
 enum Console {
     /// Whether standard error is a terminal, on which progress is drawn and questions are asked.
     static let isInteractive = isatty(2) == 1
     /// Whether standard output is a terminal, on which colour can be used.
     static let isOutputTerminal = isatty(1) == 1
-    /// Whether standard input is a terminal, from which an answer can come.
+    /// Whether standard input is a terminal, at which the user can type an answer.
     static let isInputTerminal = isatty(0) == 1
 
     /// Whether a question can be asked and answered.
@@ -28,18 +28,20 @@ enum Console {
         return Int(size.ws_col)
     }
 
-    /// Opens a descriptor for each standard stream that is closed, because otherwise the next socket would take its
-    /// number, and results would be written to it.
+    /// Opens `/dev/null` for each standard stream that is closed.
+    ///
+    /// Otherwise the next socket would get the number of that stream, and results would be written to the socket.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
-            // All lower numbers are taken, so the stream gets its own; writing a result to it fails, as it should.
+            // All lower numbers are in use, so the stream gets its own. Writing a result to it fails, as it should.
             _ = unsafe open("/dev/null", mode)
         }
-        // At the limit of `ulimit -f` a write fails as on a full disk: with exit code 73, and no half-written file.
+        // At the limit of `ulimit -f`, a write then fails as on a full disk: with exit code 73, and without a
+        // half-written file.
         _ = signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Whether to use colour on a stream: on a terminal, unless `NO_COLOR` is set.
+    /// Whether to use colour in output: on a terminal, unless `NO_COLOR` is set.
     static func wantsColor(onTerminal isTerminal: Bool) -> Bool {
         isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
@@ -51,12 +53,12 @@ enum Console {
         return locale.uppercased().replacing("-", with: "").contains("UTF8")
     }
 
-    /// Writes a result for a person, with a newline at its end.
+    /// Writes a text for a person to standard output, with control characters escaped and a newline at its end.
     static func show(_ text: String, isColored: Bool = false) throws {
         try result(TerminalText.safe(text, isColored: isColored))
     }
 
-    /// Writes a result in a form that has its own rules for escaping, with a newline at its end.
+    /// Writes a result whose format has its own rules for escaping to standard output, with a newline at its end.
     static func result(_ text: String) throws {
         do {
             _ = try FileDescriptor.standardOutput.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8)
@@ -65,13 +67,13 @@ enum Console {
         }
     }
 
-    /// Writes lines for the operator.
+    /// Writes lines for the operator to standard error.
     static func error(_ lines: String, isColored: Bool = false) {
         guard Log.format == .text else { return write(Log.record(Log.level(of: lines), job: nil, lines) + "\n") }
         write(lines.fitted(to: isInteractive ? width : nil) + "\n", isColored: isColored)
     }
 
-    /// Writes the reason why the command ends: a line of text, or of JSON if the result is JSON as well.
+    /// Writes the reason why the command ends to standard error, as JSON if the result is JSON as well.
     static func failure(_ message: String, _ status: ExitStatus) {
         error(
             speaksJSON
@@ -79,7 +81,9 @@ enum Console {
                 : "shipshape: \(message)")
     }
 
-    /// Whether the command line asks for JSON; found without the parser, because errors can occur before it runs.
+    /// Whether the command line asks for JSON.
+    ///
+    /// It is found without the argument parser, because errors can occur before the parser runs.
     static let speaksJSON: Bool = {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         let values = zip(words, words.dropFirst()).filter { ["-o", "--output"].contains($0.0) }.map(\.1)
@@ -126,7 +130,7 @@ enum Console {
         }
     }
 
-    /// Asks at the terminal for a secret, which is not shown while it is typed; `nil` without a terminal.
+    /// Asks the user at the terminal for a secret, which is not shown while it is typed; `nil` without a terminal.
     /// - Throws: ``ExitStatus/stopped`` if there is no answer.
     static func secret(_ question: String) throws -> String? {
         var before = termios()
@@ -145,14 +149,14 @@ enum Console {
         guard unsafe tcsetattr(0, TCSAFLUSH, &silent) == 0 else { return nil }
         write(question.printable)
         var line = [UInt8](repeating: 0, count: 4_096)
-        // The terminal returns one line at a time, whatever ends it.
+        // The terminal returns one line at a time, even if the user ends it by another key than the return key.
         let count = unsafe read(0, &line, line.count)
         write("\n")
         guard count > 0, line[count - 1] != interrupt else { throw ExitStatus.stopped }
         return String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// The terminal's settings from before the secret is typed; `nil` while the terminal shows what is typed.
+    /// The terminal's settings from before a secret is typed; `nil` while the terminal shows what is typed.
     private static let silenced = Mutex<termios?>(nil)
 
     private static func restoreTerminal() {
@@ -162,7 +166,8 @@ enum Console {
         }
     }
 
-    /// Ends the process at a signal before any work, for instance during a question or the search for a server.
+    /// Ends the process after a signal that came before any work, for instance during a question or the search for a
+    /// server.
     static func exit(_ reason: String) -> Never {
         restoreTerminal()
         if isInteractive, Log.format == .text { write("\n") }

@@ -28,7 +28,7 @@ enum ExitStatus: Int32, Error {
     case notPermitted = 77
     case badConfiguration = 78
 
-    /// The code in a word, for machines.
+    /// The exit code in a word, for programs.
     var word: String {
         switch self {
         case .findings: "findings"
@@ -44,10 +44,10 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// Whether another run may succeed without any action of the operator.
+    /// Whether another run may succeed although the operator changes nothing.
     var isPassing: Bool { [.unavailable, .stopped, .held].contains(self) }
 
-    /// Creates the code for the outcome of a job; `nil` if nothing is left to do.
+    /// Creates the exit code for the outcome of a job; `nil` if nothing is left to do.
     init?(of report: BackfillReport) {
         guard report.outcome.stop == nil else {
             self = .stopped
@@ -57,7 +57,7 @@ enum ExitStatus: Int32, Error {
         self = .findings
     }
 
-    /// Creates the code for an error that a command threw.
+    /// Creates the exit code for an error that a command threw.
     init(for error: any Error) {
         switch error {
         case let status as ExitStatus: self = status
@@ -94,11 +94,11 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// The server's codes for a wrong command of ours: BadValue, FailedToParse, TypeMismatch, InvalidOptions,
-    /// CommandNotFound and InvalidNamespace.
+    /// The server's codes for a command that this program made wrongly: BadValue, FailedToParse, TypeMismatch,
+    /// InvalidOptions, CommandNotFound and InvalidNamespace.
     ///
-    /// Numbered assertions above 10,000 mean the same unless they are transient; after any other code, the deployment
-    /// could not do what it was asked.
+    /// The server's assertions with numbers above 10,000 mean the same unless they are transient. Any other code means
+    /// that the deployment could not run the command.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
     private init(for error: RunError) {
@@ -114,7 +114,7 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// Returns the exit code for an error of a command.
+    /// Returns the exit code for an error that ends a command.
     static func code(for error: any Error) -> Int32 {
         let parsed = Shipshape.exitCode(for: error)
         // The argument parser would return 1 for an error that it does not know.
@@ -130,7 +130,7 @@ enum ExitStatus: Int32, Error {
         if parsed == .validationFailure {
             if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
             let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
-            // All line breaks are the parser's own, unless an argument that it quotes contains one.
+            // All line breaks in the text are the parser's own, unless an argument that it quotes contains one.
             let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }
             Console.error(isPlain ? text : text.printable)
             leave(parsed.rawValue)
@@ -139,7 +139,7 @@ enum ExitStatus: Int32, Error {
         fail(message(for: error), ExitStatus(for: error))
     }
 
-    /// Returns the text of an error, in a line without secrets.
+    /// Returns the text of an error with its remedy, on one line and without secrets.
     static func message(for error: any Error) -> String {
         let bug = ExitStatus(for: error) == .bug ? "internal error: " : ""
         return ConnectionStringMask.mask("\(bug)\(error)\(remedy(for: error))").printable
@@ -151,8 +151,9 @@ enum ExitStatus: Int32, Error {
         leave(status.rawValue)
     }
 
-    /// Ends the process without the exit handlers of libraries, because they free memory that is still used by the
-    /// threads which watch servers and close connections.
+    /// Ends the process without the exit handlers of libraries.
+    ///
+    /// Those free memory that is still used by the threads which watch servers and close connections.
     static func leave(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)
@@ -160,7 +161,7 @@ enum ExitStatus: Int32, Error {
 }
 
 extension ExitStatus {
-    /// Returns the remedy for an error of the deployment, whose own text has none.
+    /// Returns the remedy for an error of the deployment, whose own text has none; empty if there is no remedy.
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
         if error.code == .passwordMissing {

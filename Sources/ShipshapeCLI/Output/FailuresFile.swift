@@ -2,23 +2,23 @@ internal import Reporting
 internal import Synchronization
 internal import SystemPackage
 
-/// The file of `--failures`, with a line for every document that fails, from every thread of the scan.
+/// The file of `--failures`, with a line for every document that fails; all threads of a scan add lines.
 final class FailuresFile: Sendable {
     private let path: String
     private let state: Mutex<State>
     private let failed = Atomic<Bool>(false)
 
-    /// The number of bytes that are gathered before they are written.
+    /// The number of bytes that are collected before they are written to the file.
     private static var bufferSize: Int { 1 << 18 }
 
     private struct State {
-        /// The open file; `nil` once it is in its place or discarded.
+        /// The open file; `nil` after it is complete or discarded.
         var file: AtomicFile?
         var buffer: [UInt8] = []
         var error: (any Error)?
     }
 
-    /// Opens the file.
+    /// Opens the file for writing.
     /// - Throws: ``OutputError``.
     init(_ path: String) throws {
         self.path = path
@@ -29,7 +29,7 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Whether a line could not be written, so that continuing is of no use.
+    /// Whether a line could not be written, so that it is of no use to continue the scan.
     var hasFailed: Bool { failed.load(ordering: .relaxed) }
 
     /// Adds a line; an error is thrown later, by ``finish(_:)``.
@@ -42,8 +42,8 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Adds the last line and moves the file to its place.
-    /// - Throws: ``OutputError`` for any error since the beginning; the file is then removed.
+    /// Adds the last line and completes the file.
+    /// - Throws: ``OutputError`` for any error since the file was opened; the file is then removed.
     func finish(_ line: String) throws {
         add(line)
         try state.withLock { state in
@@ -57,7 +57,7 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// The error of a line that could not be written; `nil` if all were.
+    /// The error of the first line that could not be written; `nil` if all were written.
     var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } }
 
     /// Removes the file, for a check that does not finish.

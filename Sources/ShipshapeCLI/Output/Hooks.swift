@@ -2,16 +2,20 @@ internal import Concurrency
 internal import Processes
 internal import Synchronization
 
-/// Runs the operator's commands one after the other, in parallel to the work; one that fails causes a warning.
+/// Runs the operator's commands for events one after the other, while the run continues.
+///
+/// A command that fails causes a warning.
 final class Hooks: Sendable {
     private let timeLimit: Duration
-    /// The task of the last command, which waits for those before it.
+    /// The task of the last command, which first waits for the commands before it.
     private let last = Mutex<Task<Void, Never>?>(nil)
 
     init(timeLimit: Duration) { self.timeLimit = timeLimit }
 
-    /// Runs a command for the shell after the earlier ones have ended.
-    /// - Parameter name: the name of the hook in a warning, such as `--on-wait`.
+    /// Runs a command in a shell after the earlier commands have ended, without waiting for it.
+    /// - Parameters:
+    ///   - name: the name of the hook in a warning, such as `--on-wait`.
+    ///   - input: the text that the command reads from standard input.
     func run(_ command: String, _ name: String, input: String = "", variables: [String: String]) {
         last.withLock { [timeLimit] last in
             let before = last

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// The log of a command: lines with the time and the job, for a person or for machines.
+/// The log of a command on standard error: lines with the time and the job, for a person or as JSON.
 enum Log {
     /// The format of the lines.
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -27,7 +27,7 @@ enum Log {
         return Logger(label: job)
     }
 
-    /// Returns a record as one line of JSON.
+    /// Returns a log message as one line of JSON.
     static func record(_ level: Logger.Level, job: String?, _ message: String) -> String {
         let members = [
             ("time", Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
@@ -37,14 +37,14 @@ enum Log {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// Returns the level of a line that was written for a person.
+    /// Returns the level of a line that was written for a person, which its first words show.
     static func level(of line: String) -> Logger.Level {
         if line.hasPrefix("shipshape: warning: ") { return .warning }
         return line.hasPrefix("shipshape: ") ? .error : .info
     }
 }
 
-/// Writes records to standard error.
+/// Writes log messages to standard error, in the format of this run.
 private struct LineHandler: LogHandler {
     let label: String
     var metadata: Logger.Metadata = [:]

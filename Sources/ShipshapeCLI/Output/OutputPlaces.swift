@@ -1,9 +1,9 @@
 internal import Foundation
 internal import SystemPackage
 
-/// Checks that no result takes the place of an input, or of another result.
+/// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
-    /// Refuses outputs that would destroy something.
+    /// Refuses an output file that is also read, is in a folder that is read, or is named twice.
     /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.
     /// - Throws: ``UsageError``.
     static func check(_ outputs: [String], reading inputs: [String]) throws {
@@ -22,13 +22,13 @@ enum OutputPlaces {
         }
     }
 
-    /// Whether one of the others names the same file, perhaps in another spelling.
+    /// Whether one of the other paths names the same file, perhaps in another spelling.
     private static func isTwice(_ output: String, in others: ArraySlice<String>) -> Bool {
         guard let file = file(output) else { return false }
         return others.contains { Self.file($0) == file }
     }
 
-    /// Returns the file by its folder's real path; `nil` for anything but a file, such as a pipe.
+    /// Returns the path of a file with the real path of its folder; `nil` for anything but a file, such as a pipe.
     private static func file(_ path: String) -> FilePath? {
         let path = FilePath(path)
         if let type = try? path.stat().type, type != .regular { return nil }
@@ -58,7 +58,9 @@ enum OutputPlaces {
 
         func isSame(as other: Place) -> Bool { (device, number) == (other.device, other.number) }
 
-        /// Whether reading the folder reads this file; false for a report of ours, which the next one may replace.
+        /// Whether a command that reads the folder reads this file.
+        ///
+        /// False for a report of this program, which a later report may replace.
         func isInput(below folder: Place) -> Bool {
             guard folder.type == .directory, path.hasPrefix(folder.path == "/" ? "/" : folder.path + "/") else {
                 return false
@@ -67,7 +69,7 @@ enum OutputPlaces {
             return endings.contains(FilePath(path).extension ?? "") && !isReport
         }
 
-        /// Whether the file begins like our machine forms.
+        /// Whether the file begins like a JSON report of this program.
         private var isReport: Bool {
             guard let file = FileHandle(forReadingAtPath: path) else { return false }
             defer { try? file.close() }

@@ -1,15 +1,15 @@
 internal import Concurrency
 internal import Glibc
 
-/// The system's limits on the process; if they are too low, the Swift runtime would end it without a message.
+/// Checks the system's limits on the process; if they are too low, the Swift runtime would end it without a message.
 enum ProcessLimits {
-    /// The minimum number of files, including sockets, that a command needs open at once.
+    /// The minimum number of files and sockets that a command has to be able to open at once.
     private static let files: rlim_t = 64
     /// The number of open files to ask for, if the system allows it.
     private static let wantedFiles: rlim_t = 4_096
     /// The minimum address space, in bytes; threads reserve far more of it than they use.
     private static let addressSpace: rlim_t = 1 << 30
-    /// The number of threads that a command needs at once.
+    /// The number of threads that a command has to be able to run at once.
     private static let threads = 16
 
     /// Checks the limits, and raises that of open files as far as the process is allowed to.
@@ -56,7 +56,7 @@ struct LimitError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The output of a crash.
+/// Keeps data out of the output of a crash.
 enum Crash {
     /// Removes the Swift runtime's handlers for the signals of a crash, so that the process ends without a report.
     ///

@@ -5,7 +5,7 @@ internal import Logging
 internal import Reporting
 internal import Synchronization
 
-/// Shows the progress of the work: as a bar on a terminal, elsewhere as a line now and then.
+/// Shows the progress of the work: on a terminal as a bar, elsewhere as a line every 15 seconds.
 ///
 /// The work only adds to counters; a separate timer draws.
 final class ProgressLine: Sendable {
@@ -20,7 +20,7 @@ final class ProgressLine: Sendable {
     private let unit: String
     private let logger: Logger
 
-    /// Starts to draw.
+    /// Starts to draw, unless `isShown` is false.
     /// - Parameters:
     ///   - total: the total amount of work; `nil` or 0 if it is unknown.
     ///   - isTotalOfTheRest: whether `total` excludes the work of earlier runs.
@@ -41,7 +41,7 @@ final class ProgressLine: Sendable {
         timer.withLock { $0 = task }
     }
 
-    /// Adds to the work done; can be called from every thread.
+    /// Adds to the work done by this run; can be called from every thread.
     func add(_ count: Int) { done.add(count, ordering: .relaxed) }
 
     /// Adds to the work done by earlier runs; can be called from every thread.
@@ -55,7 +55,7 @@ final class ProgressLine: Sendable {
             total: total.map { isTotalOfTheRest ? $0 + earlier : $0 }, elapsed: started.duration(to: .now).seconds)
     }
 
-    /// Writes a line for the operator without breaking the bar.
+    /// Writes a line for the operator, and clears the bar first.
     func note(_ line: String, level: Logger.Level = .info) {
         if isShown, Console.isInteractive { Console.write("", control: Self.clear) }
         logger.log(level: level, "\(line)")
@@ -70,12 +70,12 @@ final class ProgressLine: Sendable {
         if isShown, Console.isInteractive { Console.write("", control: Self.clear) }
     }
 
-    /// The codes that move to the line's start and clear the line.
+    /// The terminal codes that move to the start of the line and clear it.
     private static let clear = "\r\u{1B}[K"
 
     private func draw() {
         let state = state
-        // After `finish`, a last tick of the timer must not draw over the result.
+        // After `finish`, the timer may fire once again, and must not draw over the result.
         timer.withLock { task in
             guard task != nil else { return }
             if Console.isInteractive {
@@ -96,9 +96,9 @@ struct ProgressState {
     var done: Int
     /// The work done by earlier runs.
     var earlier = 0
-    /// The work of all runs together.
+    /// The work of all runs together, with the work that is left; `nil` if it is unknown.
     var total: Int?
-    /// The seconds of this run.
+    /// The seconds since this run began.
     var elapsed: Double
 
     private var allDone: Int { earlier + done }
@@ -107,7 +107,8 @@ struct ProgressState {
 
     private var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
 
-    /// The remaining time; empty below a share of 0.001, where the first documents say little about the rest.
+    /// A clause on the remaining time; empty until a thousandth of the work is done, because the first documents say
+    /// little about the rest.
     private var remaining: String {
         guard let share, let total, share >= 0.001, rate > 0 else { return "" }
         let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))
@@ -120,7 +121,7 @@ struct ProgressState {
         return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 
-    /// Returns the line after a bar; on a narrow terminal the bar is shorter, so that the line's end can be read.
+    /// Returns a bar followed by the line; on a narrow terminal the bar is shorter, so that the line's end can be read.
     func bar(_ unit: String, width: Int) -> String {
         guard let share else { return line(unit) }
         let text = " \(Int(share * 100))% \(line(unit))"

@@ -12,8 +12,9 @@ extension RunEvent {
         progress.note(line, level: level)
     }
 
-    /// The message for the operator and its level, such as `info` for progress and `notice` for a wait; `nil` for an
-    /// event that the bar shows.
+    /// The message for the operator and its level; `nil` for an event that only moves the progress bar.
+    ///
+    /// The level is, for example, `info` for progress and `notice` for a wait.
     var told: (line: String, level: Logger.Level)? {
         switch self {
         case .chunk: return nil

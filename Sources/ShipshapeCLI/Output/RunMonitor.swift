@@ -8,19 +8,19 @@ internal import Reporting
 internal import Running
 internal import Synchronization
 
-/// Reports on a run to the operator's other programs, by a file of metrics and by hooks.
+/// Reports on a run to the operator's other programs, by a metrics file and by hooks.
 final class RunMonitor: Sendable {
     private struct State {
         var metrics: RunMetrics
-        /// The headline of the result, for the end of the run.
+        /// The headline of the result, which the hook at the end of the run gets.
         var headline: String?
-        /// The reasons for waiting that were last passed to the hooks.
+        /// The reasons for waiting that the hooks got last.
         var waiting: [ThrottleReason] = []
         var lastWrite = ContinuousClock.now
         var failure: OutputError?
     }
 
-    /// The file of metrics and the hooks; `nil` for neither.
+    /// The flags for the metrics file and the hooks; `nil` to report nothing.
     private let flags: MonitoringFlags?
     private let command, name: String
     private let throttles: Bool
@@ -28,12 +28,12 @@ final class RunMonitor: Sendable {
     private let started = ContinuousClock.now
     private let state: Mutex<State>
 
-    /// The minimum time between two writes of the file because of finished chunks.
+    /// The minimum time before a finished chunk causes another write of the metrics file.
     private static let interval = Duration.seconds(5)
 
     /// - Parameters:
-    ///   - flags: the file of metrics and the hooks; `nil` for neither.
-    ///   - name: the schema, or the job.
+    ///   - flags: the flags for the metrics file and the hooks; `nil` to report nothing.
+    ///   - name: the name of the schema or of the job.
     ///   - throttles: whether the run has a throttle that can make it wait.
     init(_ flags: MonitoringFlags?, of command: String, _ name: String, throttles: Bool) {
         (self.flags, self.command, self.name, self.throttles) = (flags, command, name, throttles)
@@ -52,7 +52,8 @@ final class RunMonitor: Sendable {
         do { try await work() } catch {
             let status = ExitStatus.code(for: error)
             await end(status, because: error is ExitStatus ? nil : ConnectionStringMask.mask("\(error)"))
-            // As for an unwritten report, this error takes precedence over findings, so that the exit code shows it.
+            // Findings would hide that the metrics were not written, so this error decides the exit code, as for a
+            // report file.
             if case ExitStatus.findings = error, let failure = state.withLock({ $0.failure }) { throw failure }
             throw error
         }
@@ -66,7 +67,7 @@ final class RunMonitor: Sendable {
         if throttles { write(.running) }
     }
 
-    /// Takes an event of a backfill.
+    /// Adds an event of a backfill to the metrics, and reports a wait to the hook.
     func take(_ event: RunEvent) {
         switch event {
         case .chunk(let documents, let modified):
@@ -91,7 +92,7 @@ final class RunMonitor: Sendable {
         }
     }
 
-    /// Takes the headline of the result, and adds the result to the metrics.
+    /// Stores the headline of the result, and calls `measure` to add the result to the metrics.
     func take(_ headline: String, _ measure: (inout RunMetrics) -> Void = { _ in }) {
         state.withLock { state in
             measure(&state.metrics)
@@ -119,7 +120,7 @@ final class RunMonitor: Sendable {
         hooks.run(hook, "--on-\(event.rawValue)", input: told.json, variables: told.variables)
     }
 
-    /// Writes the metrics; an error, for instance of a temporarily full disk, does not end the run.
+    /// Writes the metrics file; an error, for instance of a disk that is full for a time, does not end the run.
     private func write(_ phase: RunMetrics.Phase) {
         guard let path = flags?.metrics else { return }
         let seconds = started.duration(to: .now).seconds
@@ -141,14 +142,14 @@ final class RunMonitor: Sendable {
     }
 }
 
-/// Records the rate and the waits of a run, from the events of its threads.
+/// Records the documents per second and the waits of a run, from the events of its threads.
 final class TimelineKeeper: Sendable {
     private let timeline = Mutex(RunTimeline())
     private let begun = ContinuousClock.now
 
     private var seconds: Double { begun.duration(to: .now).seconds }
 
-    /// Takes an event of a runner.
+    /// Adds an event that a runner reported.
     func add(_ event: RunEvent) { timeline.withLock { $0.add(event, at: seconds) } }
 
     /// Returns the timeline of a run that ends now.

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Turns termination signals into a request to stop; another signal after a second ends the process as usual.
+/// Turns termination signals into a request to stop; another signal more than a second later ends the process as usual.
 ///
 /// The process listens from its start. Until a command registers an action, a signal ends the process with the exit
 /// code of a stop, because no work has begun.
@@ -17,18 +17,20 @@ final class TerminationSignals: Sendable {
     }
 
     private struct State {
-        /// The listeners, of which the last one is called.
+        /// The listeners; a signal calls only the last one.
         var listeners: [Listener] = []
         var next: UInt64 = 0
     }
 
     private static let state = Mutex(State())
-    /// The signal sources, created once and kept for as long as the process lives, so that they stay active.
+    /// The system's sources of the signals, created once and never released, so that they stay active.
     private nonisolated(unsafe) static let sources = install()
 
     private let id: UInt64
 
-    /// Listens as soon as it returns, instead of earlier listeners; `action` is called on a queue of the system.
+    /// Calls `action` for a signal, on a queue of the system, instead of the actions of earlier listeners.
+    ///
+    /// No signal after the return of this initializer is missed.
     init(_ action: @escaping @Sendable () -> Void) {
         id = Self.state.withLock { state in
             state.next += 1
@@ -38,7 +40,7 @@ final class TerminationSignals: Sendable {
         Self.listen()
     }
 
-    /// Stops listening.
+    /// Stops listening, so that the listener before this one gets the signals again.
     func cancel() { Self.state.withLock { $0.listeners.removeAll { [id] in $0.id == id } } }
 
     /// Listens for as long as the process lives.
@@ -49,15 +51,16 @@ final class TerminationSignals: Sendable {
         var sources: [any DispatchSourceSignal] = []
         for number in numbers {
             let before = signal(number, SIG_IGN)
-            // `nohup` makes the process ignore the end of the terminal.
+            // `nohup` makes the process ignore SIGHUP, and it has to stay ignored.
             if number == SIGHUP, unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
                 continue
             }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
                 heard()
-                // The first signal stops the work at the next safe place; a user who cannot wait sends another. A
-                // signal within a second is the same request, because `timeout` signals the process and its group.
+                // The first signal stops the work at the next moment at which nothing is half done; a user who cannot
+                // wait sends another. A signal within a second is the same request, because `timeout` signals the
+                // process and its group.
                 DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 1) {
                     _ = signal(number, SIG_DFL)
                 }
@@ -66,7 +69,7 @@ final class TerminationSignals: Sendable {
             source.activate()
             sources.append(source)
         }
-        // A signal before a source is registered would be lost, so this waits for all of them.
+        // A signal that comes before its source is registered would be lost, so this waits for all sources.
         for _ in sources { _ = listening.wait(timeout: .now() + 1) }
         return sources
     }
@@ -77,9 +80,9 @@ final class TerminationSignals: Sendable {
     }
 }
 
-/// The effect of a termination signal: before the work it ends the process, during the work it asks to stop.
+/// Decides the effect of a termination signal: before the work it ends the process, during the work it asks to stop.
 final class Interruption: Sendable {
-    /// Raised when the work is asked to stop.
+    /// The signal to the work, raised when it is asked to stop.
     let stop = StopSignal()
     private let isWorking = Atomic<Bool>(false)
     private let idle: String
@@ -88,17 +91,18 @@ final class Interruption: Sendable {
     /// Whether the command was asked to stop.
     static var isRaised: Bool { latest.withLock { $0?.isRaised ?? false } }
 
-    /// Until ``beginWork()`` a signal ends the process at once, for instance while a question is open.
-    /// - Parameter idle: the message for that end.
+    /// Creates an interruption; until ``beginWork()``, a signal ends the process at once, for instance during a
+    /// question.
+    /// - Parameter idle: the message with which the process then ends.
     init(_ idle: String = "stopped by a signal; nothing was written") {
         self.idle = idle
         Self.latest.withLock { $0 = stop }
     }
 
-    /// Makes a signal ask the work to stop at its next safe place, from now on.
+    /// From now on, a signal asks the work to stop as soon as nothing is half done.
     func beginWork() { isWorking.store(true, ordering: .relaxed) }
 
-    /// Makes a signal end the process at once again, from now on.
+    /// From now on, a signal ends the process at once again.
     func endWork() { isWorking.store(false, ordering: .relaxed) }
 
     /// Starts to listen for signals.

@@ -6,30 +6,32 @@ package import ServerSchema
 
 /// The client's computation of a step that the server cannot express.
 ///
-/// The step's body says which documents the server hands over. The transform decides which of these are changed, and
-/// how. The same document has the same outcome in a dry run, in the run and in a rerun.
+/// The step's ``StepKind/body()`` defines which documents the server hands over. The transform decides which of these
+/// are changed, and how. It computes the same outcome for the same document in a dry run, in the run and in a later
+/// run.
 protocol ClientTransform: ClientComputation {
     associatedtype Kind: ClientComputation
     /// The step that the transform computes.
     var step: Kind { get }
 
-    /// Returns the transform with the data of whole collections that it needs before the first document.
+    /// Returns the transform with the data that it collects from whole collections before it gets the first document.
     /// - Throws: ``RunError`` when a collection that it reads does not exist; ``MongoError``.
     func prepared(in context: ClientContext) throws -> any ClientTransform
 
-    /// The obstacles to running the step at all, found in the documents as they are; read from a prepared transform
+    /// The obstacles to running the step, found in the documents before the job; read it from a prepared transform
     /// before anything is written.
     var obstacles: [ClientObstacle] { get }
 
-    /// Returns the transform that checks the documents that it creates in another collection against a job's schemas.
+    /// Returns the transform with a check against these schemas of the documents that it creates in another collection.
     func judging(by schemas: [CompiledSchema]) -> any ClientTransform
 
-    /// Returns the outcome of each of these documents, in their order.
+    /// Returns the outcome for each of the documents, in their order.
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome]
 }
 
 extension ClientTransform {
-    /// The most `_id`s of a whole collection that a transform remembers, such as those with several backlinks.
+    /// The most `_id`s that a transform keeps in memory from a whole collection, such as those of documents with
+    /// several links to them.
     static var mostRemembered: Int { 100_000 }
 
     /// The step's reasons for skipping a document.
@@ -45,35 +47,35 @@ extension ClientTransform {
 
 /// The outcome of a transform for one document.
 enum ClientOutcome: Hashable, Sendable {
-    /// The target gets this value; the documents of another collection have to be created first.
+    /// The step's target gets this value, after the `creating` documents were created in another collection.
     case change(BSONValue, creating: [ClientCreation] = [])
-    /// The step applies to the document and cannot change it.
+    /// The step applies to the document but cannot change it, for this reason.
     case leave(CompiledStep.Reason)
-    /// The step has nothing to do.
+    /// The step has nothing to do in the document.
     case nothing
 }
 
-/// An obstacle to running a step: a number of documents, and how the operator can accept them.
+/// An obstacle to running a step: documents that the operator has to change or to accept first.
 struct ClientObstacle: Hashable, Sendable {
-    /// The problem with the documents.
+    /// The problem with the documents, as a sentence.
     package var text: String
     /// The number of documents.
     package var count: Int
     /// The collection of the documents.
     package var namespace: Namespace
-    /// The `_id`s of a few.
+    /// The `_id`s of a few of the documents.
     package var samples: [BSONValue]
-    /// The remedy.
+    /// The remedy, as a clause.
     package var remedy: String
 }
 
-/// The surroundings in which a transform works.
+/// The data that a transform needs in addition to the documents.
 package struct ClientContext {
     /// The job's name, from which generated ids derive.
     package let job: String
-    /// The collection that the job writes; others are reached through it.
+    /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// For each collection that is embedded, every place that links to it by the job's schema.
+    /// For each collection whose documents the job embeds, every field that links to it in the job's schema.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 

@@ -9,7 +9,8 @@ import ServerSchema
 /// The client's computation of ``EmbedStep``.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// The linked documents with several links to them, if the step skips those.
+    /// The `_id`s of the linked documents to which several links exist; empty unless the step skips documents with such
+    /// links.
     private var shared: Set<IDKey> = []
     private(set) var obstacles: [ClientObstacle] = []
 
@@ -51,12 +52,12 @@ struct Embedding: ClientTransform {
         return prepared
     }
 
-    /// Returns a count of the links from every place of the app that the job's schema declares, and from the step's own
-    /// field.
+    /// Returns a census of the links to the embedded documents: from every field that the job's schema declares as a
+    /// link, and from the field of the step.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
         let own = SchemaPath(step.field.components.map { .field($0) })
         var places = context.links[step.from] ?? []
-        // A field that no schema declares might hold a link or a list of links.
+        // The step's field might hold a link or a list of links, because the schema might not declare the field.
         for path in [own, SchemaPath(own.steps + [.elements])]
         where !places.contains(where: { $0 == (context.collection.namespace, path) }) {
             places.append((context.collection.namespace, path))
@@ -96,7 +97,7 @@ struct Embedding: ClientTransform {
         return list.values.filter(\.isLink)
     }
 
-    /// Returns the fields that are embedded.
+    /// Returns the fields of a linked document that are embedded.
     ///
     /// An embedded object has no primary key, so `_id` is dropped unless the step keeps it.
     private func fields(of document: BSONDocument) -> BSONDocument {

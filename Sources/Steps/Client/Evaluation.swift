@@ -2,13 +2,14 @@ package import BSON
 package import Jobs
 import Mongo
 
-/// Evaluates a mixture of server-side and client-side steps on documents, in the order of the steps and batch by batch:
-/// the server runs its steps, and the client its own; nothing is written.
+/// Evaluates server-side and client-side steps on documents, without writing.
 ///
-/// All steps run twice. A step that a document needs in the second pass shows that the document would need the job
-/// again after it.
+/// The documents are evaluated in batches, in the order of the steps: the server runs the server-side steps, and the
+/// client computes the others.
+///
+/// All steps run twice. If a document needs a step in the second pass, it would need the job again after the job.
 package struct Evaluation: ~Copyable {
-    /// The finding of a step when it comes to a document.
+    /// The finding of a step in a document, which the steps before it have changed.
     package enum Finding: Hashable {
         /// The step changes the document.
         case needed
@@ -18,21 +19,22 @@ package struct Evaluation: ~Copyable {
         case nothing
     }
 
-    /// One document.
+    /// A document before and after the steps.
     package struct Outcome {
-        /// The document as it is.
+        /// The document before the steps.
         package var before: BSONDocument
-        /// The document as it would be.
+        /// The document as the steps would leave it.
         package var after: BSONDocument
-        /// The findings of each step, in the first pass and then in the second; empty for a document that needs no
-        /// step, because no step changes it.
+        /// The findings of each step in the first pass, followed by those in the second pass.
+        ///
+        /// Empty for a document that needs no step, because no step changes it.
         package var findings: [Finding]
-        /// The documents of other collections that have to be created first.
+        /// The documents that have to be created in other collections before this document is written.
         package var created: [ClientCreation] = []
 
-        /// Whether a step changes the document.
+        /// Whether a step changes the document in the first pass.
         package var isChanged: Bool { findings.prefix(findings.count / 2).contains(.needed) }
-        /// Whether a step would change the document again.
+        /// Whether a step would change the document again in the second pass.
         package var isOpen: Bool { findings.suffix(findings.count / 2).contains(.needed) }
     }
 
@@ -45,7 +47,7 @@ package struct Evaluation: ~Copyable {
     private var batch: [Outcome] = []
     private var isOver = false
 
-    /// Starts to read the documents of a scope.
+    /// Starts to read the documents of a scope and to evaluate the steps on them.
     /// - Parameters:
     ///   - onlyNeeding: whether to leave out documents that need no step.
     ///   - condition: a further condition that the documents have to meet; `nil` for none.
@@ -88,7 +90,8 @@ package struct Evaluation: ~Copyable {
             size += view.end - view.start
             var document = try program.read(view)
             if document.isLarge {
-                // The write compares the document with the one that the outcome was computed from.
+                // The outcome is computed from the document as it is read here, because the write compares the stored
+                // document with it.
                 guard let id = document.after["_id"], let found = try Self.read(id, of: context) else { continue }
                 (document.before, document.after) = (found, found)
             }

@@ -8,9 +8,10 @@ import ServerSchema
 /// The client's computation of ``ExtractStep``.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// The `_id`s that objects of different content would take; none of these objects gets it.
+    /// The `_id`s that several objects with different contents would get; the step skips the documents that contain
+    /// these objects.
     private var contested: Set<IDKey> = []
-    /// The job's schemas for the collection that receives the objects.
+    /// The job's schemas for the collection in which the step creates documents from the objects.
     private var schemas: [CompiledSchema] = []
 
     init(step: ExtractStep) { self.step = step }
@@ -34,8 +35,8 @@ struct Extraction: ClientTransform {
         let lookup = Lookup(namespace: step.to)
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
-        // The server considers more values equal than the client does: numbers of two types, and texts under a
-        // collation.
+        // The server considers more values equal than the client does: numbers of different types, and texts that a
+        // collation considers equal.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }
@@ -47,7 +48,8 @@ struct Extraction: ClientTransform {
                     guard there == child else { return .leave(.otherDocument) }
                 } else {
                     if hasEquals, try !lookup.documents([id], in: context).isEmpty { return .leave(.otherDocument) }
-                    // A document that does not fit is never created, because that would take room below the limit.
+                    // A document that does not fit the schema is never created, because it would be unsyncable and take
+                    // room below the limit.
                     for schema in schemas {
                         guard try schema.check(child.view) != .certain else { return .leave(.unfitChild) }
                     }
@@ -61,9 +63,9 @@ struct Extraction: ClientTransform {
     /// The documents that are created from the objects of one document.
     private struct Children {
         var documents: [BSONDocument] = []
-        /// The value that replaces the objects.
+        /// The value that replaces the objects in the document: a link or a list of links.
         var value = BSONValue.null
-        /// The reason why the document is skipped.
+        /// The reason why the document is skipped; `nil` if it is not.
         var reason: CompiledStep.Reason?
     }
 
@@ -80,7 +82,8 @@ struct Extraction: ClientTransform {
             }
             times[object, default: 0] += 1
             guard object["_id"] == nil || step.id == .field("_id") else { return Children(reason: .ownID) }
-            // The server would fill in its time, and the document could not be recognized again.
+            // The server replaces an empty timestamp with its time, so that a later run would not recognize the created
+            // document.
             guard !object.values.contains(.timestamp(0)) else { return Children(reason: .emptyTimestamp) }
             guard let id = id(of: object, number: times[object] ?? 1, in: document, context) else {
                 return Children(reason: .noID)
@@ -94,14 +97,17 @@ struct Extraction: ClientTransform {
         return Children(documents: documents, value: .array(of: links))
     }
 
-    /// Returns the `_id` for an object; a generated one derives from the object's content too, so that an object that a
-    /// user changes in the meantime gets another `_id`.
+    /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
+    /// `_id`.
+    ///
+    /// A generated `_id` derives from the object's content too, so that an object that a user changes in the meantime
+    /// gets another `_id`.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {
         switch step.id {
         case .field(let name):
-            // In a ternary with the value, `nil` would be the BSON null.
+            // In a conditional expression, `nil` would be read as the BSON null, so `.none` is returned here.
             guard let id = object[name], id.isLink else { return .none }
             return id
         case .generated(let type):
@@ -113,7 +119,8 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// Returns the `_id`s that objects of different content name, found by the server in one pass.
+    /// Returns the `_id`s that objects with different contents have in the field `name`; the server finds them in one
+    /// aggregation.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
         let pipeline: [BSONDocument] = [

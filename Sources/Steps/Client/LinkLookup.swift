@@ -7,7 +7,8 @@ import Mongo
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The most documents of a lookup collection that lacks an index for one direction.
+    /// The most documents that a lookup collection may have without an index on the field of the old or of the new
+    /// value.
     private static let most = 10_000
 
     func prepared(in context: ClientContext) throws -> any ClientTransform {
@@ -31,7 +32,8 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // A link that is no old value may be a new one, and then nothing is left to do.
+        // A link that is not an old value of the lookup collection may be a new value. Then nothing is left to do for
+        // it.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

@@ -11,8 +11,8 @@ package struct Lookup {
     /// Creates a lookup in a collection by a field.
     package init(namespace: Namespace, field: String = "_id") { (self.namespace, self.field) = (namespace, field) }
 
-    /// Returns the documents that hold one of these values, by value.
-    /// - Parameter fields: the fields to read in addition; `nil` reads whole documents.
+    /// Returns the documents whose field holds one of these values, grouped by the value.
+    /// - Parameter fields: the fields to read in addition to the looked-up one; `nil` reads whole documents.
     package func documents(
         _ values: some Sequence<BSONValue>, fields: [String]? = nil, in context: ClientContext
     ) throws(MongoError) -> [IDKey: [BSONDocument]] {
@@ -40,7 +40,7 @@ package struct Lookup {
         try context.collection.sibling(namespace).exists()
     }
 
-    /// Whether the field can be looked up without reading the whole collection.
+    /// Whether the server can look up values of the field without reading the whole collection.
     func isIndexed(in context: ClientContext) throws(MongoError) -> Bool {
         if field == "_id" { return true }
         let indexes = try context.collection.sibling(namespace).aggregate([["$indexStats": [:]]]).documents()

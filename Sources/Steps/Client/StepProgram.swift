@@ -2,25 +2,28 @@ import BSON
 import Jobs
 import Mongo
 
-/// Passes over the steps, most often two, cut into runs: each is one aggregation, which ends at a client-side step and
-/// finds the documents for it.
+/// The steps of one pass over a job, or of several passes, divided into runs.
+///
+/// Each run is one aggregation. It ends at a client-side step, and finds the documents that this step applies to.
 struct StepProgram {
-    /// The stages of one aggregation, and the client-side step after them.
+    /// The stages of one aggregation, and the client-side step that follows them.
     struct Run {
         var stages: [BSONDocument] = []
-        /// The client-side step with its slot in the program; `nil` at the end.
+        /// The client-side step, with its index among the steps of all passes; `nil` in the last run.
         var client: (step: CompiledStep, transform: any ClientTransform, slot: Int)?
     }
 
-    /// A document on its way through the program.
+    /// A document during the evaluation: as it was before the first step, and as the steps so far leave it.
     struct Document {
         var before: BSONDocument
         var after: BSONDocument
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether the document is too large to be sent together with the outcome of the first run, which has to be
-        /// repeated for it alone.
+        /// Whether the server left out the document as it was before the first run, because both versions are too large
+        /// to be sent together.
+        ///
+        /// The first run is then repeated for this document alone.
         var isLarge = false
 
         var outcome: Evaluation.Outcome {
@@ -31,15 +34,17 @@ struct StepProgram {
 
     private static let mark = "__shipshape"
 
-    /// The size from which on a document is not sent together with its outcome, because both must fit into 16 MiB.
+    /// The size in bytes above which a document is not sent together with its outcome, because the reply with both must
+    /// fit into 16 MiB.
     private static let large = 8_000_000
 
     let runs: [Run]
-    /// The steps of all passes.
+    /// The steps of all passes, one pass after the other.
     private let slots: [CompiledStep]
     /// The number of steps in one pass.
     private let stepCount: Int
 
+    /// Divides the steps into runs.
     /// - Parameter rounds: the number of passes over the steps.
     init(_ steps: [CompiledStep], rounds: Int = 2) {
         let altered = "\(Self.mark).altered"
@@ -62,8 +67,8 @@ struct StepProgram {
         self.runs = runs
     }
 
-    /// Returns the stage before the first run, which stores whether the document needs a step, and the document as it
-    /// is if the run changes it.
+    /// Returns the stage before the first run; it stores whether the document needs a step, and a copy of the document
+    /// if the first run changes it.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -83,13 +88,14 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document that no run has processed, whatever its origin.
+    /// Returns a document that no run has processed yet; it need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
     }
 
-    /// Takes the documents of the first run through the other runs.
+    /// Evaluates the remaining runs on the documents that the first run returned, and returns the results; for a large
+    /// document, the first run is repeated too.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {
@@ -156,8 +162,10 @@ extension StepProgram.Document {
 }
 
 extension BSONDocument {
-    /// Returns the document with this value at a path through objects, at the place where the server's `$mergeObjects`
-    /// puts it.
+    /// Returns the document with this value at a path through objects.
+    ///
+    /// A new field gets the position at which the server's `$mergeObjects` puts it. If an object on the path is
+    /// missing, the document stays unchanged.
     func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
         guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }
         guard case .object(let inner)? = self[name] else { return self }

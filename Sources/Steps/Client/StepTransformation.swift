@@ -2,15 +2,15 @@ package import BSON
 package import Jobs
 package import Mongo
 
-/// Runs a job's steps on given documents, once and in their order, without writing.
+/// Runs a job's steps once, in their order, on documents that the caller has, without writing.
 ///
-/// The server computes its steps here too, so that a value becomes the same as in a backfill.
+/// The server runs the server-side steps here too, so that each value becomes the same as in a backfill.
 package struct StepTransformation: Sendable {
     /// The outcome for one document.
     package struct Outcome: Sendable {
         /// The document after the last step.
         package var document: BSONDocument
-        /// Why a step that applies to the document skipped it; `nil` if no step did, or only without need for action.
+        /// Why a step that applies to the document skipped it, if that requires the operator's action; `nil` otherwise.
         package var trouble: CompiledStep.Reason?
     }
 
@@ -25,23 +25,24 @@ package struct StepTransformation: Sendable {
         self.job = job
     }
 
-    /// Refuses steps that cannot run, such as one whose lookup collection does not exist.
+    /// Throws if a step cannot run, for instance because its lookup collection does not exist.
     /// - Throws: ``RunError``; ``MongoError``.
     package func check(by collection: MongoCollection) throws { _ = try job.prepared(on: collection) }
 
-    /// The stages that do the same to a collection's documents; `nil` if the client computes a step.
+    /// The aggregation stages that run the steps on the documents of a collection; `nil` if the client computes a step.
     package let stages: [BSONDocument]?
 
-    /// The same stages, which also store in the field ``mark`` whether a step skips a document with need for action.
+    /// The stages of ``stages`` and further ones, which store in the field ``mark`` whether a step skips a document for
+    /// a reason that requires the operator's action.
     package let markedStages: [BSONDocument]?
 
-    /// The field that ``markedStages`` set: true, false or missing.
+    /// The name of the field that ``markedStages`` set; its value is true, false or missing.
     package static let mark = "__shipshape"
 
-    /// Whether there is no step, so that the server is not asked.
+    /// Whether the job has no steps, so that the server is not asked.
     package var isEmpty: Bool { program == nil }
 
-    /// Returns the outcome of each of these documents, in their order.
+    /// Returns the outcome for each of the documents, in their order.
     /// - Parameter collection: the connection to the server.
     /// - Throws: ``MongoError``; an error for a damaged document.
     package func outcomes(of documents: [BSONDocument], by collection: MongoCollection) throws -> [Outcome] {
@@ -57,7 +58,8 @@ package struct StepTransformation: Sendable {
 }
 
 extension CompiledStep {
-    /// The stage that stores whether the step skips a document with need for action.
+    /// The stage that stores whether this step, or one before it, skips a document for a reason that requires the
+    /// operator's action.
     fileprivate var troubleMark: BSONDocument {
         let codes = reasons.indices.filter { reasons[$0].reason.isTrouble }.map { BSONValue.integer($0 + 2) }
         let isTrouble: BSONValue = ["$in": [finding.bson, ["$literal": .array(of: codes)]]]

@@ -24,7 +24,8 @@ struct UUIDConversion: ClientTransform {
             return .binary(subtype: 4, bytes: bytes)
         case (.string, _): return value
         case (.binary(4, let bytes), _) where bytes.count == 16: return written(bytes)
-        // Drivers of other languages stored UUIDs as plain binary data, which does not say that it is a UUID.
+        // Some drivers stored UUIDs as binary data of the generic subtype 0, which does not show that the value is a
+        // UUID.
         case (.binary(0, let bytes), .uuid) where bytes.count == 16: return written(bytes)
         case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
         default: return .none
@@ -36,7 +37,7 @@ struct UUIDConversion: ClientTransform {
     }
 }
 
-/// The client's computation of ``GenerateStep``: the ids that it fills in.
+/// The client's computation of ``GenerateStep``, which fills in generated ids.
 struct GeneratedDefault: ClientTransform {
     let step: GenerateStep
 

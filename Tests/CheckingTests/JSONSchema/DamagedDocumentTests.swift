@@ -15,7 +15,8 @@ struct DamagedDocumentTests {
             for document in group.documents {
                 var bytes = document.bytes
                 for _ in 0..<3 {
-                    // The length and the terminator of the whole document are kept; otherwise nothing would be read.
+                    // The length and the terminator of the whole document stay as they are; otherwise the document
+                    // would not be read.
                     let position = Int.random(in: 4..<max(5, bytes.count - 1), using: &random)
                     bytes[position] = UInt8.random(in: 0...255, using: &random)
                 }
@@ -27,7 +28,8 @@ struct DamagedDocumentTests {
             }
         }
         #expect(damaged > 1_000)
-        // The quick pass ends at the first finding, so it might not reach the damage that the other pass meets.
+        // The quick check ends at its first finding, so it may miss damage that the full check finds. That is no
+        // difference.
         #expect(differing == 0)
     }
 }

@@ -113,7 +113,7 @@ struct JSONSchemaRuleTests {
         #expect(try schema.verdict(on: fields.reversed()) == .fits)
         #expect(try schema.verdict(on: fields.dropLast()) == .certain)
         #expect(try schema.verdict(on: fields.dropLast() + [("f\(count - 1)", "x")]) == .certain)
-        // The first field of a repeated name counts.
+        // If a name occurs twice in a document, only the first field counts.
         #expect(try schema.verdict(on: fields + [("f\(count - 1)", "x")]) == .fits)
         #expect(try schema.verdict(on: [("f\(count - 1)", "x")] + fields) == .certain)
     }

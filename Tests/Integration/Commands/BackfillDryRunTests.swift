@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Returns the server's own digest of the database's collections.
+    /// Returns the hash that the server computes over all collections of the database.
     private func digest(_ test: BackfillCase) async throws -> BSONValue? {
         try await test.database.run(["dbHash": 1])["md5"]
     }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The server orders these `_id`s by the collation, which differs from the order of their bytes.
+    /// The server sorts these `_id`s by the collection's collation, which differs from the order of their bytes.
     @Test func aCollectionWithACollationIsDone() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.run(["create": "people", "collation": ["locale": "en", "strength": 2]])

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Reports whose numbers add up.
+/// Tests that a backfill's reports count each document once and name its problems in plain text.
 @Suite struct BackfillReportTests {
     @Test func aDocumentThatTwoPhasesChangeIsOneDocument() async throws {
         try await Mongod.shared.withBackfill { test in
@@ -28,7 +28,7 @@ import Testing
                 {"title": "Person", "bsonType": "object", "required": ["_id", "age", "name"],
                  "properties": {"_id": {"bsonType": "int"}, "age": {"bsonType": "int"}, "name": {"bsonType": "string"}}}
                 """#)
-            // The job does not fix documents without a name: they stay as they are, and are reported.
+            // The job does not fix the documents without a name: the run leaves them as they are, and reports them.
             try await test.database.fill("people", count: 20) {
                 $0 < 3 ? ["_id": .integer($0)] : ["_id": .integer($0), "name": "x"]
             }

@@ -2,7 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// Jobs whose active schema is a MongoDB validator: it has no ledger and no limit, and the server judges each write.
+/// Tests jobs whose active schema is a MongoDB validator.
+///
+/// Such a job has no ledger and no limit of unsynced documents. The server itself accepts or refuses each write.
 @Suite struct BackfillValidatorTests {
     private static let validator: BSONDocument = [
         "$jsonSchema": [
@@ -10,7 +12,9 @@ import Testing
         ]
     ]
 
-    /// Runs a test with 200 documents, and limits that would leave room for five if a limit applied.
+    /// Runs a test with 200 documents and a job whose limits allow five unsyncable documents.
+    ///
+    /// The limits must have no effect, because the active schema is a validator.
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 200)

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The details of single documents that a check reports: the failures file, proofs, `_id`s and values.
+/// Tests the evidence that a check gives: the failures file, `--prove`, and which `_id`s and values it shows.
 @Suite struct CheckEvidenceTests {
     private func withPeople(
         _ body: (TestDatabase, CommandLineFolder, (@escaping ([String]) async throws -> ProgramRun)) async throws ->
@@ -40,7 +40,7 @@ import Testing
             #expect(failures.count == 2_001)
             #expect(ids == Set((0..<3_000).filter { $0 % 3 != 0 } + [770_077_007]))
             let tags = failures.first { $0["_id"] == 770_077_007 }
-            // Two elements fail in the same way, so there is one finding.
+            // The elements 1 and 2 of `tags` fail in the same way, so the file lists one violation for both.
             #expect(
                 tags?["violations"] == [
                     [
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// A device is written to directly, and never replaced.
+    /// The check writes to a device file such as `/dev/full` directly, and never replaces it.
     @Test func aFullDiskEndsTheCheck() async throws {
         try await withPeople { _, folder, check in
             let run = try await check(["--failures", "/dev/full"])
@@ -79,7 +79,7 @@ import Testing
                     let file = folder.text(of: "f.jsonl") ?? ""
                     #expect(run.output.contains("4711000") == isShown, "\(run.output)")
                     #expect(file.contains("4711000") == isShown)
-                    // A value that fits is never shown.
+                    // The value of a field that fits the schema is never shown.
                     #expect(!(run.output + file + run.errors).contains("secret"))
                 }
             }
@@ -98,7 +98,8 @@ import Testing
                     if display == "hash" { hashes.insert(String(file.split(separator: "\n")[1])) }
                 }
             }
-            // Without a key from the operator, every run hashes differently, so no two runs can be compared.
+            // Without a hash key from the operator, every run hashes the `_id`s differently, so no two runs can be
+            // compared.
             #expect(hashes.count == 4)
         }
     }

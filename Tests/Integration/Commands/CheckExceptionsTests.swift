@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Findings that the operator has accepted.
+/// Tests the exceptions file, in which the operator lists accepted findings.
 @Suite struct CheckExceptionsTests {
     private func withPeople(
         _ body: (TestDatabase, CommandLineFolder, (@escaping ([String]) async throws -> ProgramRun)) async throws ->

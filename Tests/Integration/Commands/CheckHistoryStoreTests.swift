@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The summaries that `check --history` stores, and the trend that `history` shows.
+/// Tests the summaries that `check --history` stores, and the trend that `history` shows.
 @Suite struct CheckHistoryStoreTests {
     private func withPeople(
         _ body: (TestDatabase, CommandLineFolder, @escaping @Sendable ([String]) async throws -> ProgramRun)
@@ -66,8 +66,8 @@ import Testing
                 try await database.update("person", ["_id": 2], ["$set": ["name": "Bo"]])
                 let second = try await check(["--history", place])
                 #expect(second.output.contains(": 0 new, 0 grown, 1 shrunk, 0 gone."), "\(second.output)")
-                // A check of a dump can store its summary in a database too. It counts as another source, so it is not
-                // compared.
+                // A check of a dump can store its summary in a database too. The dump counts as another source, so its
+                // summary is not compared with the earlier ones.
                 try folder.write("{\"_id\": 1}\n", to: "dump.json")
                 let dump = try await check(["--history", place, "--source", "dump.json"])
                 #expect(dump.exitCode == 1 && !dump.output.contains("the check of"), "\(dump.output)\(dump.errors)")
@@ -121,7 +121,7 @@ import Testing
             #expect(run.output.contains("history/damaged.json: it is not a complete JSON object"), "\(run.output)")
             #expect(run.output.contains("history/schema.json: it is not the summary of a check"), "\(run.output)")
             #expect(!run.output.contains("README"))
-            // Only files that `check` wrote are removed.
+            // `history --keep` removes only files that `check` wrote.
             let pruned = try await Program.run(["history", "history", "--keep", "1"], in: folder.path)
             #expect(pruned.exitCode == 0 && pruned.errors == "removed 1 check from history\n", "\(pruned.errors)")
             #expect(try files(folder).count == 3)

@@ -1,4 +1,4 @@
-/// The ready jobs whose steps the client computes.
+/// The test cases for the jobs of `jobs/examples` whose steps the client computes.
 enum ClientReadyJobs {
     static let cases = [
         ReadyJobCase(

@@ -4,12 +4,12 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Bad input gives the right exit code and one clear line with the problem, its place and the remedy, and nothing else.
+/// Tests that bad input gives the right exit code and one line with the problem, its position and the remedy.
 @Suite struct CommandLineBadInputTests {
     /// A connection string with a port on which no server listens.
     private static let nowhere = "mongodb://127.0.0.1:1/"
 
-    /// Runs the program, expects a refusal of one line, and returns that line.
+    /// Runs the program, expects that it ends with an error of one line, and returns that line.
     private func refusal(
         _ arguments: [String], status: Int32, environment: [Environment.Key: String?] = [:]
     ) async throws -> String {
@@ -37,7 +37,7 @@ import Testing
                 == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
     }
 
-    /// A device never ends, and reports no size that could be checked before reading.
+    /// `/dev/zero` never ends, and a device reports no size that the program could check before it reads.
     @Test(arguments: [
         (["check", "/dev/zero", "--collection", "app.person", "--uri", nowhere], 65, 16),
         (["backfill", "/dev/zero", "--dry-run", "--uri", nowhere], 65, 1),
@@ -57,7 +57,7 @@ import Testing
                 + "(check that it is the file you mean, or divide it)\n")
     }
 
-    /// A list of `_id`s may have any size, but each of its lines is limited.
+    /// The file of `--ids` may have any size, but each of its lines is limited to 16 MiB.
     @Test func aListWithoutAnyLine() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -129,7 +129,9 @@ import Testing
         #expect(!line.contains("p@ss"))
     }
 
-    /// The connection string sets ten minutes: the flag must win, or the time limit of the test ends it.
+    /// The connection string sets a timeout of ten minutes, which `--connect-timeout` must override.
+    ///
+    /// Otherwise, the test runs into its own time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentInTime() async throws {
         let line = try await refusal(
             [

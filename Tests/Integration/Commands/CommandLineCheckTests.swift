@@ -4,13 +4,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Where `check` writes its results, and its exit codes.
+/// Tests where `check` writes its results, and its exit codes.
 @Suite struct CommandLineCheckTests {
     private static let fitting: [BSONDocument] = [["_id": 1, "name": "Ada"], ["_id": 2, "name": "Grace", "age": 36]]
     private static let failing: [BSONDocument] = [["_id": 3], ["_id": 4, "name": nil], ["_id": 5]]
     private static let possible: [BSONDocument] = [["_id": 6, "name": "Hedy", "age": .long(36)]]
 
-    /// Runs a check of a collection that holds these documents.
+    /// Runs a check of a collection with these documents.
+    ///
+    /// - Parameter folder: the folder for the schema; `nil` uses a temporary one.
     private func check(
         _ documents: [BSONDocument], _ more: [String] = [], in folder: CommandLineFolder? = nil
     ) async throws -> ProgramRun {
@@ -107,7 +109,7 @@ import Testing
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.fill("person", Self.failing)
-            // The file can be opened but not written to.
+            // With `ulimit -f 0`, the report's file can be opened but not written to.
             let full = folder.path.appending("full.txt").string
             let run = try await Program.shell(
                 #"ulimit -f 0; exec "$0" "$@""#,

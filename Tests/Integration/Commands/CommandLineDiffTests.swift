@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `shipshape diff`, run as a user runs it.
+/// Tests `shipshape diff` as a user runs it, on the command line.
 @Suite struct CommandLineDiffTests {
     private static let name = #""name": { "bsonType": "string" }"#
     private static let age = #""age": { "bsonType": "int" }"#
@@ -89,7 +89,8 @@ import Testing
         let named = try await Program.run(
             ["diff", "v1", "v2"], environment: ["SHIPSHAPE_CONFIG": file], in: folder.path)
         #expect(named.output == stated.output)
-        // A rename in the configuration file may stay there after both schemas have it; the same flag is refused.
+        // After both schemas have the new name, the rename may stay in the configuration file. The same flag is
+        // refused.
         let done = try await diff(years, years, configuration: "renames:\n  - Person.age=yearsSinceBirth\n")
         #expect(done.exitCode == 0)
         #expect(try await diff(years, years, ["--rename", "Person.age=yearsSinceBirth"]).exitCode == 64)
@@ -154,9 +155,9 @@ import Testing
     }
 }
 
-/// The schemas of the tests of `diff`.
+/// Builds the schemas for the tests of `diff`.
 enum DiffFolder {
-    /// Returns a schema with `_id` and these properties.
+    /// Returns the text of a schema with `_id` and the given properties.
     static func schema(_ properties: String, title: String = "Person") -> String {
         """
         { "title": "\(title)", "required": ["_id"],

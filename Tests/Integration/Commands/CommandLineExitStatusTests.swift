@@ -11,10 +11,14 @@ import Testing
 
 @testable import ShipshapeCLI
 
+/// The program's type of exit codes.
+///
 /// The Testing module also has a type with this name.
 private typealias Status = ShipshapeCLI.ExitStatus
 
-/// Every error has its exit code; an unexpected one counts as a bug, and never as 1, which means findings.
+/// Tests that every error has its exit code.
+///
+/// An unexpected error counts as a bug. It never ends the program with 1, which means findings.
 @Suite struct CommandLineExitStatusTests {
     private struct Unknown: Error {}
 
@@ -69,7 +73,7 @@ private typealias Status = ShipshapeCLI.ExitStatus
     }
 }
 
-/// The line and the bar that show the progress of a command.
+/// Tests the line and the bar that show the progress of a command.
 @Suite struct CommandLineProgressTests {
     @Test func theLineSaysHowMuchHowFastAndHowLong() {
         let state = ProgressState(done: 50_000, total: 200_000, elapsed: 10)
@@ -97,7 +101,10 @@ private typealias Status = ShipshapeCLI.ExitStatus
         #expect(ProgressState(done: 0, total: 10, elapsed: 0).line("documents") == "0 of about 10 documents, 0/s")
     }
 
-    /// A resumed run adds the documents of earlier runs to its progress, and to a total that counts only the rest.
+    /// A resumed run adds the documents of earlier runs to its progress.
+    ///
+    /// If the total counts only the remaining documents, the run adds the documents of earlier runs to the total as
+    /// well.
     @Test func aResumedRunIsMeasuredByItsOwnPace() {
         let state = ProgressState(done: 100, earlier: 5_000, total: 10_000, elapsed: 10)
         #expect(state.line("documents") == "5,100 of about 10,000 documents, 10/s, about 8 min left")

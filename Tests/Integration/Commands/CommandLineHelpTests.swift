@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// The help that the program prints, and its answers to wrong usage.
+/// Tests the help that the program prints, and its answers to wrong usage.
 @Suite struct CommandLineHelpTests {
     private func help(_ arguments: String...) async throws -> String { try await help(arguments) }
 
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// The other commands leave out the long block of these options, and name the page that has it.
+    /// The help of other commands leaves out the connection options, and names `help connection`, which lists them.
     @Test func theOptionsOfTheConnectionAreShownOnce() async throws {
         let page = try await help("help", "connection")
         #expect(try await help("connection").contains("  --uri <mongodb://…>"))
@@ -63,7 +63,7 @@ import Testing
             }
             #expect(try await help(command + ["--help-hidden"]).contains("  --uri <mongodb://…>"), "\(command)")
         }
-        // The parser's errors know the options, though the help leaves them out.
+        // The parser suggests a connection option for a typo, although the help of `check` does not list it.
         let run = try await Program.run(["check", "v2", "--usename"])
         #expect(run.errors.contains("Did you mean '--username'?"), "\(run.errors)")
     }
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Returns the subcommands that a help lists.
+    /// Returns the names of the subcommands that a help text lists.
     private static func subcommands(in help: String) -> [String] {
         let groups = help.components(separatedBy: "\n\n").filter { section in
             section.prefix { $0 != "\n" }.hasSuffix("SUBCOMMANDS:")
@@ -117,7 +117,7 @@ import Testing
         return groups.flatMap { group in group.matches(of: /(?m)^  ([a-z]+) +\S/).map { String($0.1) } }
     }
 
-    /// Returns the words of every command.
+    /// Returns all commands, each as its words, such as `["partner", "init"]`.
     private func commands() async throws -> [[String]] {
         var all: [[String]] = []
         for command in Self.subcommands(in: try await help("--help")) {
@@ -127,7 +127,9 @@ import Testing
         return all
     }
 
-    /// Runs a command line that begins with `shipshape` in a folder, without a server.
+    /// Runs an example of the help, which begins with `shipshape`, in a folder.
+    ///
+    /// No server answers the command.
     private func run(example: String, in folder: CommandLineFolder) async throws -> ProgramRun {
         let script = #"""
             cd "$1" || exit
@@ -139,7 +141,7 @@ import Testing
         return try await Program.shell(script, [folder.path.string, nowhere])
     }
 
-    /// The files of the examples do not exist, so a command ends early, but its words and values have been parsed.
+    /// The files that the examples name do not exist, so each command fails, but only after its arguments were parsed.
     @Test func everyCommandShowsExamplesThatItTakes() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -149,7 +151,7 @@ import Testing
             let text = try await help(command + ["--help"])
             let examples = text.split(separator: "\n").filter { $0.hasPrefix("  shipshape ") }.map(String.init)
             #expect((2...3).contains(examples.count), "\(command): \(examples)")
-            // The options of the connection are shown in other commands.
+            // `help connection` shows examples of other commands.
             let own = command == ["connection"] ? [] : command
             for example in examples {
                 #expect(example.hasPrefix((["  shipshape"] + own).joined(separator: " ")), "\(command): \(example)")
@@ -208,7 +210,7 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// The parser would take the last of several values, so the help must say which flags may be repeated.
+    /// The parser normally keeps only the last value of a repeated flag, so the help must say which may be repeated.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")

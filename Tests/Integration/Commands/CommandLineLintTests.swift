@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `shipshape lint`, run as a user runs it.
+/// Tests `shipshape lint` as a user runs it, on the command line.
 @Suite struct CommandLineLintTests {
     private static let good = """
         { "title": "Pet", "bsonType": "object", "required": ["_id"], "properties": { "_id": { "bsonType": "int" } } }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A backfill writes only after a yes: at a terminal, or on the command line.
+/// Tests that a backfill writes only after a yes, typed at a terminal or given as `--yes`.
 @Suite struct CommandLinePromptTests {
     private func withJob(_ body: (TestDatabase, _ backfill: [String]) async throws -> Void) async throws {
         let mongod = try await Mongod.shared

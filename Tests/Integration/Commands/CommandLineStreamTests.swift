@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Streams, signals and secrets of the running program.
+/// Tests closed and full output streams, signals, colours, and that the program's output never shows secrets.
 @Suite struct CommandLineStreamTests {
     private func withPeople(
         _ count: Int = 50, _ body: (TestDatabase, CommandLineFolder, [String]) async throws -> Void
@@ -22,7 +22,7 @@ import Testing
 
     @Test func aClosedPipeEndsItWithoutACrash() async throws {
         try await withPeople { _, _, check in
-            // The reader is gone before the program starts.
+            // The process that reads the pipe has ended before the program starts.
             let run = try await Program.shell(#"exec 3> >(:); wait $!; "$0" "$@" >&3; echo $?"#, check)
             #expect(["73\n", "141\n"].contains(run.output), "\(run.output)")
             #expect(!run.errors.contains("internal error"))
@@ -55,7 +55,8 @@ import Testing
             let run = try await mongod.failing(point) {
                 try await Program.run(arguments) { program in
                     try await mongod.waitForCommand("find", of: appName)
-                    // The signal is sent twice, as `timeout` does: to the process and to its group.
+                    // The test sends the signal twice, as `timeout` does: once to the process and once to its process
+                    // group.
                     program.send(signal)
                     program.send(signal)
                 }
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// `script` runs the program on a terminal and prints what the terminal shows.
+    /// The shell command `script` runs the program on a terminal and prints what the terminal shows.
     @Test func colourIsForTerminalsThatWantIt() async throws {
         try await withPeople { _, _, check in
             func onTerminal(_ prefix: String) async throws -> String {
@@ -122,7 +123,8 @@ extension CommandLineStreamTests {
         }
     }
 
-    /// Inserts documents with a secret value, and writes a job whose steps meet it.
+    /// Inserts documents with a secret value, and writes a job whose steps read the fields with that value.
+    ///
     /// - Returns: the path of the job file.
     private func prepare(_ database: TestDatabase, _ folder: CommandLineFolder) async throws -> String {
         try await database.fill(

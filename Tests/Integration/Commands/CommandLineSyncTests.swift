@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// How `check` uses the app around a schema: its partitions, its links, and how much a collection syncs.
+/// Tests how `check` uses the settings of an app: its partitions, its links, and which collections it syncs.
 @Suite struct CommandLineSyncTests {
     private static let person = """
         { "title": "Person", "bsonType": "object", "required": ["_id"], "properties": {
@@ -20,7 +20,7 @@ import Testing
         return #"{ "pets": { "ref": "\#(ref)", "foreign_key": "_id", "is_list": true } }"#
     }
 
-    /// Runs a check of an app with these people and pets.
+    /// Runs a check of an app with two collections, `Person` and `Pet`, that hold these documents.
     private func check(
         people: [BSONDocument], pets: [BSONDocument], sync: String = flexible, petService: String = "atlas",
         _ more: [String] = []

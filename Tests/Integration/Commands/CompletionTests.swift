@@ -3,10 +3,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Bash completes the names of files and folders where a command takes one.
+/// Tests that bash completes the names of files and folders where a command takes such a name.
 @Suite struct CompletionTests {
-    /// Asks bash to complete the last word of a command line, in a folder with a file, a folder and a file in the
-    /// folder.
+    /// Returns the completions that bash offers for the last word of a command line.
+    ///
+    /// The current folder contains `person 1.json` and `people/schema.json`.
     private func completed(_ words: [String]) async throws -> Set<String> {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -49,7 +50,7 @@ import Testing
         #expect(try await completed(["pa"]) == ["partner", "pause"])
         #expect(try await completed(["check", "v2", "--fail-on", "p"]) == ["possible"])
         #expect(try await completed(["check", "--pref"]) == ["--prefilter"])
-        // The help of check leaves out the options of the connection.
+        // The help of `check` leaves out the connection options, but the completion offers them.
         #expect(try await completed(["check", "--usern"]) == ["--username"])
     }
 }

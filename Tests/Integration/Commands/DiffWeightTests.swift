@@ -7,7 +7,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Changes weighed by the documents that they affect on a real server.
+/// Tests how `diff --uri` counts the documents that each schema change affects, on a real server.
 @Suite struct DiffWeightTests {
     private func path(_ steps: SchemaPath.Step...) -> SchemaPath { SchemaPath(steps) }
 
@@ -76,7 +76,7 @@ import Testing
                 return "\(change["code"] ?? "") \(change["path"] ?? ""): \(documents?["holding"] ?? "") of "
                     + "\(documents?["total"] ?? "")"
             }
-            // The documents are still in the older collection, and have the older field names.
+            // The server's documents are still in the older collection, and have the older field names.
             #expect(
                 counts == [
                     "collection-moved (root): 40 of 40", "property-removed gone: 0 of 40",

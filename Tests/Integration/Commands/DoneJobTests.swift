@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands on jobs that have already run.
+/// Tests commands on jobs that have already run.
 @Suite struct DoneJobTests {
     private func withDone(_ more: String = "", _ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -22,7 +22,7 @@ import Testing
             let dry = try await test.backfill("job", "--dry-run", yes: false)
             #expect(dry.exitCode == 0, "\(dry.errors)")
             #expect(dry.output.contains("the comments of the job file changed"), "\(dry.output)")
-            // The job is still bound to the text of its steps.
+            // A changed step is refused, because the job is still bound to the text of its steps.
             try test.write("job.yml", text.replacing(#"value: """#, with: #"value: "x""#))
             let changed = try await test.backfill("job", "--dry-run", yes: false)
             #expect(changed.exitCode == 65)

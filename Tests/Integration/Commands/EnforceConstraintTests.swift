@@ -5,12 +5,13 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The last stages of `enforce`, up to "constraint", against a stand-in for MongoDB 9.0.
+/// Tests the last stages of `enforce`, up to "constraint", with a stand-in for MongoDB 9.0.
 ///
-/// No such server is available. The stand-in follows its documentation: the level requires a preparation, "strict" and
-/// "error", and documents that all fit. The rules cannot be changed during a preparation, nor at that level.
+/// No such server is available, so the stand-in follows its documentation. The level "constraint" requires a
+/// preparation, the level "strict", the action "error", and documents that all fit. The validator cannot be changed
+/// during the preparation, nor at the level "constraint".
 @Suite struct EnforceConstraintTests {
-    /// A collection of MongoDB 9.0, as documented.
+    /// A stand-in for a collection of MongoDB 9.0, which accepts and refuses `collMod` commands as documented.
     private final class StandIn: ValidatorHost {
         var validation: Validation
         var fits = true
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    /// Runs a test with a stand-in and the `Enforcement` that changes it.
+    /// Runs a test with a stand-in that has the given validation, and with the `Enforcement` that changes it.
     private func with(_ before: Validation, _ body: @Sendable @escaping (StandIn, Enforcement) throws -> Void)
         async throws
     {
@@ -67,7 +68,7 @@ import Testing
 
     private static let before = Validation(BackfillCase.earlier, level: "moderate", action: "warn")
 
-    /// Advances the enforcement to a stage.
+    /// Advances the enforcement step by step until it reaches a stage.
     private static func go(_ enforcement: Enforcement, to stage: EnforcementStage) throws {
         while true {
             let standing = try enforcement.look(for: BackfillCase.validator)

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `shipshape enforce` from an existing validator to an enforced one, and back.
+/// Tests how `shipshape enforce` tightens a validator up to "error", and how `--abort` restores the earlier one.
 @Suite struct EnforceTests {
     @Test func whereEveryDocumentFitsTheServerRefusesWhatDoesNotFromThenOn() async throws {
         try await Mongod.shared.withBackfill { test in
@@ -117,7 +117,7 @@ import Testing
             #expect(try await test.enforce("--yes").exitCode == 0)
             try test.write("validator.json", try BackfillCase.earlier.extendedJSON())
             #expect(try await test.enforce("--yes").exitCode == 0)
-            // An abort goes back one step, to the validator that was enforced before.
+            // An abort restores the validator that was enforced just before, not the one before that.
             #expect(try await test.enforce("--abort", "--yes").exitCode == 0)
             #expect(try await test.isEnforced("error"))
         }

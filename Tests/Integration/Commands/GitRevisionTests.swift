@@ -8,9 +8,9 @@ import Testing
 @testable import ServerSchema
 @testable import ShipshapeCLI
 
-/// Schemas read from a git revision.
+/// Tests schemas that are read from a git revision, such as `HEAD~1:schemas`.
 @Suite struct GitRevisionTests {
-    /// Runs a test in a repository whose first commit has the older schemas, and whose second one the newer.
+    /// Runs a test in a git repository with two commits: the first has the older schemas, the second the newer ones.
     private func withRepository(_ body: (CommandLineFolder) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// A job names its schemas by path, so a schema of a revision is copied next to the job.
+    /// A job names its schemas by path, so `plan` copies a schema of a revision into the folder of the jobs.
     @Test(arguments: ["HEAD~1:app/schemas", "HEAD~1:app/schemas/app.Person.json"])
     func aPlannedJobKeepsTheSchemaOfARevision(_ old: String) async throws {
         try await withRepository { folder in
@@ -186,7 +186,7 @@ extension GitRevisionTests {
 
     @Test func whatGitRunsIsToldNoSecret() async throws {
         try await withRepository { folder in
-            // The repository configures a filter and a hook; both write their environment to a file.
+            // The repository configures a filter and a hook. Both append their environment variables to a file.
             try folder.write("* filter=spy\n", to: ".gitattributes")
             let spy = "sh -c 'env >>\(folder.path.appending("filter.env")); cat'"
             try await git(folder, "config", "filter.spy.smudge", spy)
@@ -208,7 +208,7 @@ extension GitRevisionTests {
         }
     }
 
-    /// Regression: the text was turned into a `FilePath`, whose checks take quadratic time in a debug build.
+    /// Regression: `GitRevision` turned its text into a `FilePath`, whose checks take quadratic time in a debug build.
     @Test(.timeLimit(.minutes(10))) func aLongTextIsReadInTime() {
         #expect(GitRevision("HEAD:" + String(repeating: "a//", count: 1 << 16)) != nil)
         #expect(GitRevision(String(repeating: "a//", count: 1 << 16)) == nil)

@@ -5,9 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The events that hooks receive, and that no hook can break a run.
+/// Tests which events hooks receive, and that no hook can break a run.
 @Suite struct HookTests {
-    /// Returns a hook that appends its input to a file.
+    /// Returns the shell command of a hook that appends its input to a file in the folder.
     private func telling(_ folder: FilePath) -> String { "cat >> \(folder.appending("told"))" }
 
     private func told(_ folder: FilePath) throws -> [JSONValue] {
@@ -57,7 +57,7 @@ import Testing
             #expect(events.compactMap { $0["event"]?.text } == ["start", "wait", "success"])
             #expect(events[1]["waiting_for"]?.elements.first?["reason"] == .string("pauseWindow"))
             #expect(events.allSatisfy { $0["name"] == .string("job") })
-            // An undo is a run, too.
+            // An undo runs the hooks too.
             let undo = try await Program.run(
                 ["undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name]
                     + all(telling(test.folder)))
@@ -91,7 +91,9 @@ import Testing
         }
     }
 
-    /// One hook reads nothing and fails, another would never end.
+    /// The hook `--on-start` closes its input and fails.
+    ///
+    /// The hook `--on-success` would run for 1,000 seconds.
     @Test func aHookThatFailsIsAWarning() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             let pid = test.folder.appending("pid").string
@@ -103,7 +105,7 @@ import Testing
             #expect(run.errors.contains("warning: the hook --on-start ended with exit code 3"), "\(run.errors)")
             #expect(run.errors.contains("warning: the hook --on-success did not end within 1s"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
-            // The process that the hook had started has ended too.
+            // The program has also ended the process that the hook had started.
             let child = try #require(Int32(String(contentsOfFile: pid, encoding: .utf8).dropLast()))
             try await waitUntil("the hook's child is gone") { LiveProgram(process: child).hasEnded }
         }

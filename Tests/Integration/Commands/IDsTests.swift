@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `backfill --ids` changes the documents of a list, and no others.
+/// Tests that `backfill --ids` changes only the documents in a list of `_id`s.
 @Suite struct IDsTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -25,7 +25,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("changed 450 of 450 documents"))
             #expect(try await changed(test) == ids.map { .integer($0) })
-            // A run of the whole job reaches the others.
+            // A run without `--ids` changes the other documents.
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await changed(test).count == 1_000)
             #expect(try await test.status()["state"] == "done")
@@ -66,7 +66,8 @@ import Testing
             let file = try list(stride(from: 0, to: 900, by: 2), in: test)
             #expect(try await test.backfill("job", "--ids", file, fault: "after-write:3").wasKilled)
             #expect(try await changed(test).count == 150)
-            // The checkpoint records no position, as if no range had been read.
+            // A run with `--ids` stores no position in the checkpoint, so a later run without it reads the whole
+            // collection.
             let checkpoint = try #require(try await test.checkpoint())
             #expect(checkpoint.chunks == 2)
             #expect(checkpoint.last == nil)

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// `infer` refuses wrong usage, and replaces a file only with `--force`.
+/// Tests that `infer` refuses wrong usage, and replaces a file only with `--force`.
 @Suite struct InferUsageTests {
     @Test(arguments: [
         (["infer"], "name what to read: --collection DB.COLL, --database DB or --source PATH"),

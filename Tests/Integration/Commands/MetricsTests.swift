@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The metrics textfiles that runs leave, however they end.
+/// Tests the metrics file that a run writes, whether it succeeds, fails, or is stopped.
 @Suite struct MetricsTests {
     private func value(_ name: String, in folder: FilePath) throws -> Double? {
         let text = try String(contentsOfFile: folder.appending("m.prom").string, encoding: .utf8)
@@ -69,7 +69,7 @@ import Testing
     }
 }
 
-/// The alert rules, checked with Prometheus's own tool.
+/// Tests the alert rules of `jobs/prometheus` with `promtool`, the checker that comes with Prometheus.
 @Suite struct AlertRuleTests {
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool"), "scripts/setup installs it"),
@@ -81,7 +81,7 @@ import Testing
         #expect(run.exitCode == 0, "\(run.output)")
     }
 
-    /// The rules use only metrics that the program writes.
+    /// The alert rules use only metrics that the program writes.
     @Test func theRulesNameMetricsThatThereAre() throws {
         let rules = try String(
             contentsOfFile: Repository.path("jobs/prometheus/shipshape.rules.yml").string, encoding: .utf8)

@@ -4,7 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Helpers for the tests of `shipshape migrate`: the folder of the case is the folder of jobs.
+/// Helpers for the tests of `shipshape migrate`.
+///
+/// The folder of the case is the folder of jobs that `migrate` runs.
 extension BackfillCase {
     /// Runs `shipshape migrate` without a terminal.
     @discardableResult
@@ -18,12 +20,12 @@ extension BackfillCase {
             given + words + flags + (yes ? ["--yes"] : []), fault: fault, held: held, meanwhile: meanwhile)
     }
 
-    /// Returns the names of the jobs that are recorded as applied.
+    /// Returns the names of the jobs that the state database records as applied.
     func applied() async throws -> [String] {
         try await state.documents("migrations").compactMap { $0["_id"]?.text }
     }
 
-    /// Returns the rows of `migrate --status`.
+    /// Returns the job, the state and the digest from each row of `migrate --status`.
     func migrationRows() async throws -> [[String]] {
         let run = try await migrate("--status", "--output", "json", yes: false)
         #expect(run.exitCode == 0, "\(run.errors)")

@@ -4,11 +4,13 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A folder of jobs runs in order, each once, from whatever version the data is at.
+/// Tests that `migrate` runs the jobs of a folder in order and each only once, whichever version the documents have.
 @Suite struct MigrateTests {
     private static let versions = ["1-email", "2-years", "3-text"]
 
-    /// Runs a test with jobs for three versions of a person, and with people of whom each third is at another version.
+    /// Runs a test with 300 people and three jobs, each of which brings a person to the next version.
+    ///
+    /// One third of the people need all three jobs, one third the last two, and one third only the last.
     private func withVersions(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 300) { number in
@@ -184,7 +186,8 @@ import Testing
             let first = try await test.migrate(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
-                    // The first program stays in the first job, however slowly the second one starts.
+                    // The first program is stopped during its first job, so it holds that job however slowly the second
+                    // one starts.
                     program.send(SIGSTOP)
                     try await waitUntil("it stands still") { try program.isStopped }
                     defer { program.send(SIGCONT) }

@@ -1,6 +1,6 @@
 import Testing
 
-/// `shipshape models`, run as a user runs it.
+/// Tests `shipshape models` as a user runs it, on the command line.
 @Suite struct ModelsCommandTests {
     private static let pet = """
         { "title": "Pet", "required": ["_id", "name"], "properties": {

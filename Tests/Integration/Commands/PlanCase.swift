@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 /// The fixture of a test of `shipshape plan`: two versions of a schema, documents, and a folder for the jobs.
+///
+/// Most tests take the schemas and documents from a folder in ``fixtures``.
 struct PlanCase: Sendable {
     let backfill: BackfillCase
     let name: String
@@ -16,7 +18,7 @@ struct PlanCase: Sendable {
     var jobs: FilePath { folder.appending("jobs") }
     var lateJobs: FilePath { jobs.appending("after-deploy") }
 
-    /// The flags that the operator gives in addition to the two schemas.
+    /// The flags of `plan` that the fixture's file `flags` lists, one for each line; empty if there is no such file.
     private var stated: [String] {
         let path = Self.fixtures.appending(name).appending("flags").string
         let text = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").replacing(
@@ -24,15 +26,19 @@ struct PlanCase: Sendable {
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// The folder with the pairs of schemas and their documents.
+    /// The folder of all fixtures.
+    ///
+    /// Each has an older schema, a newer schema, and documents.
     static var fixtures: FilePath { Repository.path("Tests/PlanningTests/Fixtures") }
 
-    /// The names of all pairs.
+    /// The names of all fixtures, sorted.
     static var pairs: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: fixtures.string)) ?? []).sorted()
     }
 
-    /// Runs a test over a pair, whose schemas name the test's database, which holds the pair's documents.
+    /// Runs a test with a fixture.
+    ///
+    /// The documents are in the test's database, and the schemas name that database.
     static func with<R>(_ name: String, _ body: (PlanCase) async throws -> R) async throws -> R {
         try await Mongod.shared.withBackfill { backfill in
             let plan = PlanCase(backfill: backfill, name: name)
@@ -72,7 +78,7 @@ struct PlanCase: Sendable {
         try text.write(toFile: file.string, atomically: true, encoding: .utf8)
     }
 
-    /// Copies the demo's two versions, with the name of the test's database.
+    /// Copies the older and the newer schemas of the demo app, with the test's database in place of `app`.
     func copyDemo() throws {
         for (version, name) in [("v1", "old"), ("v2", "new")] {
             let from = DemoApp.folder.appending(version)
@@ -85,7 +91,9 @@ struct PlanCase: Sendable {
         }
     }
 
-    /// Returns the failure records of the documents that do not fit a version, by collection and `_id`.
+    /// Returns the documents that certainly fail a version of the schema, each with its line of the failures file.
+    ///
+    /// The key is the collection and the `_id`, separated by a space. Empty if every document fits.
     func failing(_ version: String) async throws -> [String: String] {
         let file = folder.appending("failures.jsonl").string
         let run = try await Program.run([
@@ -102,6 +110,8 @@ struct PlanCase: Sendable {
     }
 
     /// Runs `shipshape plan` from the older version to the newer one.
+    ///
+    /// - Parameter folder: the folder for the jobs; `nil` uses ``jobs``.
     func plan(_ flags: String..., to folder: FilePath? = nil) async throws -> ProgramRun {
         try await Program.run(
             ["plan", old, new, "--out", (folder ?? jobs).string]
@@ -109,7 +119,8 @@ struct PlanCase: Sendable {
     }
 
     /// Runs the jobs of a folder, in the order of their names.
-    /// - Returns: the runs.
+    ///
+    /// - Returns: the run of each job.
     @discardableResult
     func run(_ folder: FilePath, _ flags: String...) async throws -> [ProgramRun] {
         var runs: [ProgramRun] = []
@@ -124,7 +135,7 @@ struct PlanCase: Sendable {
         return runs
     }
 
-    /// Checks the documents against the newer schema, with the older one as the active schema.
+    /// Runs `shipshape check` with the newer schema, and the older one as the active schema.
     func check(_ flags: String...) async throws -> ProgramRun {
         try await Program.run(
             [
@@ -138,7 +149,7 @@ struct PlanCase: Sendable {
             .sorted()
     }
 
-    /// Returns the texts of all job files below a folder, by path.
+    /// Returns the texts of all job files below a folder, by their paths in it.
     static func texts(below folder: FilePath) throws -> [String: String] {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.string).filter { $0.hasSuffix(".yml") }
         return try Dictionary(

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The usage of `plan`, and its refusals.
+/// Tests the flags, the output and the refusals of `shipshape plan`.
 @Suite struct PlanCommandTests {
     private static let v1 = DemoApp.folder.appending("v1").string
     private static let v2 = DemoApp.folder.appending("v2").string
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func reviewsAreFindingsOnlyWhereAskedFor() async throws {
-        // Without a terminal, open decisions are findings by default, because no user sees them.
+        // Without a terminal, decisions that are still open are findings by default, because no user would read them.
         #expect(try await Program.run(["plan", Self.v1, Self.v2, "--quiet"]).exitCode == 1)
         #expect(try await plan("--quiet").exitCode == 0)
         #expect(try await plan("--quiet", "--fail-on", "review").exitCode == 1)
@@ -118,7 +118,9 @@ import Testing
         }
     }
 
-    /// Runs `plan` for the collection `app.A` with two schemas, which are given by their members.
+    /// Runs `plan` for the collection `app.A` with two schemas.
+    ///
+    /// The parameters are the members of each schema's JSON object after its title and type.
     private func planTwo(_ old: String, _ new: String, _ flags: [String] = []) async throws -> ProgramRun {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

@@ -4,14 +4,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The findings of `plan --uri` about the documents.
+/// Tests which facts about the documents `plan --uri` finds and writes into the jobs.
 @Suite struct PlanDataTests {
     private static let documents: [BSONDocument] = [
         ["_id": 1, "level": "3"], ["_id": 2, "level": "high"], ["_id": 3, "level": "99999999999"],
         ["_id": 4, "level": "3.5"], ["_id": 5], ["_id": 6, "level": "low"],
     ]
 
-    /// Runs a test over one collection whose texts become numbers.
+    /// Runs a test over the collection `Task`, whose field `level` is a string in the older schema and an int in the
+    /// newer.
     private func withTask(_ body: (PlanCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { backfill in
             let plan = PlanCase(backfill: backfill, name: "task")

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The facts that a plan finds, and the decisions that it asks for.
+/// Tests the decisions that a plan asks for, and the jobs that it writes.
 @Suite struct PlanDecisionTests {
     private func property(_ name: String, _ type: String) -> String { "\"\(name)\": {\"bsonType\": \"\(type)\"}" }
 
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Every fifth phone is an int, which fits neither schema.
+    /// Every fifth document has an int as its phone, which fits neither schema.
     @Test func aPlannedRenameOfMixedTypesIsCleanToItsEnd() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 100) {
@@ -131,7 +131,9 @@ import Testing
         }
     }
 
-    /// Writes the schema of one collection of an app, with a link if `field` is given.
+    /// Writes the schema of one collection of an app.
+    ///
+    /// If `field` is given, that field links to the collection `target`.
     private func write(
         _ name: String, _ schema: String, linking field: String? = nil, to target: String = "", version: String,
         test: BackfillCase

@@ -2,9 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// A plan says exactly what a run would do, and its errors name their place.
+/// Tests that a dry run shows the values that a run would write, and that an error names the line of its step.
 @Suite struct PlanFactsTests {
-    /// `$now` is the time at which the job was started, also in a dry run of a started job.
+    /// `$now` and `$$NOW` are the time at which the job was started, also in a dry run after that start.
     @Test(arguments: [
         "default: {field: at, value: $now}", "expression: {field: at, value: $$NOW, when: {$not: ['$at']}}",
     ])

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The jobs that `plan` writes make the documents of one schema fit the other.
+/// Tests that the jobs which `plan` writes make documents of the older schema fit the newer one.
 @Suite struct PlanTests {
     @Test(arguments: PlanCase.pairs)
     func thePlannedJobsLeaveNoDocumentNewlyFailing(_ name: String) async throws {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Plans, runs all jobs, and expects that documents which fitted the older schema fit the newer one.
+    /// Plans and runs all jobs, and expects that each document that fitted the older schema fits the newer one.
     private static func expectThatNoDocumentIsLost(_ plan: PlanCase) async throws {
         let broken = try await plan.failing(plan.old)
         let planned = try await plan.plan("--uri", plan.backfill.uri, "--fail-on", "none")
@@ -30,12 +30,12 @@ import Testing
         for (id, line) in try await plan.failing(plan.new) where broken[id] == nil {
             Issue.record("\(id) fitted before, and does not now: \(line)")
         }
-        // Only new failures count: the change itself may be breaking, which no job can fix.
+        // Only documents that newly fail count here. The change itself may be breaking, which no job can fix.
         let after = try await plan.check("--fail-on", "new")
         #expect(after.exitCode == 0, "\(after.output)\(after.errors)")
     }
 
-    /// A job may skip documents that failed before; nothing else may go wrong.
+    /// Expects that each run ended with 0, or with 1, which means that it skipped documents.
     private static func expectSteps(_ runs: [ProgramRun]) {
         for run in runs { #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)") }
     }

@@ -3,7 +3,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `--quiet` leaves out progress and notes; findings, files and machine forms stay as they are.
+/// Tests that `--quiet` leaves out progress and notes, and nothing else.
+///
+/// Findings, report files, and outputs for other programs such as JSON stay as they are.
 @Suite struct QuietTests {
     private func withFiles(_ body: (CommandLineFolder) async throws -> Void) async throws {
         let folder = try CommandLineFolder()

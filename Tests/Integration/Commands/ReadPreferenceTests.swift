@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Reads that might leave out documents without an error are refused.
+/// Tests that `check` refuses to read from secondaries where the server might leave out documents without an error.
 @Suite struct ReadPreferenceTests {
     @Test func secondariesBehindAnOldRouterAreNotRead() async throws {
         let mongod = try await Mongod.shared

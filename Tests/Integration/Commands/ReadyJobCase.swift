@@ -3,15 +3,17 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// A ready job of `jobs/examples`, with documents before its run and the expected documents after it.
+/// A test case for a job of `jobs/examples`: documents before its run, and the expected documents after it.
 struct ReadyJobCase: CustomTestStringConvertible, Sendable {
-    /// The file's name, without its ending.
+    /// The name of the job file, without its ending.
     let name: String
-    /// The documents by collection, as extended JSON; the job's own collection is the first.
+    /// The documents before the run, by collection, as extended JSON.
+    ///
+    /// The first collection is the one that the job changes.
     let before: [(collection: String, documents: [String])]
-    /// The documents in the job's collection after the run.
+    /// The expected documents after the run in the collection that the job changes, as extended JSON.
     let after: [String]
-    /// 1 if the job leaves documents for a person to fix.
+    /// The expected exit code of the run: 1 if the job skips documents that a user has to fix, and otherwise 0.
     let exitCode: Int32
     var testDescription: String { name }
 
@@ -23,17 +25,17 @@ struct ReadyJobCase: CustomTestStringConvertible, Sendable {
         (self.name, self.before, self.after, self.exitCode) = (name, before, after, exitCode)
     }
 
-    /// The folder of the examples.
+    /// The folder with the example jobs.
     static let folder = Repository.path("jobs/examples").string
 
-    /// The names of all examples.
+    /// The names of all example jobs, without the endings of the files.
     static var names: [String] {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: folder).map { String($0.prefix { $0 != "." }) }.sorted()
         }
     }
 
-    /// Returns the job's text, for the database of a test.
+    /// Returns the text of the job file, with the given database in place of `app`.
     func text(for database: String) throws -> String {
         try String(contentsOfFile: "\(Self.folder)/\(name).yml", encoding: .utf8).replacing(
             ": app.", with: ": \(database).")

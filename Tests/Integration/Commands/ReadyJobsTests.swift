@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Each ready job of `jobs/examples` does what it says, and a second run of it finds nothing left to do.
+/// Tests that each job of `jobs/examples` gives the expected documents, and that a second run changes nothing.
 @Suite struct ReadyJobsTests {
     @Test(arguments: cases) func doesWhatItSays(_ example: ReadyJobCase) async throws {
         try await Mongod.shared.withBackfill { test in

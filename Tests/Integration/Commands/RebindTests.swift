@@ -3,8 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A job whose collection has a new UUID resumes only if the operator says that it is the same collection, and the
-/// documents confirm it.
+/// Tests jobs whose collection has a new UUID, as after a move.
+///
+/// Such a job resumes only if the operator says that it is the same collection, and the documents confirm it.
 @Suite struct RebindTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -26,12 +27,14 @@ import Testing
         }
     }
 
-    /// Counts the journaled changes: a runner that was asked to stop may finish one more chunk, or only journal it.
+    /// Returns the number of changes in the journal.
+    ///
+    /// It differs from run to run: a runner that was asked to stop may write one more chunk, or only journal it.
     private func changes(_ test: BackfillCase) async throws -> Int {
         try await test.state.documents("journal").reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
     }
 
-    /// Drops the collection, and creates another one with its name.
+    /// Drops the collection, and creates another one with the same name and `_id`s but other values.
     private func replace(_ test: BackfillCase) async throws {
         try await test.database.run(["drop": "people"])
         try await fill(test, from: 1_000)
@@ -43,7 +46,7 @@ import Testing
             #expect(try await test.stoppedHalfway().exitCode == 75)
             let changes = try await changes(test)
             #expect((20..<50).contains(changes))
-            // The stop may come between the journal of a chunk and its write.
+            // The runner may have stopped after it journaled a chunk and before it wrote that chunk.
             let written = try await test.database.count("people", ["email": "", "age": ["$type": "int"]])
             #expect((20...changes).contains(written))
             try await test.mongod.move("people", of: test.database)
@@ -74,7 +77,7 @@ import Testing
             #expect(rest.exitCode == 0, "\(rest.errors)")
             #expect(try test.report(rest)["changed"]?.integer == 50 - written)
             #expect(try await test.database.count("people", ["email": "", "age": ["$type": "int"]]) == 49)
-            // The collection is moved again, and the job is undone there.
+            // The collection is moved again, and undo changes the moved collection.
             try await test.mongod.move("people", of: test.database)
             #expect(try await test.steer("rebind", "job", "--yes").exitCode == 0)
             let undo = try await test.undo()
@@ -104,7 +107,7 @@ import Testing
         }
     }
 
-    /// Without a journal, undo cannot restore anything in the wrong documents.
+    /// Undo restores nothing without a journal, so a rebind cannot make it change the wrong documents.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)
@@ -128,7 +131,7 @@ import Testing
                 #expect(run.errors.contains("is held by a runner"), "\(run.errors)")
                 program.send(SIGCONT)
             }
-            // The runner itself found the new UUID, and wrote nothing more.
+            // The runner itself noticed the new UUID, and wrote nothing after it was resumed.
             #expect(try await test.database.count("people", ["email": ""]) == 20)
             #expect(try await test.steer("rebind", "job", "--yes").exitCode == 0)
             #expect(try await test.backfill().exitCode == 0)
@@ -146,7 +149,7 @@ import Testing
 }
 
 extension Mongod {
-    /// Gives a collection a new UUID as a move does: its documents are copied, and the copy takes its name.
+    /// Gives a collection a new UUID as a move does: copies its documents, and gives the copy the collection's name.
     func move(_ collection: String, of database: TestDatabase) async throws {
         try await database.run(["aggregate": .string(collection), "pipeline": [["$out": "moved"]], "cursor": [:]])
         try await admin([

@@ -4,7 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// A job that cannot run is refused with one clear line and the right exit code, and nothing is written.
+/// Tests that a job that cannot run is refused with one line and the right exit code, and that nothing is written.
 @Suite struct RunRefusalTests {
     private static let steps = [#"default: {field: email, value: ""}"#]
     private static let schema = """
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// A feature that the server lacks is reported before anything is written, with the version that has it.
+    /// If a step needs a feature that the server lacks, the run names the version that has it, and writes nothing.
     @Test func aStepThatTheServerCannotHelpWithIsRefused() async throws {
         try await withPeople { test in
             try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, generate: uuid}"])
@@ -134,7 +134,9 @@ import Testing
         }
     }
 
-    /// The connection string sets ten minutes: the flag must win, or the time limit of the test ends it.
+    /// The connection string sets a timeout of ten minutes, which `--connect-timeout` must override.
+    ///
+    /// Otherwise, the test runs into its own time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentIsNamedInTime() async throws {
         try await withPeople { test in
             let run = try await test.backfill(

@@ -5,10 +5,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The flags of `check` that say which documents are read, from where, and how fast.
+/// Tests the flags of `check` that say which documents it reads, from which collection, and how fast.
 @Suite struct ScanFlagsTests {
-    /// Checks 700 people, 400 of whom do not fit.
-    /// - Returns: the run, and the name of the collection.
+    /// Checks 700 people: 300 fit the schema, 300 do not sync, and 100 might not sync.
+    ///
+    /// - Returns: the run, and the collection that holds the people.
     private func check(
         _ flags: [String], collection: String = "person",
         prepare: (TestDatabase) async throws -> [String] = { _ in [] }
@@ -159,12 +160,12 @@ import Testing
             defer { folder.remove() }
             let schema = try folder.write(ChangingPeople.schema, to: "person.json")
             let appName = "\(database.name)_rate"
-            // At this rate, the check would take more than ten minutes.
+            // At one document per second, the check would take more than ten minutes.
             let run = try await Program.run([
                 "check", schema, "--collection", "\(people.namespace)", "--uri", mongod.uri(appName: appName),
                 "--ledger", "none", "--rate", "1", "--threads", "1",
             ]) { program in
-                // An idle cursor shows that its reader waits.
+                // An idle cursor on the server shows that the check waits before it reads on.
                 try await waitUntil("the scan waits") { try await mongod.hasIdleCursor(of: people.namespace) }
                 program.send(2)
             }

@@ -5,11 +5,13 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Input that would have to be guessed or ignored is refused or reported.
+/// Tests that the program refuses or reports input that it could otherwise only guess at or ignore silently.
 @Suite struct SilentInputTests {
     private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/"]
 
-    /// Command lines that are refused without a server, in a folder of files.
+    /// Command lines that the program refuses without a server, with the exit code and a part of the error.
+    ///
+    /// They name files that `withFiles` writes.
     static let refusals: [(arguments: [String], code: Int32, text: String)] = [
         (["chekc", "person.json"], 64, "there is no command \"chekc\" (did you mean \"check\"?)"),
         (["help", "nosuch"], 64, "there is no command \"nosuch\""),
@@ -66,7 +68,7 @@ import Testing
         }
     }
 
-    /// Keywords that other tools write into schemas are ignored and reported.
+    /// A keyword that another tool writes into schemas is ignored and reported, and the program suggests no other one.
     @Test func aKeywordOfAnotherToolIsNoSlip() async throws {
         try await withFiles { folder in
             let schema = CommandLineFolder.person.replacing(

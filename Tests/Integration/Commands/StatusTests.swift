@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The state of a job as an operator sees it from any machine.
+/// Tests the state of a job as `shipshape status` shows it.
 @Suite struct StatusTests {
     private static let step = #"default: {field: email, value: ""}"#
     private static let slow = "{chunk: {documents: 10}, nice: 4}"
@@ -61,7 +61,7 @@ import Testing
             let shown = try await test.steer("status", "job")
             #expect(shown.exitCode == 1)
             #expect(shown.output.contains(": stalled, no sign of its runner for "))
-            // The next run resumes the job, which then has the usual state.
+            // The next run resumes the job, and ends in the usual state.
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await test.status()["state"] == "done")
         }
@@ -72,7 +72,7 @@ import Testing
             _ = try await test.begunSlowly { _ in
                 let patient = try await test.status(of: "job", "--stalled-after", "1h")
                 #expect(patient["state"] == "running")
-                // Some time has passed on the server's clock since the last chunk, which is more than the zero allowed.
+                // Time has passed on the server's clock since the last chunk, and `--stalled-after 0s` allows none.
                 let impatient = try await test.status(of: "job", "--stalled-after", "0s")
                 #expect(impatient["state"] == "stalled")
             }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension BackfillCase {
-    /// Runs a steering command with this case's connection and state database.
+    /// Runs a command such as `pause` or `tune` with this test's connection string and state database.
     @discardableResult
     func steer(_ command: String...) async throws -> ProgramRun {
         try await Program.run(command + ["--uri", uri, "--state-database", state.name])
@@ -25,7 +25,9 @@ extension BackfillCase {
         return (record?["log"]?.document?.values ?? []).compactMap { $0.document?["what"]?.text }
     }
 
-    /// Runs `body` while a chunk of the job waits on the server for its next update; the chunk is written afterwards.
+    /// Runs the job with slow updates, and `body` after the second chunk, while the job is still running.
+    ///
+    /// After `body` has returned, the job runs to its end.
     func begunSlowly(_ body: (LiveProgram) async throws -> Void) async throws -> ProgramRun {
         try await backfill(held: true) { program in
             try await slowly(program) {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Jobs are paused, resumed and tuned through the state database, and the log says who did it.
+/// Tests that jobs are paused, resumed and tuned through the state database, and that the job's log records it.
 @Suite struct SteeringTests {
     private static let step = #"default: {field: email, value: ""}"#
 
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func aRunnerTakesNewLimitsOverWithinAChunk() async throws {
-        // At this pace, the job would take longer than the test may.
+        // With these limits, the job would run longer than the test may.
         try await withPeople(limits: "{chunk: {documents: 1}, nice: 100}") { test in
             try await test.database.fill("others", count: 1)
             let run = try await test.backfill { _ in
@@ -94,7 +94,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             let checkpoint = try #require(try await test.checkpoint())
             #expect(checkpoint.state == "done")
-            // With one document each, there would have been 400 chunks.
+            // Chunks of one document would have been 400.
             #expect(checkpoint.chunks < 100)
             #expect(try await test.status()["overrides"] == ["nice": "0", "chunk.documents": "200"])
             #expect(try await test.log() == ["set nice=0 chunk.documents=200"])

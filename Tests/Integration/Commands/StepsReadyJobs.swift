@@ -1,4 +1,4 @@
-/// The ready jobs whose steps change one document with the server's operators.
+/// The test cases for the jobs of `jobs/examples` whose steps the server computes from a single document.
 enum StepsReadyJobs {
     static let cases = [
         ReadyJobCase(

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A wait, a warning and a stop are reported whatever output is hidden, and a stop request is handled at any time.
+/// Tests that waits, warnings and stops are reported even with `--quiet`, and that a stop request always works.
 @Suite struct WaitingIsHeardTests {
     private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "60s"]
     private static let connecting: [[String]] = [
@@ -27,8 +27,8 @@ import Testing
                 let names = try FileManager.default.contentsOfDirectory(atPath: tasks).map {
                     try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
                 }
-                // The program starts these threads after it listens for signals; the threads that test its limits come
-                // before.
+                // The program starts threads with these names only after it listens for signals. It starts other
+                // threads earlier, when it checks how many the system allows.
                 return names.contains { $0.map { $0.hasPrefix("preflight") || $0.hasPrefix("hello") } ?? false }
             }
             program.send(signal)
@@ -37,7 +37,7 @@ import Testing
         #expect(run.errors.contains("stopped by a signal"), "\(run.errors)")
     }
 
-    /// Runs a test with a job that a runner of another host holds until the test ends its lease.
+    /// Runs a test with a job whose lease is held by a runner on another host, until the test ends that lease.
     private func withHeld(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 30)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Runs the job, and ends the other runner's lease once the job has asked for it.
+    /// Runs the job, and ends the other runner's lease after the job has asked for the lease.
     private func afterAWait(of test: BackfillCase, _ flags: String...) async throws -> ProgramRun {
         try await test.state.run(["profile": 2])
         return try await test.backfill("job", flags: ["--ledger", "none", "--lease-wait", "500s"] + flags) { _ in

@@ -4,9 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The limit of unsynced documents applies to all databases together, and so do metrics and hooks.
+/// Tests that the limit of unsynced documents, the metrics and the hooks apply to all databases together.
 @Suite struct BackfillDatabasesLimitTests {
-    /// Runs a test with 60 tasks in each of three databases, which the job makes unsyncable; the limit has room for 99.
+    /// Runs a test with 60 tasks in each of three databases.
+    ///
+    /// The job makes every task unsyncable, and the limit has room for 99 of them.
     private func withTasks(_ body: (DatabasesCase) async throws -> Void) async throws {
         try await DatabasesCase.with(3) { databases in
             for database in databases.others {
@@ -37,7 +39,7 @@ import Testing
             #expect(try databases.states(stopped) == ["done", "stopped", "not_reached"])
             #expect(try await harmed(databases) == [60, 39, 0])
             #expect(try JSONValue(stopped.output)["ended_early"]?["reason"]?.text?.contains("the limit") == true)
-            // A deploy of one database's job releases its reservations.
+            // `deployed` releases the reservations of the job in the first database.
             let deployed = try await databases.test.steer("deployed", databases.job(0), "--yes")
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
             let run = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")
@@ -106,7 +108,7 @@ import Testing
             for text in texts {
                 for database in databases.others { #expect(text.contains(database.name), "\(text)") }
             }
-            // The form that is read line by line has one line for each database.
+            // The report as JSON Lines has a line for each database, between its header and its result.
             let lines = texts[3].split(separator: "\n")
             #expect(lines.count == 4 && lines[1].contains(#""record":"database""#), "\(texts[3])")
         }

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The reasons to refuse `backfill --databases`, for one database or for all.
+/// Tests when `backfill --databases` refuses one database, and when it refuses all of them.
 @Suite struct BackfillDatabasesRefusalTests {
     @Test func aDatabaseWithoutTheCollectionIsPassedOver() async throws {
         try await DatabasesCase.withPeople { databases in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// Privileges that are missing in the last database are reported before the first one is written to.
+    /// The run reports privileges that are missing in the last database before it writes to the first one.
     @Test func privilegesAreLookedAtInAllOfThemFirst() async throws {
         let mongod = try await Mongod.withAuthentication
         try await mongod.withBackfill { test in

@@ -3,9 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One job in many databases of one shape: each ends as if the job had been run in it alone.
+/// Tests one job in many databases of one shape.
+///
+/// Each database ends as if the job had been run in that database alone.
 @Suite struct BackfillDatabasesTests {
-    /// Returns people with a home, an owner and an age; by kind, some are converted already or cannot be converted.
+    /// Returns people with a home, an owner and an age.
+    ///
+    /// In kind 1, half of the ages are converted already. In kind 2, every tenth age cannot be converted.
     private func people(_ kind: Int) -> [BSONDocument] {
         (0..<50).map { id in
             let age: BSONValue =
@@ -27,7 +31,7 @@ import Testing
             "owners", [["_id": 0, "to": .string("owner of \(kind)")], ["_id": 1, "to": .string("other of \(kind)")]])
     }
 
-    /// Returns steps that read and make documents in other collections of the database.
+    /// Returns steps that read the collection `owners` and insert documents into the collection `homes`.
     private func steps(in database: String) -> [String] {
         [
             "convert: {field: age, to: string}",
@@ -42,7 +46,7 @@ import Testing
             for (kind, database) in databases.others.enumerated() { try await fill(database, kind) }
             try test.job(steps: steps(in: test.database.name), limits: "{chunk: {documents: 20}}")
             let run = try await databases.backfill("-o", "json")
-            // Values that cannot be converted are findings, and do not hold up the other databases.
+            // Values that cannot be converted are findings, and do not stop the job in the other databases.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try databases.states(run) == ["done", "done", "done_with_findings"])
             for (kind, database) in databases.others.enumerated() {
@@ -62,7 +66,7 @@ import Testing
                     }
                 }
             }
-            // The database that the job file names is not among them.
+            // The pattern does not match the database that the job file names, so the run writes nothing there.
             #expect(try await test.database.count("people") + test.database.count("homes") == 0)
         }
     }
@@ -80,7 +84,7 @@ import Testing
             }
             #expect(try await databases.people() == Array(repeating: DatabasesCase.converted, count: 3))
             try await databases.expectOwnUntouched()
-            // Each job is steered by its name, and runs again with the tuned limit.
+            // `tune` accepts the name of the job in one database, and the next run accepts the tuned limit.
             let tuned = try await databases.test.steer("tune", databases.job(1), "chunk.documents=7")
             #expect(tuned.exitCode == 0, "\(tuned.errors)")
             let again = try await databases.backfill("-o", "json")
@@ -91,7 +95,8 @@ import Testing
 
     @Test func oneThatIsKilledGoesOnAndThoseThatAreDoneAreNot() async throws {
         try await DatabasesCase.withPeople { databases in
-            // Each database takes three chunks: the run is killed in the second chunk of the second database.
+            // The job takes three chunks in each database, so the run is killed in the second chunk of the second
+            // database.
             let killed = try await databases.backfill(fault: "after-write:5")
             #expect(killed.wasKilled, "\(killed.status)")
             #expect(try await databases.test.status(of: databases.job(0))["state"] == "done")
@@ -163,7 +168,9 @@ import Testing
         }
     }
 
-    /// Cleanup removes the marks of once-steps in the database where the job ran, not in the one that its file names.
+    /// `cleanup` removes the fields that mark documents as done by a step with `once`.
+    ///
+    /// It does so in the database where the job ran, not in the one that the job file names.
     @Test func aCleanupIsOfItsDatabase() async throws {
         try await DatabasesCase.withPeople(in: 2) { databases in
             let marked = DatabasesCase.people.map { $0.appending("raised", true) }
@@ -181,7 +188,9 @@ import Testing
         }
     }
 
-    /// A job counts as a user of the collections in the database where it ran, not of those that its file names.
+    /// Undo removes the documents that a job inserted, unless another job uses the same collection.
+    ///
+    /// The job file names `homes` in its own database, but a job uses `homes` in the database where it ran.
     @Test(.fencedDeletes) func whatWasMadeIsRemovedThoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test

@@ -2,15 +2,19 @@ import BSON
 import TestSupport
 import Testing
 
-/// The fixture of the tests of `backfill --databases`: a job whose file names one database, and others of its shape.
+/// The fixture of the tests of `backfill --databases`.
+///
+/// It has a job whose file names one database, and other databases of the same shape in which the job is to run.
 struct DatabasesCase: Sendable {
-    /// The case with the job's own database, which the pattern does not match, the state database and the folder.
+    /// The database that the job file names, the state database, and the folder of jobs.
+    ///
+    /// The pattern does not match any of these databases.
     let test: BackfillCase
-    /// The databases that the pattern matches, by name.
+    /// The databases that the pattern matches, sorted by name.
     let others: [TestDatabase]
     let pattern: String
 
-    /// Runs `body` with this many databases.
+    /// Runs `body` with this many empty databases that the pattern matches.
     static func with(_ count: Int, _ body: (DatabasesCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             let prefix = "tenant_\(UInt32.random(in: 0 ... .max))"
@@ -21,7 +25,7 @@ struct DatabasesCase: Sendable {
         }
     }
 
-    /// Runs `body` with sixty people in each database, and a job of one step in chunks of twenty.
+    /// Runs `body` with sixty people in each database, and a job with one step and chunks of twenty documents.
     static func withPeople(in count: Int = 3, _ body: (DatabasesCase) async throws -> Void) async throws {
         try await with(count) { databases in
             for database in databases.others { try await database.fill("people", people) }
@@ -33,13 +37,15 @@ struct DatabasesCase: Sendable {
     }
 
     static let people = (0..<60).map { BSONDocument([("_id", .integer($0)), ("age", .integer($0))]) }
-    /// The same people as the job leaves them.
+    /// The same people after the job has run.
     static let converted = (0..<60).map { BSONDocument([("_id", .integer($0)), ("age", .string("\($0)"))]) }
 
-    /// Returns the name of the job in one database.
+    /// Returns the name of the job in one of the matching databases.
     func job(_ index: Int, _ job: String = "job") -> String { "\(job).in-\(others[index].name)" }
 
     /// Runs the backfill in all matching databases.
+    ///
+    /// If the run was killed, ends its leases.
     @discardableResult
     func backfill(
         _ flags: String..., yes: Bool = true, fault: String? = nil,
@@ -51,31 +57,33 @@ struct DatabasesCase: Sendable {
         return run
     }
 
-    /// Returns the rows of a run's JSON, and expects one for each database, in order of the names.
+    /// Returns the rows of a run's JSON report, and expects one row for each matching database, sorted by name.
     func rows(_ run: ProgramRun) throws -> [JSONValue] {
         let rows = try JSONValue(run.output)["databases"]?.elements ?? []
         #expect(rows.map { $0["database"]?.text } == others.map(\.name), "\(run.output)\(run.errors)")
         return rows
     }
 
-    /// Returns the state of the job in each row.
+    /// Returns the state of the job in each matching database, from a run's JSON report.
     func states(_ run: ProgramRun) throws -> [String] { try rows(run).compactMap { $0["state"]?.text } }
 
-    /// Returns the people of each database.
+    /// Returns the people of each matching database.
     func people() async throws -> [[BSONDocument]] {
         var all: [[BSONDocument]] = []
         for database in others { all.append(try await database.documents("people")) }
         return all
     }
 
-    /// Expects that the people of the job's own database are unchanged.
+    /// Expects that the people in the database that the job file names are unchanged.
     func expectOwnUntouched() async throws {
         #expect(try await test.database.documents("people") == Self.people)
     }
 }
 
 extension Mongod {
-    /// Runs a test with several databases of its own.
+    /// Runs a test with `count` new databases, whose names begin with the prefix.
+    ///
+    /// - Parameter made: the databases that were made so far.
     fileprivate func withDatabases(
         _ count: Int, _ prefix: String, _ made: [TestDatabase], _ body: ([TestDatabase]) async throws -> Void
     ) async throws {

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The pages of `docs/` show what the program prints.
+/// Tests that the pages of `docs/` show what the program prints, and that their links lead somewhere.
 @Suite struct CommandReferenceTests {
     @Test func thePageOfCommandsIsWhatHelpSays() async throws {
         let script = Repository.path("scripts/reference").string
@@ -20,7 +20,9 @@ import Testing
         #expect(page.output == stands, "run scripts/reference")
     }
 
-    /// A renamed flag must also be renamed in the documentation and in the files of schedulers.
+    /// Finds commands and flags that a page or a scheduler's file shows and the program does not have.
+    ///
+    /// A flag that is renamed in the program must be renamed there too.
     @Test func everyCommandThatIsShownIsOneOfTheProgramWithFlagsThatItHas() async throws {
         let reference = try String(
             contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
@@ -33,7 +35,7 @@ import Testing
                 })
         }
         try #require(flags.count > 10)
-        // Most commands only name the page with the options of the connection.
+        // The reference of most commands leaves out the connection options, and names `shipshape help connection`.
         let connection = try #require(flags["connection"])
         for section in reference.components(separatedBy: "\n## shipshape ").dropFirst() {
             guard section.contains("such as --uri: shipshape help connection\n") else { continue }

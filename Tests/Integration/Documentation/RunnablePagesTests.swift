@@ -3,11 +3,13 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The commands in fences marked `sh run` work in the demo's folder, and print what the page shows.
+/// Tests that the commands in fences marked `sh run` work in the demo's folder, and print what the page shows.
 ///
-/// They run over a tenth of the demo's documents.
+/// They run with a tenth of the demo's documents.
 @Suite struct RunnablePagesTests {
-    /// A command of a page, and the first line of its output that the page shows, up to an ellipsis.
+    /// A command of a page, and the line that the page shows as the beginning of its output.
+    ///
+    /// The line is `nil` if the page shows no output. If it ends in `…`, only the text before it is compared.
     struct Command {
         let text: String
         let shown: String?
@@ -15,7 +17,9 @@ import Testing
 
     static let pages = (try? ShownCommand.files().filter { !(try commands(of: $0).isEmpty) }) ?? []
 
-    /// Returns the commands of a page's marked fences: the lines after a prompt, or all lines where there is no prompt.
+    /// Returns the commands in a page's fences that are marked `sh run`; empty if there are none.
+    ///
+    /// If a fence has lines that begin with `$ `, its commands are these lines. Otherwise, each line is a command.
     static func commands(of page: String) throws -> [Command] {
         let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
         return text.matches(of: /(?ms)^```sh run\n(.*?)^```$/).flatMap { fence -> [Command] in

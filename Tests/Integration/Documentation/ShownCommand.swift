@@ -1,14 +1,16 @@
 import Foundation
 import SystemPackage
 
-/// A command that a page or a scheduler's file shows.
+/// A command line of the program on a page or in a scheduler's file.
 struct ShownCommand {
-    /// The subcommand.
+    /// The name of the subcommand, such as `check`.
     let name: String
     /// The flags of the command, without their values.
     let flags: [String]
 
-    /// Returns the paths in the repository of the pages and files that show commands.
+    /// Returns the paths, within the repository, of the pages and other files that may show commands.
+    ///
+    /// The generated page `docs/reference/commands.md` is not among them.
     static func files() throws -> [String] {
         let folders = ["docs", "jobs"].flatMap { folder in
             let all = FileManager.default.enumerator(atPath: Repository.path(folder).string)?.allObjects ?? []
@@ -21,8 +23,10 @@ struct ShownCommand {
         return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + files.sorted()
     }
 
-    /// Returns the commands of a file: lines that begin with the program's name, also after a prompt, after an
-    /// `ExecStart=` or in a pipe, and the arguments of a container.
+    /// Returns the commands that a file shows; empty if there are none.
+    ///
+    /// In code, a command begins with the program's name, also after a prompt, after `ExecStart=` or in a pipe. The
+    /// `args` of a container in YAML are a command too.
     static func all(in file: String) throws -> [ShownCommand] {
         let text = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
             .replacing("\\\n", with: " ")
@@ -35,7 +39,9 @@ struct ShownCommand {
         return lines + containers
     }
 
-    /// Whether the match begins a line of code, because prose says "shipshape takes", too.
+    /// Whether the match is in a line of code.
+    ///
+    /// Prose also has the program's name before a word, as in "shipshape takes".
     private static func isCode(_ match: Substring, in text: String) -> Bool {
         let line = text[text.lineRange(for: match.startIndex..<match.endIndex)]
         return line.hasPrefix("shipshape ") || line.hasPrefix("$ shipshape ") || line.hasPrefix("ExecStart=")

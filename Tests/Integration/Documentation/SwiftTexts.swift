@@ -1,11 +1,13 @@
-/// The texts in string literals of Swift source.
+/// The texts of the string literals in Swift source.
 ///
-/// Literals that `+` joins are one text, and an ellipsis replaces each interpolation.
+/// Literals that are joined by `+` are one text. An ellipsis replaces each interpolation.
 struct SwiftTexts {
-    /// The texts in the order in which they begin; those inside an interpolation follow the text around it.
+    /// The texts in the order in which they begin.
+    ///
+    /// A text inside an interpolation comes after the text around it.
     private(set) var all: [String] = []
     private var rest: Substring
-    /// The index in ``all`` of the last literal, as long as only `+` has followed it.
+    /// The index in ``all`` of the last literal if only `+` has followed it so far, and otherwise `nil`.
     private var joined: Int?
 
     init(_ source: String) {
@@ -13,7 +15,9 @@ struct SwiftTexts {
         code(untilParenthesis: false)
     }
 
-    /// Reads code up to the end, or up to the parenthesis that closes an interpolation.
+    /// Reads code and the literals in it, up to the end of the source.
+    ///
+    /// - Parameter isInside: whether to end at the parenthesis that closes the current interpolation instead.
     private mutating func code(untilParenthesis isInside: Bool) {
         var depth = 0
         while let character = rest.first {

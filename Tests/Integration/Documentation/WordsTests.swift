@@ -2,9 +2,9 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// One word for one idea: the program's texts and the pages keep to the table of the glossary.
+/// Tests that the program's texts, the pages and the comments use the words of the glossary.
 @Suite struct WordsTests {
-    /// Returns the words to avoid, each with the word to use instead.
+    /// Returns the words that the glossary says to avoid, each with the word to use instead.
     private static func table() throws -> [(not: String, say: String)] {
         let glossary = try String(contentsOfFile: Repository.path("docs/glossary.md").string, encoding: .utf8)
         let section = try #require(glossary.components(separatedBy: "\n## ").first { $0.hasPrefix("Say, and not") })
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Returns a message for each word to avoid that a text contains.
+    /// Returns a message for each word to avoid that a text contains; empty if it contains none.
     private static func slips(in text: String, of table: [(not: String, say: String)]) -> [String] {
         let letters = text.lowercased().map { $0.isLetter || $0.isNumber || "-_".contains($0) ? $0 : " " }
         let plain = " \(String(letters).split(separator: " ").joined(separator: " ")) "
@@ -54,14 +54,16 @@ import Testing
             ["README.md", "CONTRIBUTING.md"] + Self.files(below: "docs", ["md"])
             + Self.files(below: "jobs", ["md", "json", "yml"])
         for page in pages where page != "docs/glossary.md" {
-            // A single word between backticks or quotation marks may be the name of an old key.
+            // A single word between backticks or quotation marks may be the name of an old key, so it is not checked.
             let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
                 .replacing(/`[^`\n]*`|"[\w.]+"/, with: "")
             #expect(Self.slips(in: text, of: table) == [], "\(page)")
         }
     }
 
-    /// The Swift files of the project, and the comments in each, one for each run of lines.
+    /// Returns the comments in all Swift files of the project.
+    ///
+    /// Consecutive lines of comments are one comment.
     private static func comments() throws -> [(file: String, comment: String, isDocumentation: Bool)] {
         try ["Sources", "Tests", "Benchmarks"].flatMap { files(below: $0, ["swift"]) }.flatMap { file in
             let source = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
@@ -85,9 +87,11 @@ import Testing
         }
     }
 
-    /// Comments keep to the same table, and to further words that have another meaning in texts for operators.
+    /// Checks that comments avoid the same words as texts do, and the further words listed here.
+    ///
+    /// The further words have another meaning in texts for operators, so they are allowed there.
     @Test func noCommentSaysAnotherWord() throws {
-        // Code lends bytes and walks documents.
+        // These words have an ordinary meaning in comments: code lends bytes and walks documents.
         let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
         let further = [
             ("anew", "again"), ("once more", "again"), ("nobody", "no client"), ("somebody", "another client"),
@@ -101,7 +105,9 @@ import Testing
         }
     }
 
-    /// A comment that begins with one of these words has no subject; of 1,000 comments 15 may.
+    /// Checks that at most 15 of 1,000 documentation comments begin with one of the words listed here.
+    ///
+    /// A comment that begins with such a word has no subject.
     @Test func documentationBeginsWithItsSubject() throws {
         let riddles: Set<Substring> = ["What", "Those", "Its", "Of", "By", "Who", "So", "Whose"]
         let documentation = try Self.comments().filter(\.isDocumentation)
@@ -111,7 +117,9 @@ import Testing
         #expect(share <= 0.015, "\(begun.map { "\($0.file): \($0.comment)" }.joined(separator: "\n"))")
     }
 
-    /// JSON in a literal and the templates of pages keep the lines that they have.
+    /// Finds lines of more than 120 columns.
+    ///
+    /// Lines with JSON in a literal or with an HTML template may be longer.
     @Test func noLineOfCodeIsLongerThan120Columns() throws {
         let files = ["Sources", "Tests", "Benchmarks"].flatMap { Self.files(below: $0, ["swift"]) } + ["Package.swift"]
         for file in files where !file.contains("Fixtures") {

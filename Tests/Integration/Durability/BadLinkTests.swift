@@ -3,7 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A network that cuts or delays connections changes neither the result of a run nor the findings of a check.
+/// Tests that a network which cuts or delays connections changes neither the result of a run nor the findings of a
+/// check.
 @Suite struct BadLinkTests {
     private static let documents = TestScale.pick(3_000, full: 6_000, torture: 40_000)
     private static let steps = [
@@ -11,7 +12,11 @@ import Testing
     ]
     private static let limits = "{chunk: {documents: 50}}"
 
-    /// Runs a command over a bad link until the command reaches its end; each attempt may lose the deployment.
+    /// Runs a command over a bad link again and again until it ends with 0 or 1.
+    ///
+    /// Each earlier attempt may end with an error, because the link cut its connection.
+    ///
+    /// - Returns: the last run, the number of runs, and what the link did to the connections.
     private func untilDone(
         _ faults: BadLink.Faults, of test: BackfillCase, _ run: (_ uri: String) async throws -> ProgramRun
     ) async throws -> (last: ProgramRun, runs: Int, tally: BadLink.Tally) {
@@ -27,8 +32,11 @@ import Testing
         return (done, runs, link.tally)
     }
 
-    /// Does everything over a bad link: a run, a check, and an undo.
-    /// - Parameter faults: the faults of the link, by the size of the collection in bytes, which no reply exceeds.
+    /// Does a run, a check and an undo over a bad link, and compares the results with those over a good connection.
+    ///
+    /// - Parameter faults: returns the faults of the link for the size of the collection in bytes. No reply of the
+    ///   server is larger than the collection.
+    /// - Returns: what the link did to the connections of the run, of the check and of the undo.
     private func everythingOver(_ faults: (_ size: Int) -> BadLink.Faults) async throws -> [BadLink.Tally] {
         try await Mongod.shared.withBackfill { test in
             for name in ["people", "whole"] {
@@ -45,7 +53,8 @@ import Testing
             #expect(try await test.backfill("whole").exitCode == 0)
             let faults = faults(original.reduce(0) { $0 + $1.view.byteCount })
 
-            // A write whose reply was lost is waited for as long as it may take, which is a quarter of the lease.
+            // If the reply to a write is lost, the program waits as long as that write may take: a quarter of the
+            // lease.
             let run = try await untilDone(faults, of: test) {
                 try await test.backfill("job", "--lease-ttl", "20s", uri: $0)
             }
@@ -67,7 +76,8 @@ import Testing
             }
             #expect(try found(bad.last) == found(clean))
 
-            // If the reply to a chunk was lost, its writer is uncertain; here, only the program writes.
+            // If the reply to a chunk was lost, undo cannot know whether the job or another client wrote the chunk's
+            // documents. Here, no other client writes, so undo may include them.
             let undo = try await untilDone(faults, of: test) { uri in
                 try await Program.run([
                     "undo", "job", "--yes", "--uri", uri, "--state-database", test.state.name, "--lease-ttl", "20s",

@@ -7,11 +7,15 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// A chunk and its checkpoint share one wait for a majority, which counts only within one primary's term.
+/// Tests that a chunk and its checkpoint share one wait for a majority.
+///
+/// That wait confirms the chunk only if no election came between the chunk and the checkpoint.
 @Suite(.serialized) struct ChunkTermTests {
     private static let server = Task { try await Mongod.start() }
 
-    /// A new primary rolls back writes of the old one that no majority had; here the test reverts them itself.
+    /// After an election, a new primary rolls back writes of the old one that no majority had.
+    ///
+    /// This server has no other members, so the test reverts the writes itself.
     @Test func aChunkIsRunAgainWhenAnElectionComesBeforeItsCheckpoint() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: 100)
@@ -30,7 +34,8 @@ import Testing
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(run.errors.contains("an election came between the writes of a chunk"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 100)
-            // The chunk was not repeated by the verifying pass, which would be the second.
+            // The runner repeated the chunk itself. It did not leave that to the second pass, which looks for documents
+            // that still need the job.
             #expect(try await test.checkpoint()?.pass == 1)
             #expect(try await test.checkpoint()?.chunks == 5)
         }

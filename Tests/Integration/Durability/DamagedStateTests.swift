@@ -3,7 +3,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A field of the wrong type in a state document is reported with its place and a remedy, and no command continues.
+/// Tests that each command stops if a field of a state document has the wrong type.
+///
+/// The error names the database, the collection, the `_id` and the field, and says how to continue.
 @Suite struct DamagedStateTests {
     /// A field of a state document, and the wrong value that the test writes there.
     struct Damage: CustomTestStringConvertible, Sendable {
@@ -46,7 +48,8 @@ import Testing
     @Test(arguments: damages) func isToldWithItsPlaceAndAWayOut(_ damage: Damage) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "n": .string("\($0)")] }
-            // The active schema requires the other type, so that the job makes reservations.
+            // The active schema requires a string, so the job's ints make documents unsyncable, and the job makes
+            // reservations.
             try BudgetCase.writeSchemas(retyping: "n", in: test)
             try test.job(
                 steps: ["convert: {field: n, to: int}"], limits: "{chunk: {documents: 5}}",
@@ -61,7 +64,8 @@ import Testing
                 "migrations": ["_id": "job", "digest": "x", "file": "x"],
             ]
             if let record = records[damage.collection] { try await test.state.fill(damage.collection, [record]) }
-            // Acknowledgements are documents of their own.
+            // The fields `missed` and `unsure` are in the journal's acknowledgements, which are documents separate from
+            // the entries.
             let isAcknowledgement = ["missed", "unsure"].contains(damage.field)
             let isOne: BSONDocument =
                 damage.collection != "journal"

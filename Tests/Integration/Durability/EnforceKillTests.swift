@@ -3,9 +3,17 @@ import JobState
 import TestSupport
 import Testing
 
-/// `kill -9` at every point where `enforce` can be, and then another run: nothing is left half done.
+/// Tests that `enforce` and `enforce --abort` can be killed at any fault point, and that the next run finishes the
+/// work.
 @Suite struct EnforceKillTests {
-    /// Kills a run at one point after another, each time over a collection of its own.
+    /// Kills `enforce` at its first fault point, another run at the second, and so on until a run ends by itself.
+    ///
+    /// Each run has a new collection.
+    ///
+    /// - Parameters:
+    ///   - flags: `["--abort"]` to kill an abort; empty to kill the enforcement.
+    ///   - prepare: runs before the run that is to be killed.
+    ///   - after: runs after each killed run, and receives the number of the fault point.
     private func killing(
         _ flags: [String], _ prepare: (BackfillCase) async throws -> Void,
         after: (BackfillCase, _ visit: Int) async throws -> Void
@@ -47,7 +55,7 @@ import Testing
         try await killing([]) { _ in
         } after: { test, visit in
             let back = try await test.enforce("--abort", "--yes")
-            // A kill before the first record leaves nothing to restore.
+            // A run that was killed before it recorded the earlier validator leaves nothing to restore.
             #expect(back.exitCode == 0 || visit <= 2 && back.exitCode == 65, "visit \(visit): \(back.errors)")
             let before = Validation(BackfillCase.earlier, level: "moderate")
             #expect(try await test.validation().isSame(as: before), "visit \(visit)")
@@ -62,7 +70,7 @@ import Testing
             let half = try await test.enforce("--yes", "--dry-run")
             #expect([0, 65].contains(half.exitCode), "visit \(visit): \(half.errors)")
             let rest = try await test.enforce("--abort", "--yes")
-            // The last point is after the last record, when everything is done.
+            // At the last fault point, the killed abort had already recorded that everything is restored.
             #expect(rest.exitCode == 0 || rest.errors.contains("nothing to put back"), "visit \(visit): \(rest.errors)")
             let before = Validation(BackfillCase.earlier, level: "moderate")
             #expect(try await test.validation().isSame(as: before), "visit \(visit)")

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands that follow changes survive a primary that steps down, and one that is killed.
+/// Tests that `partner mirror` and `watch` lose and repeat no change if the primary steps down or is killed.
 @Suite(.fencedDeletes) struct FollowingFailoverTests {
-    /// Tries a write until the set has a primary that accepts it.
+    /// Tries a write until the replica set has a primary that accepts it.
     private func persistently(_ what: String, _ write: () async throws -> Void) async throws {
         try await waitUntil(what) { (try? await write()) != nil }
     }
@@ -17,7 +17,8 @@ import Testing
             try await test.load(40)
             try #require(try await test.run("init").exitCode == 0)
             var changes = 0
-            /// Changes both sides, and waits until each side has the other's change.
+            /// Changes a document of the original and another one of the partner, and waits until both changes are on
+            /// both sides.
             func change(_ text: String, _ program: LiveProgram) async throws {
                 let (original, partner) = (PartnerCase.id(changes + 1), PartnerCase.id(changes + 2))
                 try await persistently("the original is changed") {

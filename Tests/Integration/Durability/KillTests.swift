@@ -3,19 +3,20 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The promise on which everything else rests: `kill -9` at any moment loses nothing and does nothing twice.
+/// Tests that `kill -9` at any moment of a backfill loses no document and changes none twice.
 @Suite struct KillTests {
     private static let documents = TestScale.pick(3_500, full: 5_000, torture: 30_000)
     private static let rounds = TestScale.pick(15, full: 24, torture: 120)
     private static let limits = "{chunk: {documents: 20}}"
 
-    /// The points at which a round of the loop is killed.
+    /// The moment at which a run of the job is killed.
     private enum Death: Equatable {
-        /// After an acknowledged write and before its checkpoint.
+        /// After the server acknowledged the write of a chunk, and before the checkpoint of that chunk.
         case betweenWriteAndCheckpoint(chunk: Int)
-        /// From outside, shortly after this many more checkpoints, wherever the program is then.
+        /// A moment that the test chooses: shortly after the run's given number of checkpoints, wherever the program is
+        /// then.
         case fromOutside(chunks: Int)
-        /// Right after a checkpoint.
+        /// Right after the checkpoint of a chunk.
         case afterCheckpoint(chunk: Int)
 
         static func round(_ number: Int) -> Death {
@@ -61,12 +62,12 @@ import Testing
         }
     }
 
-    /// Runs the job until it is killed at that point, and checks the state that it leaves.
+    /// Runs the job until it is killed at the given moment, and checks the checkpoint and the documents after it.
     private func die(_ death: Death, in test: BackfillCase) async throws {
         let before = try await test.checkpoint()
         let start = before?.chunks ?? 0
-        // A short lease may be lost before the kill, because on a loaded machine it leaves too little time for a write
-        // and a renewal.
+        // The lease is long. On a loaded machine, a write and a renewal may take longer than a short lease, which would
+        // end the run before the kill.
         let lease = ["--lease-ttl", "60s"]
         let run: ProgramRun
         switch death {
@@ -78,13 +79,13 @@ import Testing
             run = try await test.backfill(flags: lease, fault: "after-checkpoint:\(chunks):stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 program.send(SIGCONT)
-                // The pause chooses the point of the kill, and is too short for the rest of the job.
+                // The random pause decides at which moment the kill comes. It is too short for the rest of the job.
                 usleep(.random(in: 0..<20_000))
                 program.send(SIGKILL)
             }
         }
         #expect(run.wasKilled, "\(run.status): \(run.errors)")
-        // The runner's lease outlives its last write.
+        // The killed runner still has its lease. The test ends that lease after the runner's last command has ended.
         try await test.mongod.waitForNoCommand(of: test.appName)
         try await test.endLease(of: "job")
         let after = try #require(try await test.checkpoint())
@@ -92,8 +93,8 @@ import Testing
         #expect(after.chunks > start)
         #expect(after.modified > before?.modified ?? 0)
         if let before { #expect(run.errors.contains("resuming after \(before.chunks) chunk"), "\(run.errors)") }
-        // The documents that the checkpoint counts are written. After a kill between write and checkpoint, more are
-        // written.
+        // At least the documents that the checkpoint counts are written. After a kill between write and checkpoint,
+        // more are written.
         let written = try await test.database.count("people", ["scoreText": ["$exists": true]])
         #expect(written >= after.modified)
         if case .betweenWriteAndCheckpoint = death { #expect(written > after.modified) }

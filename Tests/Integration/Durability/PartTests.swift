@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Several runners share a job: each document is written by one of them, and none is left out.
+/// Tests that several runners can share a job with `--part`: each document is written by exactly one of them.
 @Suite struct PartTests {
     /// Runs a test with 600 documents whose `_id`s are of four types.
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
@@ -47,12 +47,12 @@ import Testing
             #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")
             #expect(try changed(runs) == 600)
             #expect(try await needing(test) == 0)
-            // Each part has written a share of the documents.
+            // Each part has written several chunks.
             for part in 1...count {
                 let checkpoint = try #require(try await test.checkpoint("job.part-\(part)-of-\(count)"))
                 #expect(checkpoint.chunks > 2, "part \(part)")
             }
-            // The whole job finds nothing to do, and is done.
+            // A run of the job without `--part` finds nothing to do, and the job counts as done.
             #expect(try await test.backfill().output.contains("nothing to do"))
             #expect(try await test.status()["state"] == "done")
         }
@@ -72,7 +72,7 @@ import Testing
         try await withPeople { test in
             let killed = try await test.backfill("job", "--part", "1/2", fault: "after-write:3")
             #expect(killed.wasKilled)
-            // The commands of the killed runner were all answered when it died.
+            // The runner was killed after the server had acknowledged its write, so the test can end its lease at once.
             try await test.endLease(of: "job.part-1-of-2")
             let runs = try await run([1, 2], of: 2, in: test)
             #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")
@@ -84,7 +84,8 @@ import Testing
         try await withPeople { test in
             let before = try await test.database.documents("people")
             _ = try await run([1, 2], of: 2, in: test)
-            // The second part was written after the first, but it wrote no field of the first.
+            // Undo refuses a job if a later job wrote the same fields. Other parts of the same job do not count as
+            // later jobs.
             for part in [1, 2] {
                 let undone = try await test.undo("job.part-\(part)-of-2")
                 #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
@@ -95,7 +96,8 @@ import Testing
 
     @Test func anOpenLockOfAnotherPartIsNotWaitedFor() async throws {
         try await withPeople { test in
-            // The greatest `_id`s are objects, and therefore in the second part.
+            // In MongoDB's order, `_id`s that are objects come after numbers and strings, so this document is in the
+            // second part.
             try await test.database.fill(
                 "people", [["_id": ["number": 10_000], "age": 1, "_id__baas_transaction": "t"]])
             let first = try await test.backfill("job", "--part", "1/2", "--lock-wait", "30m")

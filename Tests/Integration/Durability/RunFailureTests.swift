@@ -4,7 +4,7 @@ import JobState
 import TestSupport
 import Testing
 
-/// Failures that pass are retried, and the result is that of an undisturbed run.
+/// Tests that a run retries failures that pass, and ends with the same documents as an undisturbed run.
 @Suite(.serialized) struct RunFailureTests {
     private static let documents = 400
     private static let steps = [
@@ -27,7 +27,10 @@ import Testing
         }
     }
 
-    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
+    /// The server of this suite.
+    ///
+    /// The suite does not share it, because a server has one fail point at a time, and these tests must set theirs
+    /// without waiting for another test.
     private static let server = Task { try await Mongod.start() }
 
     private func withPeople(_ body: (BackfillCase) async throws -> ProgramRun) async throws {
@@ -43,7 +46,8 @@ import Testing
             let whole = try await test.database.documents("whole")
             #expect(try await test.database.documents("people") == whole)
             #expect(try await test.checkpoint()?.state == "done")
-            // A reader that fails within a chunk, or a write that is tried again, makes more and smaller chunks.
+            // There may be more chunks: if a read fails within a chunk, or a write is retried, the chunks become
+            // smaller.
             #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 10)
         }
     }
@@ -60,7 +64,9 @@ import Testing
         }
     }
 
-    /// The job's record, its range and the lease may be written by then or not, which the program cannot know.
+    /// The failed commands write the job, its progress and its lease to the state database.
+    ///
+    /// The program cannot know whether the server did such a write before it failed.
     @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
     func aFailureAtTheStartIsBridged(_ failure: Failure, _ command: String) async throws {
         try await withPeople { test in
@@ -70,7 +76,7 @@ import Testing
         }
     }
 
-    /// A server under load may end any command like this, also by time limits of its own.
+    /// A server under load may end any command with this error, because a time limit has passed.
     @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
     func aTimeLimitOutsideOfAChunksWriteIsBridged(_ command: String) async throws {
         try await withPeople { test in
@@ -106,10 +112,12 @@ import Testing
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: Self.documents)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 10}")
-            // With a journal, updates that are already done are noticed and not sent again.
+            // Without `--no-journal`, the runner would notice that updates are already done, and would not send them
+            // again.
             let run = try await test.backfill("job", "--no-journal") { _ in
                 try await test.waitForChunks(1)
-                // The time may run out during the update, or during the wait for a majority.
+                // The server's time limit may pass during the update, or after the update, during the wait for a
+                // majority (`isDone`).
                 var point = FailPoint.error(50, "update", appName: test.appName, mode: .times(3))
                 if isDone {
                     point.errorCode = nil

@@ -2,20 +2,20 @@ import BSON
 import TestSupport
 import Testing
 
-/// A deployment on which a random share of all commands fails, for as long as the run takes.
+/// Tests a run and its undo on a server on which a random 15 % of all commands fail, from the start to the end.
 @Suite struct ShareOfFailuresTests {
     private static let documents = 100
 
-    /// All commands that a run sends once it is connected.
+    /// The commands that fail: all that a run sends after it has connected.
     private static let commands = [
         "find", "aggregate", "getMore", "update", "insert", "delete", "findAndModify", "count", "listCollections",
         "createIndexes", "serverStatus", "replSetGetStatus", "getParameter", "collStats", "connectionStatus", "hello",
     ]
 
-    /// The server says that it is shutting down, and stays.
+    /// Each failed command reports that the server is shutting down (error 91), but the server keeps running.
     @Test(arguments: [["unset: {field: n}"], ["convert: {field: n, to: string}", "unset: {field: m}"]])
     func aRunAndItsUndoGetThrough(_ steps: [String]) async throws {
-        // A server of its own, because a server has one such fail point at a time.
+        // The test starts a server for itself, because a server has only one such fail point at a time.
         let server = try await Mongod.start()
         try await server.withBackfill { test in
             try await test.database.fill("people", count: Self.documents) {

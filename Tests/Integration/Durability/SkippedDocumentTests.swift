@@ -2,10 +2,10 @@ import BSON
 import TestSupport
 import Testing
 
-/// Single documents that cannot be written are skipped with their code, and all others are written.
+/// Tests that a run skips single documents that cannot be written, with their error code, and writes all others.
 @Suite struct SkippedDocumentTests {
     private static let documents = 300
-    /// The refused documents: in the middle, next to each other, and at both ends.
+    /// The `_id`s of the documents that the server refuses: in the middle, next to each other, and at both ends.
     private static let odd = [0, 77, 78, 150, 299]
 
     private func withPeople(
@@ -55,9 +55,10 @@ import Testing
         }
     }
 
-    /// One command updates documents that the job may make unsyncable, and others.
+    /// One update command changes documents that the job may make unsyncable, and others.
     ///
-    /// The first document that still needs the job is not the one that is refused.
+    /// The server refuses only document 600. It is not the first that still needs the job, so the runner has to search
+    /// for it by halving the chunk.
     @Test func amongDocumentsAtRiskAndOthersTheyAreFoundByHalves() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 800) { number in
@@ -91,9 +92,9 @@ import Testing
         }
     }
 
-    /// With a unique index, the first of two documents is written and the second is not.
+    /// If several documents have the same value in a unique index, the first is written, and the others are skipped.
     ///
-    /// With concurrency, either of the two could be the first.
+    /// The concurrency is 1, because otherwise any of them could be the first.
     @Test func whatAUniqueIndexRefuses() async throws {
         try await withPeople(limits: "{concurrency: 1}") { test in
             try await test.database.run([

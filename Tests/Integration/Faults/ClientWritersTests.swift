@@ -3,16 +3,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Users write during the steps that the client computes.
+/// Users write to the documents while a job runs steps whose values the client computes.
 ///
-/// Each value is the step's result for a state that the document had, and matches the user's last write. The property
-/// tests check the same of the server's steps.
+/// Afterwards each of these values must be the step's result for the document as a user last wrote it. The property
+/// tests check the same for the steps that the server computes.
 @Suite struct ClientWritersTests {
     private static let documents = 120
     private static let writes = TestScale.pick(80, full: 400, torture: 5_000)
     private static let rounds = TestScale.pick(2, full: 6, torture: 60)
 
-    /// Returns a document whose fields all show the same stamp, which no other write has.
+    /// Returns a document in which every field is made from the stamp.
+    ///
+    /// Each write uses a stamp of its own.
     private static func document(_ id: Int, _ stamp: Int) -> BSONDocument {
         let fields: BSONDocument = [
             "_id": .integer(id), "s": .integer(stamp), "key": .string(key(stamp)), "owner": .integer(stamp % 10),
@@ -31,8 +33,9 @@ import Testing
         return .binary(subtype: 4, bytes: [0, 0, 0, 0, 0, 0, 0x40, 0, 0x80] + tail.dropFirst())
     }
 
-    /// Returns the fields that do not match the document's stamp.
-    /// - Parameter isDone: whether every step must be done.
+    /// Returns the names of the fields that are neither as the user wrote them nor the step's result for the document's
+    /// stamp.
+    /// - Parameter isDone: whether the job is done, so that every field must be the step's result.
     private static func defects(
         of document: BSONDocument, homes: [BSONValue: BSONDocument], isDone: Bool
     ) -> [String] {
@@ -42,7 +45,7 @@ import Testing
             "key": uuid(stamp), "owner": .string("o\(stamp % 10)"), "dog": ["name": .string("n\(stamp % 10)")],
             "home": .integer(stamp), "own": before["own"],
         ]
-        // The program generates this value.
+        // If the user wrote no `own`, the job generates a random UUID, so every UUID is right.
         if before["own"] == nil, case .binary(subtype: 4, let bytes)? = document["own"], bytes.count == 16 {
             made["own"] = document["own"]
         }
@@ -56,7 +59,7 @@ import Testing
         return defects.sorted()
     }
 
-    /// The last stamp that was used.
+    /// A counter that gives each write a stamp that no other write has.
     private final class Stamps: Sendable {
         private let last = Atomic(ClientWritersTests.documents)
 
@@ -83,7 +86,7 @@ import Testing
     /// Replaces a document by another one with the same `_id`, by a deletion and an insert.
     private func replaceByDeletion(_ id: Int, _ document: BSONDocument, _ database: TestDatabase) async throws {
         try await database.delete("people", ["_id": .integer(id)])
-        // Another writer may have inserted one first.
+        // The insert fails if another writer has inserted a document with this `_id` since the deletion.
         _ = try? await database.fill("people", [document])
     }
 

@@ -5,9 +5,9 @@ import Subprocess
 import TestSupport
 import Testing
 
-/// The clock of the program's machine is hours fast or slow.
+/// Commands run on a machine whose clock is hours fast or slow.
 ///
-/// Leases, fences, `$now` and reported times follow the server's clock.
+/// Leases, fences, `$now` and reported times must follow the server's clock.
 @Suite(.enabled(if: FakeClock.library != nil, "scripts/setup installs libfaketime"))
 struct ClockTests {
     private static let hours = [5, -5]
@@ -29,7 +29,7 @@ struct ClockTests {
         FaultTable.tell(subject, "the client's clock is five hours apart", tries: 1, wentOn: 1)
     }
 
-    /// On the second runner's own clock, the lease ended hours ago or has hours to go.
+    /// The second runner's own clock says that the first runner's lease ended hours ago or lasts hours longer.
     @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
         try await FakeClock.lend { early in
             try await FakeClock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }
@@ -46,7 +46,7 @@ struct ClockTests {
                 let second = try await trial.run(["--lease-wait", "0s"], environment: wanted, endsLeases: false)
                 #expect(second.exitCode == 76, "\(second.status): \(second.errors)")
                 #expect(try await trial.database.documents("tasks") == before)
-                // On the server's clock the lease has ended, so the next runner that asks takes it.
+                // The lease has now ended by the server's clock, so the next runner that asks takes it.
                 try await trial.endLeases()
                 let third = try await trial.run(environment: wanted)
                 #expect(third.exitCode == 0, "\(third.status): \(third.errors)")
@@ -88,7 +88,7 @@ struct ClockTests {
 }
 
 extension FakeClock {
-    /// Returns an environment in which it is this many hours later.
+    /// Returns the environment of a program whose clock is this many hours ahead; a negative number sets it back.
     fileprivate func hours(_ hours: Int) -> [Environment.Key: String?] {
         Dictionary(
             uniqueKeysWithValues: variables("\(hours)h").map { (Environment.Key(stringLiteral: $0.key), $0.value) })

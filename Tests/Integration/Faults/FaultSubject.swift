@@ -4,30 +4,34 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A command over data of its own, and the outcome that must be the same whatever happens to the command.
+/// A command for the fault tests.
+///
+/// It works on data of its own, and a fault must not change its outcome.
 struct FaultSubject: Sendable, CustomTestStringConvertible {
-    /// The name in the tables.
+    /// The name of the command in the rows that `FaultTable` prints.
     let name: String
-    /// Makes the data, runs a test on it, and removes it.
+    /// Inserts the command's data into the given server, runs a test on it, and removes it.
     let trial: @Sendable (Mongod, @Sendable (FaultTrial) async throws -> Void) async throws -> Void
 
     var testDescription: String { name }
 }
 
-/// One trial of a command.
+/// The arguments and the data with which a test runs a command several times: undisturbed, with a fault, and again.
 struct FaultTrial: Sendable {
-    /// The command, without the connection string.
+    /// The command's arguments, without `--uri`.
     let arguments: [String]
     /// The connection string.
     let uri: String
     /// The database of the documents that the command works on.
     let database: TestDatabase
-    /// The database in which the leases of killed runners are ended.
+    /// The state database, in which `endLeases` ends the leases of killed runners.
     let state: TestDatabase
-    /// Returns the part of the result that must be the same, without the names of databases.
+    /// Returns the part of the result that must be the same in every trial; it has no names of databases, which differ.
     let outcome: @Sendable (_ last: ProgramRun) async throws -> [BSONDocument]
 
     /// Runs the command.
+    ///
+    /// Unless it succeeds, its leases are ended, so that the next run does not have to wait for them.
     func run(
         by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],
         fault: String? = nil, endsLeases: Bool = true, meanwhile: (LiveProgram) async throws -> Void = { _ in }
@@ -40,7 +44,9 @@ struct FaultTrial: Sendable {
         return run
     }
 
-    /// Ends all leases as if their time were over: the holders are gone, and their commands have been answered.
+    /// Ends all leases as if their time were over.
+    ///
+    /// First ends the transactions of killed mirrors, which lock the leases.
     func endLeases() async throws {
         try await state.endDeadTransactions()
         for collection in ["ranges", "streams"] {
@@ -51,7 +57,7 @@ struct FaultTrial: Sendable {
         }
     }
 
-    /// Runs the command undisturbed, and returns its outcome.
+    /// Runs the command without a fault, and returns its outcome.
     func undisturbed() async throws -> [BSONDocument] {
         let run = try await run()
         #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
@@ -60,18 +66,18 @@ struct FaultTrial: Sendable {
 }
 
 extension FaultSubject {
-    /// The commands that are tried.
+    /// The commands that the fault tests run.
     static let all = [backfill, clientBackfill, undo, migrate, enforce, partnerInit, mirror, watch, check, infer]
 
     // MARK: Jobs
 
-    /// A job that can make documents unsyncable, in chunks of a few documents.
+    /// A backfill that can make documents unsyncable, in chunks of 4 documents.
     static let backfill = backfill(of: 10)
 
-    /// Returns the same job over this many documents.
+    /// Returns the command `backfill` over this many documents.
     static func backfill(of count: Int) -> FaultSubject { job("backfill") { try await prepareHarm($0, count: count) } }
 
-    /// Makes the documents and the file of the job that can make them unsyncable.
+    /// Inserts the documents, and writes the job file of a job that can make them unsyncable.
     static func prepareHarm(_ test: BackfillCase, count: Int = 10) async throws {
         try await test.database.fill("tasks", count: count) {
             ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]
@@ -82,7 +88,7 @@ extension FaultSubject {
             more: "schema: {active: active.json, next: next.json}")
     }
 
-    /// A job whose values the client computes, and which makes documents in another collection.
+    /// A backfill whose values the client computes, and which inserts documents into another collection.
     static let clientBackfill = job("backfill by the client") { test in
         try await test.database.fill("tasks", count: 10) { number in
             [
@@ -99,10 +105,10 @@ extension FaultSubject {
             limits: "{chunk: {documents: 4}}")
     }
 
-    /// The undo of the first job.
+    /// The undo of the job that `backfill` runs.
     static let undo = undo(of: 10)
 
-    /// Returns the same undo over this many documents.
+    /// Returns the command `undo` of the job of `backfill(of:)` over this many documents.
     static func undo(of count: Int) -> FaultSubject {
         FaultSubject(name: "undo") { mongod, body in
             try await backfill(of: count).trial(mongod) { forth in
@@ -145,7 +151,7 @@ extension FaultSubject {
         }
     }
 
-    /// `migrate` with two jobs in order.
+    /// A `migrate` that runs two jobs in order.
     static let migrate = FaultSubject(name: "migrate") { mongod, body in
         try await mongod.withBackfill { test in
             try await test.database.fill("people", count: 12) { ["_id": .integer($0), "age": .integer($0)] }
@@ -157,7 +163,8 @@ extension FaultSubject {
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
-                    // The digest is left out: if it were not that of the file, the state would differ.
+                    // The last column, the digest of the job file, is left out. If it differed from the file, the state
+                    // would differ too.
                     let rows = try await test.migrationRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
                     }
@@ -166,7 +173,7 @@ extension FaultSubject {
         }
     }
 
-    /// `enforce` from one validator to the next.
+    /// An `enforce` that replaces one validator by the next.
     static let enforce = FaultSubject(name: "enforce") { mongod, body in
         try await mongod.withBackfill { test in
             try await test.prepareRoad(under: BackfillCase.earlier)
@@ -184,7 +191,7 @@ extension FaultSubject {
 
     // MARK: Streams
 
-    /// `partner init`, which makes a partner collection.
+    /// A `partner init`, which creates and fills a partner collection.
     static let partnerInit = FaultSubject(name: "partner init") { mongod, body in
         try await mongod.withPartner { test in
             try test.job()
@@ -193,7 +200,7 @@ extension FaultSubject {
         }
     }
 
-    /// `partner mirror`, which carries over the changes of both sides.
+    /// A `partner mirror --once`, which carries over the changes of both sides.
     static let mirror = FaultSubject(name: "partner mirror --once") { mongod, body in
         try await mongod.withPartner { test in
             try test.job()
@@ -210,7 +217,7 @@ extension FaultSubject {
         }
     }
 
-    /// `watch` of changes that follow the making of its ledger.
+    /// A `watch --once` over changes that were made after an earlier watch created its ledger.
     static let watch = FaultSubject(name: "watch --once") { mongod, body in
         try await mongod.withWatch { test in
             try await test.database.fill("person", count: 12) { number in
@@ -232,11 +239,11 @@ extension FaultSubject {
 
     // MARK: Reads
 
-    /// `check` of documents some of which do not fit.
+    /// A `check` of documents, a part of which does not fit the schema.
     static let check = check(of: 400)
 
-    /// Returns the same check over this many documents.
-    /// - Parameter flags: further flags.
+    /// Returns the command `check` over this many documents.
+    /// - Parameter flags: flags of `check` in addition to those of every trial.
     static func check(of count: Int, _ flags: String...) -> FaultSubject {
         reading("check", count: count) { test, folder in
             let arguments = try folder.check(test, on: try await Mongod.shared) + ["-o", "json"] + flags
@@ -253,7 +260,7 @@ extension FaultSubject {
         }
     }
 
-    /// `infer`, which proposes a schema.
+    /// An `infer`, which proposes a schema.
     static let infer = reading("infer") { test, _ in
         (["infer", "--collection", "\(test.name).person"], { run in [["schema": .string(run.output)]] })
     }
@@ -285,6 +292,8 @@ extension FaultSubject {
     }
 
     /// Returns the arguments without a flag and its value.
+    ///
+    /// Returns all arguments if the flag is not among them.
     fileprivate static func without(_ flag: String, _ arguments: [String]) -> [String] {
         guard let index = arguments.firstIndex(of: flag) else { return arguments }
         return Array(arguments[..<index] + arguments[(index + 2)...])
@@ -292,7 +301,9 @@ extension FaultSubject {
 }
 
 extension PartnerCase {
-    /// Returns the trial of a command that brings both sides into agreement.
+    /// Returns the trial of `partner COMMAND`.
+    ///
+    /// The outcome includes how many documents differ between the two sides.
     fileprivate func trial(_ command: String, _ flag: String) -> FaultTrial {
         let arguments = [
             "partner", command, folder.path.appending("tasks.yml").string, "--state-database", state.name,

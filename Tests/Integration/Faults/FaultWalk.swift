@@ -3,15 +3,20 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Trials at each point of a command at which a fault can happen.
+/// Trials of a command, with a fault at each point at which one can happen.
+///
+/// A visit is the n-th time that the command reaches a fault point or sends a request; it is counted from 1 on.
 enum FaultWalk {
-    /// The number of trials at once: most of the time each waits for a process, and other tests run at the same time.
+    /// The number of trials at once.
+    ///
+    /// Each mostly waits for a process, and other tests run at the same time.
     static let atOnce = 4
 
-    /// Tries one visit after another until the command ends before it reaches one.
+    /// Runs a trial for one visit after another, until the command ends before it reaches the visit.
     /// - Parameters:
     ///   - step: 1 for every visit, 5 for every fifth.
-    ///   - attempt: returns `nil` if the command ended before the visit.
+    ///   - attempt: runs the trial for a visit; returns `nil` if the command ended before the visit.
+    /// - Returns: the results that are not `nil`, in the order in which the trials ended.
     static func visits<Result: Sendable>(
         from first: Int = 1, step: Int, _ attempt: @Sendable @escaping (_ visit: Int) async throws -> Result?
     ) async throws -> [Result] {
@@ -33,20 +38,21 @@ enum FaultWalk {
 }
 
 extension FaultSubject {
-    /// Returns the outcome of an undisturbed run.
+    /// Runs the command without a fault, and returns its outcome.
     func undisturbed(on mongod: Mongod) async throws -> [BSONDocument] {
         try await withResult(mongod) { try await $0.undisturbed() }
     }
 
-    /// The place where a command was killed, and the outcome of its next run.
+    /// The fault point at which a command was killed, and the outcome of its next run.
     struct Death: Sendable {
         /// The name of the fault point.
         var place: String
-        /// The outcome of the next run.
+        /// The outcome of the run after the kill.
         var end: [BSONDocument]
     }
 
-    /// Kills the command at the `visit`-th visit of a place, and runs it again.
+    /// Kills the command at the `visit`-th time that it reaches a fault point, and runs it again.
+    /// - Parameter place: the name of the fault point, or `any` to count all fault points together.
     /// - Returns: `nil` if the command ended before that visit.
     func dies(at place: String, visit: Int, on mongod: Mongod) async throws -> Death? {
         try await withResult(mongod) { trial in
@@ -62,7 +68,7 @@ extension FaultSubject {
         }
     }
 
-    /// Returns the result of `body` over a trial.
+    /// Runs `body` with a trial on a server, and returns its result.
     func withResult<Result: Sendable>(
         _ mongod: Mongod, _ body: @Sendable @escaping (FaultTrial) async throws -> Result
     ) async throws -> Result {
@@ -76,25 +82,25 @@ extension FaultSubject {
 }
 
 extension [BSONDocument] {
-    /// The outcome without the documents that record passes.
+    /// The outcome without the documents that contain the number of a pass.
     var withoutPasses: [BSONDocument] { filter { $0["pass"] == nil } }
 }
 
-/// Returns the documents that are in only one of two outcomes.
+/// Returns, as text, the documents that only the first outcome contains, and those that only the second contains.
 func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
     let (found, wanted) = (found.map(\.json), wanted.map(\.json))
     return found.filter { !wanted.contains($0) }.joined(separator: " ") + " instead of "
         + wanted.filter { !found.contains($0) }.joined(separator: " ")
 }
 
-/// The rows that the tests of faults print for the table in the documentation.
+/// Prints what the fault tests found, as rows for the table in the documentation.
 enum FaultTable {
     static let lostPrimary = "election, or kill -9 of the primary"
 
     /// Prints a row.
     /// - Parameters:
     ///   - tries: how often the fault happened.
-    ///   - wentOn: how often the command ended as if it had not happened; in the other tries it said why not.
+    ///   - wentOn: how often the command ended as without the fault. In the other tries it reported why it did not.
     static func tell(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
         tell(subject.name, fault, tries: tries, wentOn: wentOn)
     }

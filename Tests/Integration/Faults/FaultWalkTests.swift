@@ -3,11 +3,12 @@ import Concurrency
 import TestSupport
 import Testing
 
-/// A command that is killed at any fault point and run again ends like an uninterrupted run.
+/// A command that is killed at a fault point, and run again, ends like an uninterrupted run.
 ///
-/// The points are between a write and its checkpoint, at the lease's renewal, and at every change of state.
+/// Examples of fault points: between a write and its checkpoint, when the lease is renewed, and at each change of
+/// state.
 @Suite struct FaultWalkTests {
-    /// The commands that have fault points; `enforce` has a suite of its own for them.
+    /// The commands that have fault points, except `enforce`, which another suite kills at them.
     private static let subjects: [FaultSubject] = [
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
     ]
@@ -16,7 +17,7 @@ import Testing
     func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
-        // A watch has six fault points.
+        // A watch reaches six fault points, so every fifth still makes two deaths.
         let step = TestScale.pick(5, full: 1, torture: 1)
         let deaths = try await FaultWalk.visits(step: step) { visit in
             try await subject.dies(at: "any", visit: visit, on: mongod)
@@ -28,7 +29,7 @@ import Testing
         FaultTable.tell(subject, "kill -9 at a fault point", tries: deaths.count, wentOn: 0)
     }
 
-    /// The outcome that a killed undo must have is the documents as they were before the job.
+    /// An undo without a fault restores the documents as they were before the job.
     @Test func anUndoGivesTheOriginalBack() async throws {
         let mongod = try await Mongod.shared
         let original = try await mongod.withBackfill { test in
@@ -38,7 +39,9 @@ import Testing
         #expect(try await FaultSubject.undo.undisturbed(on: mongod) == original)
     }
 
-    /// A new fault point that no command of this suite reaches fails here, so that none is forgotten.
+    /// Every fault point is reached by one of the commands.
+    ///
+    /// A new fault point that none of them reaches fails this test.
     @Test(.fencedDeletes) func everyFaultPointIsReachedAndHarmless() async throws {
         let mongod = try await Mongod.shared
         let points = FaultInjection.Point.allCases

@@ -4,11 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The place of a result has no room, or cannot be written to.
+/// The disk has no room for an output file, or the file cannot be written to.
 ///
-/// No file is left half written, finished work is kept, and exit code 73 reports the result that could not be stored.
+/// No file is left half written, finished work is kept, and exit code 73 reports the output that could not be stored.
 @Suite struct FullPlaceTests {
-    /// An output, by its flag and its file's name.
+    /// An output file: the flag that asks for it, and the name of the file.
     struct Output: CustomTestStringConvertible, Sendable {
         let flag: String
         let name: String
@@ -23,10 +23,10 @@ import Testing
         static let ofJobs = TestScale.pick([reports[1]] + others, full: all, torture: all)
     }
 
-    /// The row in the table of faults.
+    /// The name of the fault in the rows that `FaultTable` prints.
     private static let row = "no room for a report, failures or metrics"
 
-    /// Runs the program with a limit in KiB on the size of files, as if the disk were full beyond that.
+    /// Runs the program with a limit in KiB on the size of a file, as if the disk were full once a file has that size.
     private func run(_ arguments: [String], room kilobytes: Int) async throws -> ProgramRun {
         try await Program.shell(#"ulimit -f "$1" && shift && exec "$0" "$@""#, ["\(kilobytes)"] + arguments)
     }
@@ -38,7 +38,7 @@ import Testing
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    /// There is room for the beginning of the output, or for none of it.
+    /// The check has room for the first KiB of its output file, or for none of it.
     @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
@@ -50,20 +50,20 @@ import Testing
     private func check(_ output: Output, room: Int) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // More documents than fit into the first KiB of any form.
+            // So many documents fail that the long outputs do not fit into one KiB.
             try await database.fill("person", count: 50) { ["_id": .integer($0), "name": .integer($0)] }
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             let place = try folder.write("of yesterday", to: output.name)
             let run = try await run(try folder.check(database, on: mongod) + [output.flag, place], room: room)
             if room > 0, run.exitCode != 73 {
-                // The output has enough room, and is complete.
+                // One KiB is enough for this output, so the file is complete.
                 #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
                 #expect(folder.text(of: output.name) != "of yesterday")
                 return
             }
             expectNothingHalfWritten(folder, output, run)
-            // The result is still printed if the scan has finished.
+            // If the scan has finished, its result is printed although the file could not be written.
             if output.flag != "--failures" {
                 #expect(run.output.contains("50 documents would stop syncing"), "\(run.output)")
             }
@@ -100,7 +100,7 @@ import Testing
             expectNothingHalfWritten(folder, output, run)
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(difference(end, expected))")
-            // With room again, the next run reports that everything is done.
+            // The next run has no limit on file sizes. It reports that everything is done, and writes the output file.
             let next = try await trial.run([output.flag, place])
             #expect(next.exitCode == 0, "\(next.status): \(next.errors)")
             #expect(folder.text(of: output.name) != "of yesterday")
@@ -120,7 +120,7 @@ import Testing
         FaultTable.tell(.backfill, Self.row, tries: 1, wentOn: 0)
     }
 
-    /// The folder is checked before the work begins, and is gone when the work ends.
+    /// The output file's folder exists when the run begins, and another process removes it before the run ends.
     @Test(arguments: Output.ofJobs) func aFolderThatGoesInMidRunTakesNoWorkWithIt(_ output: Output) async throws {
         let subject = FaultSubject.backfill
         let mongod = try await Mongod.shared

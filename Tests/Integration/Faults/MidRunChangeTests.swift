@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Another client drops, renames or restricts the data of a command while it runs.
+/// Another client drops, renames or restricts the collection or the state of a command while the command runs.
 ///
 /// The command says what happened and how to continue, and another run finishes its work.
 @Suite struct MidRunChangeTests {
-    /// A change of the data.
+    /// A change that another client makes to the command's collection or database.
     enum Change: CaseIterable, Sendable {
         case drop, dropAndCreate, rename, swap, dropDatabase
 
@@ -25,8 +25,8 @@ import Testing
             }
         }
 
-        /// Gives the collection its name back, if it still exists.
-        /// - Returns: whether it does.
+        /// Renames the collection back if the change renamed it.
+        /// - Returns: `false` if the change dropped the collection, so that it cannot be restored.
         func mend(_ collection: String, in database: TestDatabase) async throws -> Bool {
             switch self {
             case .drop, .dropAndCreate, .dropDatabase: return false
@@ -45,7 +45,7 @@ import Testing
 
         var leavesAnother: Bool { self == .dropAndCreate || self == .swap }
 
-        /// The row in the table of faults.
+        /// The name of the fault in the rows that `FaultTable` prints.
         var row: String {
             switch self {
             case .drop, .dropDatabase: "the collection is dropped"
@@ -54,7 +54,7 @@ import Testing
             }
         }
 
-        /// The message that the program shows.
+        /// A part of the error message that the program shows after the change.
         var said: String {
             switch self {
             case .drop, .dropDatabase:
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Holds the program at a fault point, makes a change, and lets the program continue.
+    /// Stops the program at a fault point, makes a change, and lets the program continue.
     private func disturbed(
         _ trial: FaultTrial, at place: String, _ change: () async throws -> Void
     ) async throws -> ProgramRun {
@@ -85,7 +85,7 @@ import Testing
         #expect(end == wanted, "\(subject.name): \(difference(end, wanted))\n\(run.errors)\(run.output)")
     }
 
-    /// Returns the fault points before a write, and before the next read.
+    /// Returns the fault points at which a change is made: before a write, and between a chunk and the next read.
     private static func places(of subject: FaultSubject) -> [String] {
         let places = [
             "before-write:2:stop", subject.name == "undo" ? "after-restore:1:stop" : "after-checkpoint:1:stop",
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// The job writes an `int`, and its undo a text.
+    /// The validator requires the other type: the job writes an `int`, and its undo a `string`.
     @Test(arguments: [(FaultSubject.backfill, "string"), (FaultSubject.undo, "int")])
     func aValidatorThatRefusesWhatIsWrittenListsIt(_ subject: FaultSubject, _ type: String) async throws {
         let mongod = try await Mongod.shared
@@ -137,7 +137,7 @@ import Testing
         FaultTable.tell(subject, "a validator is switched on", tries: 1, wentOn: 0)
     }
 
-    /// The sums of the limit are read from this index.
+    /// The indexes of `harm` are dropped, from which a runner sums up the reservations for its limit.
     @Test(arguments: [FaultSubject.backfill, .undo]) func anIndexOfTheStateThatGoesCostsNothing(_ subject: FaultSubject)
         async throws
     {
@@ -156,7 +156,8 @@ import Testing
 
     // MARK: The state database
 
-    /// Undo restores the chunks that were journaled after the drop, and reports that nothing is known of the others.
+    /// The undo restores the chunks that were journaled after the drop, and reports that it has no journal of the
+    /// others.
     @Test func aJournalThatGoesInMidRunIsToldByUndo() async throws {
         try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {
@@ -171,7 +172,7 @@ import Testing
         FaultTable.tell(.backfill, "its state is dropped", tries: 1, wentOn: 1)
     }
 
-    /// Without its journal, or without any state of the job, an undo reports what is left and is not done.
+    /// If its journal is dropped, or the whole state database, a running undo reports that and does not count as done.
     @Test(arguments: ["journal", nil]) func anUndoWhoseJournalGoesIsNotDone(_ collection: String?) async throws {
         try await FaultSubject.undo.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {
@@ -219,7 +220,7 @@ import Testing
 }
 
 extension FaultTrial {
-    /// Undoes the job.
+    /// Runs the undo of the command's job.
     fileprivate func run(undoing: Bool) async throws -> ProgramRun {
         try await Program.run(["undo"] + arguments.dropFirst() + ["--uri", uri])
     }

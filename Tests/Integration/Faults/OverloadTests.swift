@@ -6,12 +6,14 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Commands wait for a server that sheds load: no command fails, and no document is skipped.
+/// Commands wait for a server that sheds load, so that no command fails and no document is skipped.
 @Suite(.serialized) struct OverloadTests {
-    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
+    /// A server for this suite alone, because a server has only one fail point at a time.
+    ///
+    /// On a shared server, these tests would have to wait for other suites' fail points.
     private static let server = Task { try await Mongod.start() }
 
-    /// The commands that the program sends.
+    /// The server commands that the program sends.
     private static let commands = [
         "find", "aggregate", "getMore", "count", "distinct", "update", "insert", "delete", "findAndModify", "ping",
         "listCollections", "listIndexes", "listDatabases", "createIndexes", "create", "collMod", "drop",
@@ -19,7 +21,7 @@ import Testing
         "commitTransaction", "abortTransaction", "killSessions",
     ]
 
-    /// The ways in which a server reports overload.
+    /// How a server reports overload: by error code 462, or by error labels.
     enum Refusal: CaseIterable, CustomTestStringConvertible {
         case coded, labelled
 
@@ -35,8 +37,9 @@ import Testing
         }
     }
 
-    /// Every command of every subcommand is refused three times out of ten; the outcome is the same as without
-    /// refusals.
+    /// The server refuses three of ten commands that a subcommand sends.
+    ///
+    /// The outcome is the same as without refusals.
     @Test(arguments: FaultSubject.all, Refusal.allCases)
     func everyCommandIsRefusedNowAndThen(_ subject: FaultSubject, _ refusal: Refusal) async throws {
         let mongod = try await Self.server.value
@@ -53,7 +56,7 @@ import Testing
         }
     }
 
-    /// The subcommands that read or change a job's state wait, too.
+    /// The subcommands that read or change a job's state wait for an overloaded server, too.
     @Test func steeringWaits() async throws {
         let mongod = try await Self.server.value
         try await mongod.withBackfill { test in
@@ -80,7 +83,9 @@ import Testing
         }
     }
 
-    /// A server takes nothing for a while: the run waits, says why, keeps its lease, and halves no chunk.
+    /// The server refuses all updates for a while.
+    ///
+    /// The run waits, says why, keeps its lease, and does not halve its chunks.
     @Test(arguments: Refusal.allCases) func aRunWaitsAndSaysWhy(_ refusal: Refusal) async throws {
         try await ThrottleCase.withPeople(on: try await Self.server.value, limits: "concurrency: 2") { test in
             let told = test.folder.appending("told").string
@@ -123,7 +128,7 @@ import Testing
         }
     }
 
-    /// A run that waits ends at a signal and at its time budget, and can be continued later.
+    /// A run that waits for an overloaded server ends at a signal or when its time is over, and can be continued later.
     @Test func whoWaitsObeysASignalAndTheTimeBudget() async throws {
         let mongod = try await Self.server.value
         try await ThrottleCase.withPeople(on: mongod, limits: "nice: 0") { test in
@@ -144,7 +149,9 @@ import Testing
         }
     }
 
-    /// An unknown error ends the job, and no document is skipped because of it.
+    /// An error code that the program does not know ends the job.
+    ///
+    /// No document is skipped because of it.
     @Test(arguments: ["update", "aggregate"]) func anUnknownErrorBlamesNoDocument(_ command: String) async throws {
         try await ThrottleCase.withPeople(on: try await Self.server.value, limits: "nice: 0") { test in
             var point = FailPoint.error(499, command, appName: test.appName)

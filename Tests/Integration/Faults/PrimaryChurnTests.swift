@@ -3,20 +3,20 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The primary steps down or is killed, again and again, during a command.
+/// The primary steps down or is killed several times during a command.
 ///
-/// The command continues, or says how to continue, and its outcome is that of an undisturbed run.
+/// The command continues, or says how to continue, and its outcome is the same as that of an undisturbed run.
 @Suite(.serialized, .fencedDeletes) struct PrimaryChurnTests {
     private static let set = Task { try await FailoverSet.start() }
 
-    /// The numbers of elections and kills so far.
+    /// How many elections and kills of the primary a test has caused so far.
     private struct Churn {
         var elections = 0
         var kills = 0
         var count: Int { elections + kills }
     }
 
-    /// Returns the fault points, of any kind and about `step` apart, at which the program is held.
+    /// Returns the fault injection that stops the program `count` times, about every `step` visits of a fault point.
     private static func stops(_ count: Int, every step: Int) -> String {
         (1...count).map { "any:\($0 * step + Int.random(in: 0..<step / 2)):stop" }.joined(separator: ",")
     }
@@ -40,7 +40,7 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// The scan is slow, so that its progress can be observed.
+    /// The scan is slowed down by `--rate`, so that the primary can change while the scan reads.
     @Test(.timeLimit(.minutes(60))) func aCheckOutlivesItsPrimaries() async throws {
         let set = try await Self.set.value
         let count = TestScale.pick(12_000, full: 12_000, torture: 120_000)
@@ -62,8 +62,11 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// Runs the command to its end, again where it asks for that, and compares the outcome with an undisturbed one.
-    /// - Parameter comes: waits until the primary should go; returns `false` if it should stay from then on.
+    /// Runs the command, again after each run that was not finished, and compares the outcome with an undisturbed
+    /// run's.
+    /// - Parameter comes: waits until the primary is to be changed; returns `false` if it is to stay until the run
+    ///   ends.
+    /// - Returns: how many elections and kills of the primary there were.
     private static func attempt(
         _ subject: FaultSubject, _ trial: FaultTrial, _ expected: [BSONDocument], _ set: FailoverSet,
         fault: String? = nil, _ comes: (LiveProgram, Churn) async throws -> Bool
@@ -75,7 +78,8 @@ import Testing
                     try await set.settle()
                     let term = try await set.term()
                     let kills = !churn.count.isMultiple(of: 2)
-                    // The program continues while there is no primary.
+                    // The program runs again before the primary changes, so that it meets a replica set without a
+                    // primary.
                     async let change: Void = kills ? set.killPrimary() : set.stepDown()
                     program.send(SIGCONT)
                     try await change

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One request of a command is lost, refused or never answered, or the command is killed there.
+/// One request of a command is lost, refused or not answered, or the command is killed at that request.
 ///
 /// The command continues, or says what happened and has the same outcome when it is run again.
 @Suite struct RequestFaultTests {
@@ -16,13 +16,15 @@ import Testing
         .writeConcernError(91), .writeConcernError(64),
     ]
 
-    /// The result of one try.
+    /// The fault of one trial, and whether the command continued in spite of it.
     private struct Try: Sendable {
         var fault: RequestFault
         var wentOn: Bool
     }
 
-    /// Every request has a fault in turn: in a torture run each of the faults, else the next one of the list.
+    /// Each trial has one of the faults at one request; the faults take turns.
+    ///
+    /// A torture run tries every fault at every request.
     @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: FaultSubject.all)
     func oneRequestThatFailsChangesNothing(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
@@ -43,7 +45,7 @@ import Testing
         }
     }
 
-    /// Runs the command with a fault at one of its requests, and checks the outcome.
+    /// Runs the command with a fault at its `visit`-th request, and checks the outcome.
     /// - Returns: `nil` if the command ended before it had sent that many requests.
     private func attempt(
         _ subject: FaultSubject, _ fault: RequestFault, _ visit: Int, _ expected: [BSONDocument], on mongod: Mongod
@@ -60,8 +62,8 @@ import Testing
             var (last, wentOn) = (run, [0, 1].contains(run.exitCode))
             if !wentOn {
                 if !run.wasKilled {
-                    // 65: if the server refuses a `collMod` for good, `enforce` stays where it is until the operator
-                    // acts.
+                    // Exit code 65: if the server refuses a `collMod` and a retry cannot help, `enforce` stops until
+                    // the operator acts.
                     #expect([65, 69, 75, 76].contains(run.exitCode), "\(place): \(run.status): \(run.errors)")
                     #expect(!run.errors.isEmpty, "\(place): \(run.status)")
                 }

@@ -2,12 +2,15 @@ import BSON
 import TestSupport
 import Testing
 
-/// Many runners begin at once: the documents end as after one runner, and each runner that is refused says so.
+/// Several runners begin a job at the same time.
+///
+/// The documents end as after one runner, and a refused runner says so.
 @Suite struct RunnersAtOnceTests {
     private static let counts = TestScale.pick([4], full: [2, 4, 8], torture: [2, 4, 8])
     private static let times = TestScale.pick(1, full: 2, torture: 100)
 
-    /// Starts this many runs at once; `flags` returns the flags of each one by its number, from 1 on.
+    /// Starts this many runs at once, and returns them in the order in which they ended.
+    /// - Parameter flags: returns the flags of a run by its number, from 1 on.
     private func run(_ count: Int, _ trial: FaultTrial, _ flags: @Sendable @escaping (Int) -> [String]) async throws
         -> [ProgramRun]
     {
@@ -30,7 +33,8 @@ import Testing
                     #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
                 }
                 let done = try #require(runs.first { $0.exitCode == 0 }, "nobody was let in")
-                // A runner that comes when another has just begun makes a pass of its own.
+                // A runner whose survey counted documents that another runner then wrote makes a pass although nothing
+                // is left.
                 let (end, wanted) = (try await trial.outcome(done).withoutPasses, expected.withoutPasses)
                 #expect(end == wanted, "\(subject.name): \(difference(end, wanted))")
                 return runs.count { $0.exitCode == 76 }
@@ -39,7 +43,9 @@ import Testing
         }
     }
 
-    /// Two runners for each part: one of them is refused, or comes when the other is done.
+    /// Two runners begin each part of the job.
+    ///
+    /// One of them is refused, or begins after the other has ended.
     @Test(.timeLimit(.minutes(60)), arguments: counts) func onPartsTheyLeaveWhatOneDoes(_ count: Int) async throws {
         let mongod = try await Mongod.shared
         let subject = FaultSubject.backfill(of: 40)

@@ -5,15 +5,17 @@ import Testing
 
 /// A runner that checks its lease and then sleeps past the lease's end changes nothing when it wakes up.
 ///
-/// Every kind of write is tried many times.
+/// Each kind of write is tried several times.
 @Suite struct FenceKindsTests {
     /// The kinds of write that a job makes.
     enum Write: String, CaseIterable, Sendable {
-        /// Updates that name the `_id`s of a chunk.
+        /// Updates for a whole chunk, whose filters name the chunk's `_id`s.
         case range
-        /// The same updates of a job with schemas, whose chunks the unsync budget checks.
+        /// The same updates, of a job with schemas; the unsync budget checks each chunk before its write.
         case listed
-        /// A compare-and-set for each document, because the client computes its value.
+        /// One update for each document, because the client computes its value.
+        ///
+        /// It requires that the document is unchanged.
         case compared
 
         var steps: [String] {
@@ -22,11 +24,11 @@ import Testing
                 : ["convert: {field: priority, to: int}"]
         }
 
-        /// The fields that make every document need the job again.
+        /// The fields with which a user makes every document need the job again.
         var reset: BSONDocument { self == .compared ? ["priority": nil] : ["priority": "7"] }
     }
 
-    /// The command that finishes while the runner sleeps.
+    /// The command that runs to its end while the first runner sleeps.
     enum Successor: CaseIterable, Sendable { case runner, undo }
 
     private static let tries = TestScale.pick(2, full: 5, torture: 20)

@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Runs the job to its end with a second runner, and then reverts half of the documents as a user.
-    /// - Returns: the documents afterwards.
+    /// - Returns: the documents after the user's change.
     private func overtake(_ test: BackfillCase) async throws -> [BSONDocument] {
         let second = try await test.backfill("job", "--lease-wait", "20s", uri: test.mongod.uri)
         #expect(second.exitCode == 0, "\(second.errors)")

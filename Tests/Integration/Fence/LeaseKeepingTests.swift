@@ -3,9 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The lease during long operations, and when it is released.
+/// How long a runner keeps its lease: during long operations, after a lost reply, and when the run is refused.
 @Suite(.serialized) struct LeaseKeepingTests {
-    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
+    /// A server for this suite alone, because a server has only one fail point at a time.
+    ///
+    /// On a shared server, these tests would have to wait for other suites' fail points.
     private static let server = Task { try await Mongod.start() }
 
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
@@ -32,7 +34,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
-                // Longer than everything that the test does during it, on a slow machine too.
+                // Each read takes longer than everything that the test does in the meantime, even on a slow machine.
                 try await slowly(.seconds(30), test) {
                     program.send(SIGCONT)
                     try await test.mongod.waitForCommand("find", of: test.appName)
@@ -58,7 +60,7 @@ import Testing
                     try await test.mongod.waitForCommand("find", of: test.appName)
                     program.send(SIGTERM)
                     try await waitUntil("the program ends") { program.hasEnded }
-                    // The read itself still runs on the server, because it need not end by itself.
+                    // The program did not wait for its read, which still runs on the server.
                     #expect(try await test.mongod.killCommands("find", of: test.appName) > 0)
                 }
             }
@@ -113,7 +115,7 @@ import Testing
 
     @Test func aRunThatIsRefusedBehindTheLeaseGivesItBack() async throws {
         try await withPeople { test in
-            // The range's record is written first, then the job's, and then the lease.
+            // The runner writes the document of its `_id` range first, then that of the job, and then the lease.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-state-write:3:stop") {
                 program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }

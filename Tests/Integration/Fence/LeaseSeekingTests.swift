@@ -9,7 +9,8 @@ import Testing
 
 /// A runner waits for the leases of runners that are known to be dead.
 @Suite struct LeaseSeekingTests {
-    /// The lease of a runner that has ended, for so many seconds yet.
+    /// Returns an expression for the lease of a dead runner, which lasts this many seconds longer.
+    /// - Parameter living: the identity of a runner on this machine, whose process start is replaced by a wrong one.
     private static func lease(of runner: UInt64, seconds: Int, _ living: RunnerIdentity) -> BSONDocument {
         let dead = living.document.appending("token", .integer(Int(runner)))
         let holder = BSONDocument(
@@ -43,7 +44,8 @@ import Testing
                 let (lease, _) = try seeker.take(store, for: .backfill) {
                     attempts += 1
                     guard attempts <= 2 else { return }
-                    // Before the second attempt, another runner takes the lease for longer than the first one's deadline.
+                    // Before the second attempt, another dead runner gets a lease that ends after the first lease would
+                    // have.
                     let lease = Self.lease(of: UInt64(attempts), seconds: attempts == 1 ? 1 : 6, identity)
                     let change: BSONDocument = [
                         "lease": .object(lease), "version": .integer(JobStore.version), "state": "running",

@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func aRunnerThatRestsLongerThanItsLeaseKeepsIt() async throws {
-        // After each chunk, the runner rests for a hundred times as long as the chunk took.
+        // `nice: 100` makes the runner rest, after each chunk, for a hundred times as long as the chunk took.
         try await withPeople(documents: 8_000, limits: "{chunk: {documents: 4000}, nice: 100}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "6s") { program in
                 try await test.waitForChunks(1)

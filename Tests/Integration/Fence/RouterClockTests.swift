@@ -6,7 +6,9 @@ import Testing
 
 @testable import JobState
 
-/// Behind routers there is no common clock: a lease allows for the difference, and the program reports that.
+/// A cluster behind routers has no common clock.
+///
+/// A lease allows for the difference between its clocks, and the program reports that.
 @Suite struct RouterClockTests {
     private func withRouter(_ body: (BackfillCase, String) async throws -> Void) async throws {
         let mongod = try await Mongod.shared
@@ -34,12 +36,14 @@ import Testing
             #expect(undo.errors.contains(said), "\(undo.errors)")
             #expect(undo.output.contains("undid 40 of 40 changes"), "\(undo.output)")
             #expect(try await test.database.documents("people") == before)
-            // With a single clock there is nothing to report.
+            // Without a router there is a single clock, so there is nothing to report.
             #expect(try await !test.undo(flags: ["--dry-run"], yes: false).output.contains(said))
         }
     }
 
-    /// The lease of another runner ended three seconds ago, by the clock of one router.
+    /// The lease of another runner ended three seconds ago.
+    ///
+    /// A runner behind a router still waits, because another router's clock might be that slow.
     @Test func aSuccessorWaitsForAsMuchAsTheClocksMayBeApart() async throws {
         try await withRouter { test, uri in
             try await test.state.run([

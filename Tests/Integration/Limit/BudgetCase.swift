@@ -2,13 +2,18 @@ import BSON
 import TestSupport
 import Testing
 
-/// The fixture of the budget's tests: tasks, a job that makes them unsyncable, a ledger, and the promise.
+/// The fixture of the unsync budget's tests: tasks, a job that makes them unsyncable, and a ledger.
 enum BudgetCase {
-    /// The limit of the jobs here: 100 unsynced documents, with no reserve.
+    /// The limit of the jobs: fewer than 100 documents may be unsynced.
+    ///
+    /// There is no reserve.
     static let ceiling = 100
     private static let tasks = 200
 
-    /// Runs a test with tasks whose priority is text, which the active schema wants, and a job that makes it a number.
+    /// Runs a test with 200 tasks and a job that makes them unsyncable.
+    ///
+    /// The tasks' `priority` is text, which the active schema requires; the job converts it to a number.
+    /// - Parameter ledger: how many other documents the ledger records; without a number there is no ledger.
     static func withTasks(
         on mongod: Mongod? = nil, ledger: Int? = nil, _ body: (BackfillCase) async throws -> Void
     ) async throws {
@@ -30,7 +35,8 @@ enum BudgetCase {
 
     /// Writes `active.json`, which requires the field as text, and `next.json`, which requires it as a number.
     /// - Parameters:
-    ///   - text: a further field that both schemas require as text.
+    ///   - field: the name of the field.
+    ///   - text: the name of another field, which both schemas require as text.
     ///   - prefix: the beginning of the files' names.
     static func writeSchemas(
         retyping field: String, requiring text: String? = nil, prefix: String = "", in test: BackfillCase
@@ -73,7 +79,9 @@ enum BudgetCase {
         try await test.state.documents("harm", filter).compactMap { $0["_id"]?.document?["id"]?.integer }
     }
 
-    /// Expects that every unsyncable document was recorded before, and that they and the ledger stay under the limit.
+    /// Expects that every document that a job made unsyncable has a reservation, and that the limit is not reached.
+    ///
+    /// Documents count if they are unsyncable, have a pending reservation, or are in the ledger.
     static func expectUnderCeiling(_ test: BackfillCase) async throws {
         let harmed = Set(try await harmed(test))
         #expect(harmed.isSubset(of: try await recorded(test)))

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// An unsyncable document counts once over all jobs of the app, and its room is free once it fits.
+/// An unsyncable document counts once for all jobs of an app, and does not count any more once it fits.
 @Suite struct BudgetDistinctTests {
     private static let harmed = 60
 

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The reservations of a killed run count, and count once.
+/// The reservations of a killed run count for the next run, and they count only once.
 @Suite struct BudgetKillTests {
     @Test func aKillBetweenTheRecordAndTheWriteCountsNothingTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
@@ -40,7 +40,7 @@ import Testing
             let flags = ["--allow-unsync", "200", "--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
-            // Before the second chunk, the budget sees the first chunk in the ledger.
+            // The next run finds the first chunk's documents in the ledger before it writes the second chunk.
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             #expect(try await test.state.count("harm", ["seen": true]) == 30)
             try await test.database.run(["delete": "ledger", "deletes": [["q": [:], "limit": 0]]])

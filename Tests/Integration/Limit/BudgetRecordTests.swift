@@ -3,12 +3,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The reservations, which all jobs of a state database share.
+/// The reservations of documents, which all jobs with the same state database share.
 @Suite(.serialized) struct BudgetRecordTests {
-    /// A server of the suite's own, because a server has one fail point at a time and these must be set without a wait.
+    /// A server for this suite alone, because a server has only one fail point at a time.
+    ///
+    /// On a shared server, these tests would have to wait for other suites' fail points.
     private static let server = Task { try await Mongod.start() }
 
-    /// Returns a job's reservation for a document that the ledger shows.
+    /// Returns a job's reservation for document 1,000, which the ledger shows.
+    /// - Parameter isStale: whether the ledger showed the document already when the job reserved room for it.
     private func record(_ job: String, isStale: Bool, in test: BackfillCase) -> BSONDocument {
         [
             "_id": ["job": .string(job), "ns": .string("\(test.database.name).tasks"), "id": 1_000], "seen": false,
@@ -18,15 +21,16 @@ import Testing
 
     @Test func whatTheLedgerShowsIsMarkedOfEachRecordByItself() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
-            // The ledger showed the second job's document before it was made unsyncable: the document may have been
-            // repaired in between.
+            // The ledger showed the document before the second job reserved room for it. It may have been repaired
+            // since, so the ledger's entry does not prove that the job's write was seen.
             let records = [record("first", isStale: false, in: test), record("second", isStale: true, in: test)]
             try await test.state.fill("harm", records)
             let run = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(try await test.state.count("harm", ["_id.job": "first", "seen": true]) == 1)
             #expect(try await test.state.count("harm", ["_id.job": "second", "seen": false]) == 1)
-            // One document is in the ledger, and one of another job is pending.
+            // One document is in the ledger, and the second job's reservation is pending, so there is room for 97
+            // documents.
             #expect(try await BudgetCase.harmed(test).count == 97)
         }
     }
@@ -43,7 +47,7 @@ import Testing
         }
     }
 
-    /// Runs the job into a failure that begins after the first chunk is journaled.
+    /// Runs the job, with a fail point on the server from before the first write until over 60 documents are converted.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
         let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]
         return try await test.backfill(flags: flags, fault: "before-write:1") { program in

@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The budget while other clients work at the same time.
+/// The unsync budget while another job runs or users write at the same time.
 @Suite struct BudgetSharedTests {
     @Test func twoJobsAtOnceShareTheCeiling() async throws {
         try await BudgetCase.withTasks { test in
-            // A second collection has a job of its own, in the same state database.
+            // A second collection has a job of its own, with the same state database.
             try await test.database.fill("chores", count: 200) {
                 ["_id": .integer($0), "priority": .string("\($0)")]
             }
@@ -37,18 +37,21 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // The `_id`s are within the range of the chunk that was judged and is about to be written.
+                // The new `_id`s are between those of the chunk that the budget has checked and the runner is about to
+                // write.
                 try await test.database.fill(
                     "tasks", (0..<50).map { ["_id": .integer(2 * $0 + 1), "priority": "1"] })
             }
-            // The new documents are judged in a pass of their own, in which only some have room.
+            // The next pass checks the new documents. There is room for 49 of the 50.
             #expect(run.exitCode == 75, "\(run.errors)")
             let harmed = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
             #expect(harmed.count == BudgetCase.ceiling - 1)
         }
     }
 
-    /// Runs a test with tasks whose `p` is text for the active schema and a number for the next, and that need a `q`.
+    /// Runs a test with 50 tasks, a job with these steps, and a limit of 10.
+    ///
+    /// The active schema requires `p` as text and the next one as a number; both require `q` as text.
     private func withPairs(
         _ make: @escaping (Int) -> BSONDocument, steps: [String], _ body: (BackfillCase) async throws -> Void
     ) async throws {
@@ -62,7 +65,7 @@ import Testing
         }
     }
 
-    /// Runs the job, and changes every document as a user after the budget has judged it and before the first write.
+    /// Runs the job, and changes every document as a user after the budget has checked it and before the first write.
     private func runOvertaken(_ test: BackfillCase, by change: BSONDocument) async throws -> ProgramRun {
         try await test.backfill(flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1") { program in
             try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -81,7 +84,7 @@ import Testing
     }
 
     @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotHarmedUncounted() async throws {
-        // Without a `q` no document syncs, so a change of `p` makes none unsyncable, until a user repairs them.
+        // Without `q` the documents do not sync, so to convert `p` makes none unsyncable. Then a user adds `q`.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
             try await expectHarmRecorded(try await runOvertaken(test, by: ["q": ""]), test)
@@ -89,7 +92,7 @@ import Testing
     }
 
     @Test func aStepThatBecomesDueBeforeTheWriteHarmsNothingUncounted() async throws {
-        // The text is not a number, so only the default is due, until a user writes a number.
+        // `high` cannot be converted, so only the `default` step is needed. Then a user writes a text that can be.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": "high"] }
         let steps = [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"]
         try await withPairs(make, steps: steps) { test in
@@ -98,12 +101,14 @@ import Testing
         }
     }
 
-    /// A few documents at a time are reserved and written, and then released, because they were unsyncable before.
+    /// The budget reserves room for a few documents at a time, and releases it after their write.
+    ///
+    /// It can release the room because the documents were unsyncable before the write, too.
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
             let run = try await test.backfill(flags: ["--ledger", "none"])
-            // They also fail under the next schema, because of the field that the job does not fill.
+            // The documents fail under the next schema as well, because they lack `q`, which the job does not fill.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("still unsyncable under the next schema: 50 documents"), "\(run.output)")
             #expect(run.output.contains("made 0 documents unsyncable"), "\(run.output)")
@@ -140,7 +145,7 @@ import Testing
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 more: "schema: {active: active.json, next: next.json}")
             let run = try await test.backfill(flags: ["--ledger", "none"])
-            // The schema requires another type of `_id`.
+            // All documents fail, because the schema requires an `int` as `_id`.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("still unsyncable under the next schema: 600 documents"), "\(run.output)")
             #expect(try await test.database.count("tasks", ["priority": 1]) == 300)

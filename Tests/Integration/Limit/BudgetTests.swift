@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The budget, end to end: the unsynced documents stay under the limit, whatever happens.
+/// The unsync budget, end to end: the number of unsynced documents always stays below the limit.
 @Suite struct BudgetTests {
     @Test func aJobThatTheHeadroomHasNoRoomForIsRefusedWithTheNumbers() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
@@ -47,13 +47,15 @@ import Testing
     @Test func whatTheLedgerShowsIsNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            // The ledger catches up: the sum is the same, so there is no more room.
+            // The ledger now shows the documents that were pending. The sum of both is the same, so there is no more
+            // room.
             try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)
             #expect(again.output.contains("99 in the ledger + 0 pending"), "\(again.output)")
             #expect(try await BudgetCase.harmed(test).count == 79)
-            // A user repairs the twenty documents of before, which makes room for twenty more.
+            // Users repair the twenty documents that were in the ledger before the job, which makes room for twenty
+            // more.
             try await test.database.run([
                 "delete": "ledger", "deletes": [["q": ["documentId": ["$gte": 1_000]], "limit": 0]],
             ])

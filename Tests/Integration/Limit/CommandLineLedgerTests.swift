@@ -2,9 +2,10 @@ import BSON
 import TestSupport
 import Testing
 
-/// The deploy verdict: how the ledger of unsynced documents and the limit affect a check.
+/// How the ledger of unsynced documents and the limit affect the deploy verdict of a check.
 @Suite struct CommandLineLedgerTests {
-    /// Runs a test with three failing documents, of which an app's ledger records two, and one that might fail.
+    /// Runs a test with three failing documents, two of which the app's ledger records, and one that might fail.
+    /// - Parameter body: receives a function that runs a check with further flags.
     private func withApp(_ body: (@escaping ([String]) async throws -> ProgramRun) async throws -> Void)
         async throws
     {
@@ -86,7 +87,9 @@ import Testing
         }
     }
 
-    /// The headline, the severity, the JSON and the exit code agree.
+    /// If the ledger records all failing documents already, they are still findings.
+    ///
+    /// The headline, the severity, the JSON and the exit code agree on that.
     @Test(arguments: [[], ["--strict"]]) func documentsThatTheLedgerRecordsAlreadyAreFindings(
         _ flags: [String]
     ) async throws {
@@ -118,7 +121,7 @@ import Testing
             #expect(verdict["safe"] == false && verdict["band"] == "documents_do_not_sync", "\(verdict)")
             let documents = verdict["parts"]?.document?["documents"]?.document
             #expect(documents?["severity"] == "harmful" && documents?["stopping"] == 0, "\(verdict)")
-            // Once the documents fit, all forms say so.
+            // Once the documents fit, the check finds nothing, although the ledger still records them.
             try await database.update("person", ["_id": ["$gt": 1]], ["$set": ["name": "Hedy", "age": 36]])
             if flags.isEmpty { try await database.update("person", ["_id": 3], ["$set": ["name": "Hedy", "age": 36]]) }
             let mended = try await Program.run(words + flags)

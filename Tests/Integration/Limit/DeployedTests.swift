@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `shipshape deployed`: from then on, documents are judged by the next schema.
+/// `shipshape deployed` records that the next schema is active; from then on, that schema decides what syncs.
 @Suite struct DeployedTests {
     private func deployed(_ test: BackfillCase, _ job: String, _ flags: String...) async throws -> ProgramRun {
         try await Program.run(
@@ -39,7 +39,7 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await BudgetCase.harmed(test).count == 200)
-            // Only documents that were written before the deploy are recorded.
+            // Only the two chunks that the budget checked before the deploy have reservations.
             #expect(try await BudgetCase.recorded(test).count == 60)
         }
     }

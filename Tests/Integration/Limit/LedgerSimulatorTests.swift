@@ -6,19 +6,20 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The promise of the unsync budget, with a ledger that is seconds late.
+/// The limit is never reached, although the ledger shows unsynced documents seconds late.
 @Suite(.serialized) struct LedgerSimulatorTests {
     private static let documents = TestScale.pick(2_000, full: 10_000, torture: 50_000)
     private static let limit = TestScale.pick(200, full: 500, torture: 1_000)
     private static let lag = Duration.seconds(TestScale.pick(2, full: 3, torture: 5))
-    /// The lag that the job file states.
+    /// The ledger lag that the job file states.
     ///
-    /// A ledger that is later breaks the promise. A test therefore waits until the simulator keeps up before each run,
-    /// and allows it this much more lag during a run.
+    /// If the ledger is later than stated, the limit may be exceeded. The tests therefore let the simulated ledger
+    /// catch up between runs, and state ten seconds more than its lag.
     private static let told = lag + .seconds(10)
     private static let ceiling = limit - limit / 10
 
-    /// Runs a test with tasks whose priority is text, a job that converts it in place, and a ledger that lags.
+    /// Runs a test with tasks whose priority is text, a job that converts it to a number, and a ledger that lags.
+    /// - Parameter removesEntries: whether the ledger drops a document that was repaired.
     private func withLateLedger(
         removesEntries: Bool = false, chunk: Int, _ body: (BackfillCase, LedgerSimulator) async throws -> Void
     ) async throws {
@@ -57,7 +58,7 @@ import Testing
             #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The ledger now shows the documents that were pending, so there is no more room.
+            // The ledger now shows the documents that were pending, so there is still no more room.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
 
@@ -93,7 +94,7 @@ import Testing
         try await withLateLedger(removesEntries: true, chunk: 50) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags).exitCode == 75)
-            // Users repair half of the documents before the ledger shows any, and the job is run again and again.
+            // Users repair half of the unsyncable documents before the ledger shows any of them.
             try await test.database.run([
                 "update": "tasks",
                 "updates": [
@@ -103,7 +104,8 @@ import Testing
                     ]
                 ],
             ])
-            // In the end the room of the repaired documents is free again, but not before the ledger has noticed.
+            // The job is run again and again. The repaired documents make room again, but only after the ledger has
+            // dropped them.
             try await waitUntil("the room is spent again") {
                 try await ledger.keepUp()
                 #expect(try await test.backfill(flags: flags).exitCode == 75)

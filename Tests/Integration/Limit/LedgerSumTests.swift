@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The entries of one app are one sum, wherever they are and however often a document is recorded.
+/// The ledger entries of an app are added up, in whichever collections they are and even if a document has several.
 ///
 /// This holds for `check`, `backfill` and `unsynced`.
 @Suite struct LedgerSumTests {
@@ -12,9 +12,12 @@ import Testing
     private static let shared = Namespace(database: "__realm_sync", collection: "unsynced_documents")
     private static let own = Namespace(database: "__realm_sync_\(app)", collection: "unsynced_documents")
 
-    /// Runs a test with tasks that do not fit v2, a job for them, and a function that runs a command on the ledgers.
+    /// Runs a test with ledgers, tasks that do not fit the next schema, and a job that converts them.
     ///
-    /// The ledgers have the same names as in production, so the server is the test's own.
+    /// The ledgers have the same names as in production, so the test starts a server of its own.
+    /// - Parameters:
+    ///   - fill: receives a function that inserts entries into a ledger.
+    ///   - body: receives a function that runs `check`, `unsynced` or a dry run of `backfill` with further flags.
     private func withLedgers(
         _ fill: (BackfillCase, (Namespace, [BSONDocument]) async throws -> Void) async throws -> Void,
         _ body: (BackfillCase, _ run: (String, String...) async throws -> ProgramRun) async throws -> Void
@@ -56,11 +59,11 @@ import Testing
         }
     }
 
-    /// 600 entries in each of the two layouts are 1,200, so sync has stopped.
+    /// 600 entries in the ledger of all apps and 600 in the app's own database are 1,200, so sync has stopped.
     @Test func bothLayoutsAreOneSum() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(100..<700, of: test) { .integer($0) })
-            // Entries in the app's own database need not name the app, and its id may be stored as text.
+            // An entry in the app's own database need not name the app, and may state its id as text.
             try await insert(Self.own, Self.entries(700..<1_000, of: test, app: .null) { .integer($0) })
             try await insert(
                 Self.own, Self.entries(1_000..<1_300, of: test, app: .string("\(Self.app)")) { .integer($0) })
@@ -97,7 +100,9 @@ import Testing
         }
     }
 
-    /// 600 documents recorded twice are 1,200 entries: the larger number decides, and a note says so.
+    /// 600 documents have two entries each.
+    ///
+    /// The number of entries decides, and a note says so.
     @Test func documentsRecordedTwiceAreWarnedOf() async throws {
         let warning = "the ledger has 1200 entries for 600 documents"
         try await withLedgers { test, insert in
@@ -126,7 +131,7 @@ import Testing
         }
     }
 
-    /// The app that the schema names counts, unless the ledger has no entry of it.
+    /// A check counts the entries of the app that the schema names; if the ledger has none, those of another app.
     @Test func theSchemaNamesTheApp() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(0..<20, of: test) { .integer($0) })

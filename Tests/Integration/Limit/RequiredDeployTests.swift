@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A job that requires the deploy of its next schema does not run before that is recorded or stated.
+/// A job with `requires: deployed` does not run before `deployed` or `--deployed` says that its next schema is active.
 @Suite struct RequiredDeployTests {
     /// Runs a test with twenty tasks that fit the active schema and not the next one.
     private func withTasks(_ body: (BackfillCase) async throws -> Void) async throws {
@@ -57,7 +57,7 @@ import Testing
             #expect(try await converted(test) == 20)
             #expect(try await test.state.count("harm", [:]) == 0)
             #expect(try await test.state.count("jobs", ["control.deployed.at": ["$type": "date"]]) == 1)
-            // A recorded deploy need not be stated again.
+            // The deploy was recorded by the run before, so `--deployed` is not needed again.
             #expect(try await run(file, test: test).exitCode == 0)
         }
     }
@@ -68,7 +68,7 @@ import Testing
                 "early", on: "tasks", steps: ["default: {field: priority, value: 0}"],
                 more: "schema: {active: active.json, next: next.json}")
             try job("late", in: test)
-            // The early job leaves the documents to the other job, and reports that.
+            // The early job does not convert the tasks, and reports that they do not fit the next schema.
             #expect(try await run("early", test: test).exitCode == 1)
             #expect(try await run("late", test: test).exitCode == 75)
             let deployed = try await Program.run([
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// The other job is for another version of the schema.
+    /// The recorded deploy is of another schema: the early job's next schema is `other.json`.
     @Test func theRecordOfAnotherSchemaDoesNotSuffice() async throws {
         try await withTasks { test in
             try test.write(

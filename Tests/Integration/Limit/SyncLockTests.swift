@@ -82,7 +82,9 @@ import Testing
         }
     }
 
-    /// A skipped document of a client-side step still needs the job, but the run does not wait for it.
+    /// A document that a client-side step skipped still needs the job, but the run does not wait for it.
+    ///
+    /// While the run waits for a locked document, it does not survey the collection again and again.
     @Test func besideOneThatWasSetAsideTheyAreWaitedForInPeace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {
@@ -108,7 +110,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
-                // The pass is over and the wait has begun, so a lock that changes now is a new transaction.
+                // The pass is over and the wait has begun, so a lock that changes now belongs to a new transaction.
                 try await waitUntil("the locks are waited for") { try await test.checkpoint()?.upper == nil }
                 try await Task.sleep(for: .seconds(1))
                 try await test.database.run([

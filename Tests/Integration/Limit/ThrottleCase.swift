@@ -2,11 +2,11 @@ import BSON
 import TestSupport
 import Testing
 
-/// The fixture of the throttle's tests: people who need a job of a few chunks, and the state of a run that waits.
+/// The fixture of the throttle's tests: a collection `people`, a job over it, and the state of a run that waits.
 enum ThrottleCase {
     static let people = 50
 
-    /// Runs a test with people and a job of a few chunks with these limits.
+    /// Runs a test with 50 documents in `people`, and a job with these limits in chunks of `chunk` documents.
     static func withPeople(
         on mongod: Mongod, limits: String, chunk: Int = 10, _ body: (BackfillCase) async throws -> Void
     ) async throws {
@@ -19,10 +19,10 @@ enum ThrottleCase {
         }
     }
 
-    /// Runs the job while a throttle reason holds it; `release` removes the reason, and then the job ends.
+    /// Runs the job, which a throttle reason holds until `release` removes the reason, and then to its end.
     ///
     /// While the run waits, it changes nothing, keeps its lease, and records the reason in the state database.
-    /// - Parameter isSteady: whether the reason holds without a break.
+    /// - Parameter isSteady: whether the reason holds all the time, so that the run must not write a chunk.
     @discardableResult
     static func expectHold(
         _ brake: String, _ metric: String, _ test: BackfillCase, lease: String = "4s", isSteady: Bool = true,
@@ -51,8 +51,8 @@ enum ThrottleCase {
         return run
     }
 
-    /// Waits until a throttle reason holds a run.
-    /// - Parameter program: the run; the wait fails if it ends.
+    /// Waits until a throttle reason holds the job's run.
+    /// - Parameter program: the process of the run; if it ends, the wait fails.
     static func waitForBrake(_ brake: String, _ test: BackfillCase, unless program: LiveProgram? = nil) async throws {
         try await waitUntil("the run waits for \(brake)") {
             if program?.hasEnded == true { throw TestSupportError("the run ended before it waited for \(brake)") }
@@ -60,7 +60,7 @@ enum ThrottleCase {
         }
     }
 
-    /// Returns the throttle reasons for which the job's range waits.
+    /// Returns the throttle reasons for which the job's runner waits; none if it does not wait.
     static func waiting(_ test: BackfillCase) async throws -> [BSONDocument] {
         try await test.state.documents("ranges").first?["waiting"]?.document?.values.compactMap(\.document) ?? []
     }

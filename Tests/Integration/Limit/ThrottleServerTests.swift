@@ -4,9 +4,11 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The throttle rules for the server's health, which the server itself triggers.
+/// The throttle rules for the server's health.
+///
+/// Each test brings a server into the state that a rule waits for.
 @Suite(.serialized) struct ThrottleServerTests {
-    /// Metrics that could be read at the start and may not be read any more count as a failed reading.
+    /// A user loses the right to read the server metrics during a run, which counts as a failed reading.
     @Test func aRunWhoseUserMayNotLookAnyMoreWaits() async throws {
         let mongod = try await Mongod.withAuthentication
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
@@ -21,7 +23,7 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await mongod.admin(["revokeRolesFromUser": .string(name), "roles": [watch]])
-                // The last reading must be old enough for another one.
+                // The runner reads the metrics again only if its last reading is a second old.
                 try await Task.sleep(for: .milliseconds(1_200))
                 program.send(SIGCONT)
                 try await ThrottleCase.waitForBrake("reading", test)
@@ -46,11 +48,12 @@ import Testing
 
     @Test func anOplogThatReachesBackTooLittle() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
-        // The job is slow, because the oplog is read again only after the job has written a hundredth of it.
+        // The job must be slow, because the runner reads the oplog again only after the job has written a hundredth of
+        // it.
         try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h, nice: 10", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
-            // A job of two documents does not shorten the oplog window.
+            // The documents of this test make the oplog window short. A job of two documents does not wait for that.
             try await test.database.fill("few", count: 2)
             try test.job("small", on: "few", steps: ["default: {field: email, value: none}"], limits: "{oplog: 1h}")
             let few = try await test.backfill("small", "--max-runtime", "10s")
@@ -72,8 +75,8 @@ import Testing
                         try await test.database.fill("more", count: 5_000) { _ in ["text": text] }
                     }
                 }
-                // The job is short, so it begins once the cache is dirty. The server cleans the cache by itself now and
-                // then.
+                // The job is short, so it begins only after the cache is dirty. The server cleans the cache by itself
+                // now and then, so the throttle does not hold the job all the time.
                 try await waitUntil("the cache is dirty") {
                     let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
                     let cache = status["wiredTiger"]?.document?["cache"]?.document
@@ -94,7 +97,8 @@ import Testing
         let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
         try await ThrottleCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
-            // A page of 10 MB, which is the most that a page may have, is evicted at once.
+            // The text is in three collections, because a page of 10 MB, the most that a page can hold, is evicted at
+            // once.
             for name in ["more", "and more", "and again"] {
                 try await test.database.fill(name, count: 600) { ["_id": .integer($0), "text": text] }
             }
@@ -121,7 +125,7 @@ import Testing
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
-                    // The inserts would hang forever, and this test with them.
+                    // Otherwise the inserts would hang forever, and this test with them.
                     try await mongod.admin(hang.merging(["mode": "off"]))
                     throw error
                 }
@@ -147,7 +151,7 @@ import Testing
                         while !Task.isCancelled { try await test.database.fill("other\(number)", [["n": 1]]) }
                     }
                 }
-                // The server takes some seconds to hand out fewer tickets.
+                // The server begins to hand out fewer tickets only after some seconds.
                 try await waitUntil("writers wait for flow control") {
                     let status = try await mongod.admin(["serverStatus": 1])
                     return status["flowControl"]?.document?["timeAcquiringMicros"]?.integer ?? 0 > 1_000_000
@@ -162,7 +166,7 @@ import Testing
 }
 
 extension BSONDocument {
-    /// Returns the document with further fields.
+    /// Returns the document with the fields of another one at its end.
     fileprivate func merging(_ more: BSONDocument) throws -> BSONDocument {
         BSONDocument(try (elements() + more.elements()).map { ($0.name, $0.value) })
     }

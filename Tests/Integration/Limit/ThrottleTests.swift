@@ -3,7 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The throttle rules that need no server of their own: each one holds a run, reports why, and releases it.
+/// The throttle rules that need no server of their own.
+///
+/// Each holds a run, reports why, and releases it.
 @Suite struct ThrottleTests {
     @Test func aPauseWindowHoldsUntilItIsTakenOff() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) {
@@ -56,7 +58,7 @@ import Testing
     @Test func aReadingThatFailsHolds() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "") { test in
             try await test.mongod.failing(.error(8, "serverStatus", appName: test.appName)) {
-                // The plan reports it, too.
+                // The plan reports the failed reading, too.
                 let run = try await test.backfill { program in
                     try await ThrottleCase.waitForBrake("reading", test)
                     program.send(SIGTERM)

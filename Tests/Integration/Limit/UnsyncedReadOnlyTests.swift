@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The ledger is only read, and never written.
+/// `unsynced` reads the ledger and writes nothing.
 @Suite struct UnsyncedReadOnlyTests {
     private static func reading(_ database: String) -> BSONValue {
         ["resource": ["db": .string(database), "collection": ""], "actions": ["find", "listCollections"]]
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// The profiler records every command that reaches the database.
+    /// The server's profiler records every command that reaches the test's database.
     @Test func noCommandThatWritesReachesTheServer() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             try await test.fill()

@@ -1,20 +1,22 @@
 import BSON
 import TestSupport
 
-/// A ledger with entries of every kind, and the documents that they name.
+/// A ledger with entries of every kind, the documents that they name, and a function that runs `unsynced` on them.
 struct UnsyncedCase {
     static let person = "64f1c0de5ea51de5ca1ab1e0"
     let mongod: Mongod
     let database: TestDatabase
     let folder: CommandLineFolder
 
-    /// Runs the program, with the schema of people if the test passes it.
+    /// Runs `unsynced` with further arguments.
+    ///
+    /// In them, `DB.` is replaced by the name of the test's database.
     func unsynced(_ more: [String] = [], uri: String? = nil) async throws -> ProgramRun {
         try await Program.run(
             ["unsynced", "--uri", uri ?? mongod.uri] + more.map { $0.replacing("DB.", with: "\(database.name).") })
     }
 
-    /// Returns the arguments that name the schema.
+    /// Writes the schema of `person` to a file, and returns the arguments that name it.
     func schema() throws -> [String] {
         [try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "DB.person"]
     }
@@ -27,8 +29,11 @@ struct UnsyncedCase {
         }
     }
 
-    /// Fills in documents and entries: two documents fail, one might fail, one fits now, one is gone, one is recorded
-    /// twice, two are in a collection that no schema covers; one entry names no document, and one is another app's.
+    /// Inserts documents, and ledger entries of every kind.
+    ///
+    /// Of the documents of `person` that the ledger records, two fail (one of them is recorded twice), one might fail,
+    /// one fits now, and one does not exist. Two entries are of a collection that no schema covers, one names no
+    /// document, and one is of another app.
     func fill() async throws {
         try await database.fill(
             "person",

@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The report of `unsynced` on a ledger.
+/// The report that `unsynced` makes of a ledger.
 @Suite struct UnsyncedTests {
     private func with(_ body: (UnsyncedCase) async throws -> Void) async throws {
         try await UnsyncedCase.with(try await Mongod.shared, body)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// An ObjectId may be recorded as text of its digits, and a text of 24 digits as an ObjectId.
+    /// The ledger may record an ObjectId as text of its hex digits, and a text of 24 hex digits as an ObjectId.
     @Test func idsAreFoundInBothSpellings() async throws {
         let id = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
         let schema = #"""
@@ -128,7 +128,7 @@ import Testing
 
     @Test func aLedgerThatIsNamedAndNotThereIsRefused() async throws {
         try await with { test in
-            // A ledger that is named must exist; those that the program looks for need not.
+            // A ledger that `--ledger` names must exist. Without the flag, no ledger need exist.
             let named = try await test.unsynced(["--ledger", "DB.nothing"])
             #expect(named.exitCode == 64)
             #expect(named.output == "")
@@ -164,7 +164,7 @@ import Testing
 }
 
 extension UnsyncedTests {
-    /// The sync engine's reasons may quote values of the document.
+    /// A reason that the sync engine recorded may quote values of the document, which the report must not show.
     @Test func reasonsShowNoValues() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             let reasons = [

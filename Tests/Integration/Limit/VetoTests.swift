@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// An outside veto holds a backfill, says why, and releases it.
+/// Another program's veto holds a backfill, which says why it waits and continues once the veto ends.
 @Suite struct VetoTests {
     private static let steps = ["default: {field: email, value: none}"]
 
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// No server listens, one is too slow, one redirects; one command is too slow, and one is killed.
+    /// Each of these holds the run: no server, a slow server, a redirect, a slow command, and a killed command.
     @Test(arguments: [
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),
@@ -70,7 +70,9 @@ import Testing
         }
     }
 
-    /// An answer takes longer than the lease, and the lease is still kept; a signal does not wait for the answer.
+    /// The lease is kept although an answer takes longer than the lease.
+    ///
+    /// A signal ends the run before the answer comes.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {
         try await withPeople("{command: \"touch FOLDER/asked; sleep 60\", timeout: 60s}") { test in
             let run = try await test.backfill(flags: ["--lease-ttl", "1s"]) { program in
@@ -88,7 +90,7 @@ import Testing
         }
     }
 
-    /// Processes that a command leaves running end with the command, also if they ignore SIGTERM.
+    /// Processes that a veto command started are ended with it, even if they ignore SIGTERM.
     @Test(arguments: ["exit 0", "sleep 600", "kill -9 $$"])
     func theProcessesThatACommandStartsEndWithIt(_ end: String) async throws {
         let script = """
@@ -127,7 +129,7 @@ import Testing
     }
 }
 
-/// A web server that answers with the status in a file.
+/// A web server that answers each request with the status that a file contains.
 private enum Answering {
     private static let script = """
         const fs = require("fs"), path = require("path"), folder = process.argv[2];
@@ -144,7 +146,9 @@ private enum Answering {
         });
         """
 
-    /// Serves until `body` ends, on the port that `body` receives.
+    /// Runs the web server while `body` runs.
+    ///
+    /// `body` receives the server's port.
     static func serving(in folder: CommandLineFolder, _ body: (Int) async throws -> Void) async throws {
         let script = try folder.write(script, to: "server.js")
         _ = try await Subprocess.run(

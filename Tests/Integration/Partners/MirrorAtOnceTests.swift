@@ -4,9 +4,9 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Changes that clients make at once are all carried over: a transaction over both sides, and thousands of deletes.
+/// Changes that clients make in one transaction over both sides, or in one large command, are all carried over.
 @Suite(.fencedDeletes) struct MirrorAtOnceTests {
-    /// A client writes both sides in one transaction: two pairs on one side each, and a third on both, which is a
+    /// A client writes both sides in one transaction: some pairs on one side only, and pair 3 on both, which is a
     /// conflict.
     @Test func aTransactionOverBothSidesGoesOver() async throws {
         try await PartnerCase.withCopy { test in
@@ -31,7 +31,7 @@ import Testing
             #expect(report["conflicts"] == 1, "\(report)")
             #expect(try await test.database.documents("TaskV2", PartnerCase.target(1)).first?["name"] == "original")
             #expect(try await test.database.documents("Task", PartnerCase.source(2)).first?["title"] == "partner")
-            // Both changes of the third pair have the same time; either may win, but the same one wins on both sides.
+            // Both changes of pair 3 have the same time. Either may win, but the same one wins on both sides.
             let winner = try await test.database.documents("Task", PartnerCase.source(3)).first?["title"]
             #expect(winner == "original" || winner == "partner")
             #expect(try await test.database.documents("TaskV2", PartnerCase.target(3)).first?["name"] == winner)
@@ -42,8 +42,9 @@ import Testing
         }
     }
 
-    /// Ten thousand documents are deleted on each side in one command, and the mirror is killed while it carries them
-    /// over.
+    /// One command deletes ten thousand documents on each side.
+    ///
+    /// The mirror is killed while it carries the deletes over.
     @Test func tenThousandDeletesOnEachSideGoOver() async throws {
         let (deleted, kept) = (10_000, 500)
         try await PartnerCase.withCopy(

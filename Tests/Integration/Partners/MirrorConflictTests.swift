@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Documents that clients of both sides insert under one new `_id`, and the lag of changes that wait.
+/// Conflicts of documents that clients of both sides insert with the same new `_id`, and the lag that a mirror reports.
 @Suite(.fencedDeletes) struct MirrorConflictTests {
     private func original(_ number: Int) -> BSONDocument {
         ["_id": .objectID(PartnerCase.id(number)), "title": "original"]
@@ -30,7 +30,8 @@ import Testing
         }
     }
 
-    /// A client inserts the partner's document after the mirror has read that it is missing, and before it inserts it.
+    /// A client inserts a document into the partner after the mirror has not found it, and before the mirror inserts
+    /// it.
     @Test func anInsertWhileTheMirrorInsertsTheSameIsAConflict() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.fill("Task", [original(50), original(51)])
@@ -88,7 +89,8 @@ import Testing
                 guard case .date(let now)? = try await test.mongod.admin(["hello": 1])["localTime"] else { return 0 }
                 return now
             }
-            // There are more changes than the mirror handles at once, so that some wait while it is stopped.
+            // The changes are more than the mirror handles at once, so a part of them waits while the mirror
+            // is stopped.
             try await test.database.fill("Task", count: 1_500) { original(1_000 + $0) }
             let changed = try await now()
             let run = try await test.run(

@@ -4,9 +4,10 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A pair with a change that cannot be carried over is in conflict until the conflict is resolved.
+/// If a change of one document cannot be carried over and the other document of the pair changes too, that is a
+/// conflict.
 ///
-/// Neither document overwrites the other.
+/// Neither document overwrites the other until the conflict is resolved.
 @Suite(.fencedDeletes) struct MirrorHeldTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy { test in
@@ -39,7 +40,7 @@ import Testing
             #expect(report["conflicts"] == 1 && report["refused"] == 1 && report["to_target"] == 0, "\(report)")
             #expect(errors.contains("so neither document is overwritten"), "\(errors)")
             try await expectHeld(test, title: "touched")
-            // The conflict is reported once, because it is the same one.
+            // The next mirror does not report the same conflict again.
             #expect(try await mirror(test).report["conflicts"] == 0)
             try await expectHeld(test, title: "touched")
         }
@@ -84,8 +85,9 @@ import Testing
     }
 }
 
-/// Documents too large for a command or for the other side are skipped and listed; unusual ones are carried over as
-/// they are.
+/// Documents that are too large for a command or for the other side are skipped and listed.
+///
+/// Unusual documents are carried over unchanged.
 @Suite(.fencedDeletes) struct MirrorDocumentTests {
     private func large(_ id: Int, _ size: Int) -> BSONDocument {
         ["_id": .integer(id), "title": "large", "filling": .string(String(repeating: "x", count: size))]
@@ -113,7 +115,7 @@ import Testing
 
     @Test func namesThatAreEmptyAndTextsThatAreNotUTF8GoOver() async throws {
         try await PartnerCase.withCopy(PartnerCase.renaming) { test in
-            // A field with the name FF, and a text FF.
+            // The byte FF, which is not UTF-8, is the name of one field and the text of another.
             let odd = try BSONDocument(
                 bytes: [34, 0, 0, 0, 0x10, 95, 105, 100, 0, 111, 0, 0, 0, 0x10, 0xFF, 0, 1, 0, 0, 0]
                     + [2, 116, 0, 2, 0, 0, 0, 0xFF, 0, 8, 98, 0, 1, 0])
@@ -134,7 +136,7 @@ import Testing
         }
     }
 
-    /// The server puts its own time into a field of an inserted or replaced document that has this value.
+    /// A timestamp of zero is carried over, although the server replaces it by its own time in an inserted document.
     @Test func theTimestampOfNothingStaysIt() async throws {
         try await PartnerCase.withCopy(PartnerCase.renaming) { test in
             let stamped: BSONDocument = ["_id": 120, "name": "stamped", "at": .timestamp(5), "after": 1]
@@ -151,7 +153,7 @@ import Testing
     }
 }
 
-/// Unique indexes of the partner: a key that one document of a batch gives up may go to another one.
+/// The partner has a unique index, and documents take over each other's keys before a mirror carries that over.
 @Suite(.fencedDeletes) struct MirrorUniqueKeyTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy(
@@ -205,7 +207,9 @@ import Testing
         }
     }
 
-    /// The partner's own document has the key; the original's document waits, and is carried over when the key is free.
+    /// The partner cannot get a document while another document of the partner has its key in the unique index.
+    ///
+    /// The document waits, and is carried over once the other one has a new key.
     @Test func aKeyThatTheOtherSideGivesUpLaterGoesOverThen() async throws {
         try await withMirror { test in
             try await test.database.run(["dropIndexes": "Task", "index": "key"])

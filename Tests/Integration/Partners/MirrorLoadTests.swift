@@ -3,7 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A mirror under load from writers on both sides, with kills and elections: nothing is lost, doubled or echoed.
+/// Clients write on both sides while the mirror is killed and primaries change.
+///
+/// No change is lost, carried over twice, or carried back.
 @Suite(.fencedDeletes) struct MirrorLoadTests {
     private static let count = 300
 
@@ -57,8 +59,8 @@ import Testing
                             if !second.hasEnded { second.send(SIGKILL) }
                             kills += 2
                         }
-                        // On the clock of another primary its lease may have ended: then it gives the lease up, and
-                        // reports that.
+                        // By the clock of a new primary, the lease of a mirror may have ended. The mirror then gives it
+                        // up and says so.
                         #expect(other.wasKilled || other.exitCode == 76, "\(other.errors)")
                     }
                     #expect(run.wasKilled || run.exitCode == 76, "\(run.errors)")
@@ -74,6 +76,7 @@ import Testing
     }
 
     /// Lets clients of both sides write until `meanwhile` ends.
+    /// - Returns: what the clients wrote last.
     private static func load(
         _ workload: MirrorWorkload, _ test: PartnerCase, meanwhile: (MirrorWorkload.Model) async throws -> Void
     ) async throws -> MirrorWorkload.Model {
@@ -93,7 +96,7 @@ import Testing
         return model
     }
 
-    /// Waits until clients have made this many more writes.
+    /// Waits until clients have made this many more writes, or the program has ended.
     private static func wait(
         for writes: Int, of model: MirrorWorkload.Model, or program: LiveProgram
     ) async throws {
@@ -101,8 +104,9 @@ import Testing
         try await waitUntil("\(writes) writes, or the mirror's end") { model.writes > goal || program.hasEnded }
     }
 
-    /// Expects that both sides are equal after a last mirror, and that documents with a single writer are as it left
-    /// them.
+    /// Expects that both sides are equal after a last mirror, and that no write of a client is lost.
+    ///
+    /// Documents that clients of both sides wrote are not compared with the writes.
     private func expectRest(
         _ workload: MirrorWorkload, _ test: PartnerCase, _ model: MirrorWorkload.Model
     ) async throws {
@@ -120,7 +124,7 @@ import Testing
     }
 }
 
-/// The speed of a mirror: figures to look at, and the single promise that it ends with both sides equal.
+/// Prints how fast a mirror is, and expects only that both sides are equal at the end.
 @Suite(.enabled(if: TestScale.current == .torture)) struct MirrorSpeedTests {
     @Test func theMirrorKeepsUpWithTwoThousandChangesASecond() async throws {
         try await Mongod.shared.withPartner { test in
@@ -131,7 +135,7 @@ import Testing
                 let start = ContinuousClock.now
                 var sent = 0
                 while start.duration(to: .now) < .seconds(60) {
-                    // Each side gets 100 changes, twenty times in two seconds.
+                    // Each side gets 100 changes ten times a second.
                     for side in 0...1 {
                         let updates = (0..<100).map { _ -> BSONValue in
                             let number = Int.random(in: 0..<10_000) * 2 + side

@@ -31,12 +31,13 @@ import Testing
             let oldest: BSONDocument = [
                 "find": "oplog.rs", "filter": ["o2._id": .objectID(PartnerCase.id(1))], "limit": 1,
             ]
-            // The server removes whole pieces of the oplog, after a checkpoint of its storage has passed them.
+            // The server removes the oldest section of the oplog as a whole, and only after its storage has written a
+            // checkpoint.
             try await waitUntil("the oplog begins after the changes") {
                 round += 1
                 try await test.database.fill("other", count: 20) { ["_id": .integer(round * 20 + $0), "text": text] }
                 try await mongod.admin(["fsync": 1])
-                // A read fails if the server removes entries at the same time, which shows nothing.
+                // A read that fails because the server removes entries at the same time is repeated.
                 guard let found = try? await mongod.admin(oldest, on: "local") else { return false }
                 return found["cursor"]?.document?["firstBatch"]?.document?.isEmpty != false
             }
@@ -51,7 +52,8 @@ import Testing
         }
     }
 
-    /// A collection of the state database is lost after the mirror was killed with half of the changes carried over.
+    /// The mirror is killed after it carried over half of the changes, and then a collection of the state database is
+    /// lost.
     @Test(arguments: ["carried", "unmirrored", "jobs"])
     func aStateDatabaseThatLostACollectionCostsNoChange(_ collection: String) async throws {
         try await PartnerCase.withCopy { test in
@@ -66,8 +68,9 @@ import Testing
         }
     }
 
-    /// Without its record, the position of the mirror is unknown: it stops, and a new copy over the partner's documents
-    /// is refused.
+    /// Without the state database, the position of the mirror is unknown.
+    ///
+    /// The mirror ends, and `init` refuses to copy over the partner's documents.
     @Test func aStateDatabaseThatIsLostStopsTheMirrorAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
             try await change(test)
@@ -83,7 +86,7 @@ import Testing
         }
     }
 
-    /// The record is lost while a mirror runs.
+    /// The document with the mirror's position is deleted from the state database while the mirror runs.
     @Test func aRecordThatGoesUnderARunningMirrorEndsItAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
             let run = try await test.run("mirror", "--lease-ttl", "5s") { program in

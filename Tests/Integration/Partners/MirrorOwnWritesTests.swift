@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The mirror recognizes its own writes by the transaction that made them, so that a client may write the same again.
+/// The mirror recognizes its own writes by their transactions, so a client may write the same values as the mirror.
 @Suite(.fencedDeletes) struct MirrorOwnWritesTests {
     private func name(_ number: Int, _ test: PartnerCase) async throws -> BSONValue? {
         try await test.database.documents("TaskV2", PartnerCase.target(number)).first?["name"]
@@ -32,7 +32,9 @@ import Testing
         }
     }
 
-    /// Both of the client's writes come in one batch, after which the document is as the mirror left it.
+    /// A client changes a document that the mirror wrote, and sets it back before the next mirror reads both changes.
+    ///
+    /// The document is then as the mirror once wrote it, but the next mirror must not ignore the client's changes.
     @Test func aClientThatChangesAndSetsBackBetweenTwoRunsIsNoEcho() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "off"]])
@@ -71,7 +73,7 @@ import Testing
         }
     }
 
-    /// The mirror is killed after its writes and before their commit, so they have no effect and block no client.
+    /// The mirror is killed after the writes of a transaction and before its commit, so they change and lock nothing.
     @Test func aMirrorThatDiesInATransactionLeavesNothing() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(3), ["$set": ["title": "first"]])

@@ -42,8 +42,9 @@ import Testing
         }
     }
 
-    /// A mirror that is killed before its second write recognizes the first as its own, although that is newer than the
-    /// client's change that it has yet to carry over.
+    /// A mirror is killed before its second write, and the next one recognizes the first write as a mirror's own.
+    ///
+    /// It does so although that write is newer than the client's change that is still to be carried over.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
         try await PartnerCase.withCopy(count: 40) { test in
             try await test.database.update("Task", PartnerCase.source(2), ["$set": ["title": "first"]])
@@ -121,7 +122,7 @@ import Testing
             try await test.load(1_200)
             let run = try await test.run("init", fault: "before-write:2:stop") { program in
                 try await waitUntil("the copy is stopped") { try program.isStopped }
-                // The first two tasks are copied already; the other two are read and not written yet.
+                // Tasks 1 and 2 are already copied; tasks 700 and 701 are read and not written yet.
                 try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "meanwhile"]])
                 try await test.database.delete("Task", PartnerCase.source(2))
                 try await test.database.update("Task", PartnerCase.source(700), ["$set": ["title": "meanwhile"]])
@@ -190,7 +191,7 @@ import Testing
         }
     }
 
-    /// The change stream of one side opens late, while the mirror already records its position.
+    /// The change stream of one side opens late, while the mirror already records how far behind it is.
     @Test func aMirrorThatBeginsIsNotYearsBehind() async throws {
         try await PartnerCase.withCopy { test in
             let appName = "opens-late-\(test.database.name)"

@@ -4,21 +4,21 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The writes of clients of both sides while a mirror carries their changes over.
+/// A job, and the writes of clients of both sides while a mirror carries their changes over.
 struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The job's body.
+    /// Returns the lines of the job file after the names of the partner and its collections.
     let job: @Sendable (PartnerCase) throws -> String
-    /// Returns the `_id` of a document on a side: 0 is the original's.
+    /// Returns the `_id` of a document by its number, on a side: 0 is the original, and 1 the partner.
     let id: @Sendable (Int, Int) -> BSONValue
-    /// Returns the update that gives a document a text on a side.
+    /// Returns the update that gives a document, by its number and on a side, a new text.
     let update: @Sendable (Int, Int, String) -> BSONValue
-    /// Returns a document of the original.
+    /// Returns the document of the original with a number.
     let original: @Sendable (Int) -> BSONDocument
 
     static let collections = ["Task", "TaskV2"]
 
-    /// The documented example.
+    /// The job of the documentation, whose clients update one field.
     static let documented = MirrorWorkload(
         testDescription: "the documented example", job: { _ in PartnerCase.documented },
         id: { number, side in
@@ -41,7 +41,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
             ]
         }, original: { PartnerStepTests.original($0) })
 
-    /// Prepares the collections and the job, and copies the originals.
+    /// Writes the job file, inserts the originals, and copies them with `partner init`.
     func begin(_ test: PartnerCase, count: Int) async throws -> ProgramRun {
         try test.job(job(test))
         try await test.database.fill("Key", count: 3) { ["_id": .integer($0), "to": .string("key \($0)")] }
@@ -49,7 +49,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return try await test.run("init")
     }
 
-    /// The last write of clients to each document, on a side that no other client writes to.
+    /// The clients' last write to each document, and the numbers of their writes.
     final class Model: Sendable {
         private struct State {
             var titles: [Int: String?] = [:]
@@ -59,11 +59,14 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
 
         private let state = Mutex(State())
-        /// The text of each document that only one client writes at a time, or `nil` if the client deleted it.
+        /// The text that a client last wrote to each document, by the document's number; `nil` if the client deleted
+        /// it.
+        ///
+        /// For a document that clients of both sides write, the other side may have a later text.
         var titles: [Int: String?] { state.withLock { $0.titles } }
         /// The number of writes of all clients.
         var writes: Int { state.withLock { $0.writes } }
-        /// The number of changes that a mirror carried over before the next one was made.
+        /// How many of the changes that `relay` made a mirror has carried over.
         var relayed: Int { state.withLock { $0.relayed } }
         fileprivate func wasRelayed() { state.withLock { $0.relayed += 1 } }
         var isStopped: Bool { state.withLock { $0.stopped } }
@@ -76,18 +79,20 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether clients of both sides write a document.
+    /// Whether clients of both sides write the document with this number.
     static func isShared(_ number: Int) -> Bool { number % 50 < 2 }
 
-    /// The few values that clients write, so that a write often repeats the mirror's or restores an earlier value.
+    /// The values that clients write; they are few, so that a write often repeats the mirror's or restores an earlier
+    /// value.
     static let texts = ["on", "off", "new"]
 
-    /// Returns the field that holds the text on a side.
+    /// Returns the name of the field that holds the text on a side.
     private static func field(_ side: Int) -> String { side == 0 ? "title" : "name" }
 
-    /// Writes one document on one side, waits until the other side has it, continues on that side, and so on.
+    /// Writes a document on one side, waits until a mirror has carried that over, writes it on the other side, and so
+    /// on.
     ///
-    /// Each write is the only one, so none may be lost or be a conflict.
+    /// There is always a single write to carry over, so none may be lost or be a conflict.
     func relay(_ number: Int, in test: PartnerCase, _ model: Model) async throws {
         var side = 0
         while !model.isStopped {
@@ -117,8 +122,9 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         return text
     }
 
-    /// Writes to the original's even documents or to the partner's odd ones, and to a few on both sides, until the
-    /// model is stopped.
+    /// Writes to even documents on the original's side, or to odd ones on the partner's, until the model is stopped.
+    ///
+    /// A few of the documents are also written on the other side.
     func write(_ side: Int, of count: Int, to test: PartnerCase, _ model: Model) async throws {
         while !model.isStopped {
             for _ in 0..<8 {
@@ -133,7 +139,8 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
                 }
                 try await set(number, side, text, in: test)
                 model.wrote(number, text)
-                // The other side's client writes to it, too, at the same time.
+                // A document that clients of both sides write is also written on the other side, immediately
+                // afterwards.
                 if Self.isShared(number) { try await set(number, 1 - side, "shared \(text)", in: test) }
             }
         }
@@ -146,7 +153,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Repeats a client's write until it succeeds, because elections refuse it or lose the reply.
+    /// Repeats a client's write until it succeeds, because the server refuses it or does not reply during an election.
     static func surely(_ write: () async throws -> Void) async throws {
         let end = ContinuousClock.now + .seconds(120)
         while true {

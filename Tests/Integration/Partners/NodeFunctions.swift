@@ -5,9 +5,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Runs App Services functions under Node, against a stub of the service whose collections are those of a database.
+/// Runs App Services functions under Node, with a stub that has the collections of a test's database.
 ///
-/// The stub asks with a file for each call, and the test answers from the server; the values are extended JSON.
+/// For each call of a function, the stub writes a request to a file. The test answers it from the server. All values
+/// are extended JSON.
 struct NodeFunctions {
     let database: TestDatabase
     let folder: CommandLineFolder
@@ -38,8 +39,8 @@ struct NodeFunctions {
         });
         """
 
-    /// Runs the function in a file for the change of a document.
-    /// - Returns: the number of its writes, and its output.
+    /// Runs the function in a file as if the document with this `_id` had changed.
+    /// - Returns: the number of writes that the function made, and its error output.
     func run(_ file: String, id: BSONValue) async throws -> (writes: Int, said: String) {
         let calls = folder.path.appending("calls-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(atPath: calls.string, withIntermediateDirectories: true)
@@ -92,9 +93,9 @@ struct NodeFunctions {
     }
 }
 
-/// The generated functions have the same results as the mirror.
+/// The functions that `partner triggers` writes have the same results as the mirror.
 @Suite(.fencedDeletes) struct PartnerTriggersTests {
-    /// A change by a client.
+    /// A client's change of a document on one side; without an `update`, the document is deleted.
     private struct Change {
         var side: String
         var number: Int
@@ -146,7 +147,7 @@ struct NodeFunctions {
                     try await apply(change, to: triggered.database)
                     let run = try await node.run("\(out)/functions/tasks_from_\(change.side).js", id: id(change))
                     #expect(run.writes <= 1)
-                    // The function's write fires the other trigger, which finds nothing to do.
+                    // The function's write fires the trigger of the other side, whose function finds nothing to do.
                     let other = change.side == "source" ? "target" : "source"
                     let twin = Change(side: other, number: change.number, update: nil)
                     if run.writes > 0 {

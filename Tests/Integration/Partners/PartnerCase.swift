@@ -15,7 +15,8 @@ struct PartnerCase: Sendable {
     var uri: String { mongod.uri(appName: appName) }
     var appName: String { "\(database.name)_partner" }
 
-    /// The documented example: the type of the `_id` changes, one field is renamed, and others change their types.
+    /// The example of the documentation: the type of the `_id` changes, one field is renamed, and others change their
+    /// types.
     static let documented = """
         id: {from: objectId, to: string}
         forward:
@@ -29,7 +30,7 @@ struct PartnerCase: Sendable {
         only: {source: [legacy], target: [note]}
         """
 
-    /// Writes the job file.
+    /// Writes the job file: the names of the partner and its collections, and then the given lines.
     @discardableResult
     func job(_ body: String = documented) throws -> String {
         try folder.write(
@@ -42,7 +43,7 @@ struct PartnerCase: Sendable {
             """, to: "tasks.yml")
     }
 
-    /// Runs a command with the job that was written last.
+    /// Runs `partner COMMAND` with the job file that was written last.
     func run(
         _ command: String, _ flags: String..., uri: String? = nil, fault: String? = nil,
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
@@ -55,10 +56,10 @@ struct PartnerCase: Sendable {
         return try await Program.run(arguments + flags, fault: fault, meanwhile: meanwhile)
     }
 
-    /// Returns the `_id` of a task.
+    /// Returns the `_id` of a task's original, by the task's number.
     static func id(_ number: Int) -> ObjectID { ObjectID(high: 0x6400_0000_0000_0000 + UInt64(number), low: 7) }
 
-    /// Returns a task, each of which is a little different.
+    /// Returns the original of a task by its number; each task is a little different.
     static func task(_ number: Int) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", .objectID(id(number)))
@@ -75,19 +76,19 @@ struct PartnerCase: Sendable {
     /// Returns a filter for the partner of a task, by its `_id`.
     static func target(_ number: Int) -> BSONDocument { ["_id": .string("\(id(number))")] }
 
-    /// A job whose steps apply to every document.
+    /// The lines of a job whose steps apply to every document.
     static let renaming = """
         forward: [{rename: {from: title, to: name}}]
         reverse: [{rename: {from: name, to: title}}]
         """
 
-    /// Inserts tasks.
+    /// Inserts the originals of this many tasks.
     func load(_ count: Int) async throws { try await database.fill("Task", count: count, Self.task) }
 
-    /// Returns the partner's documents in order of their `_id`s.
+    /// Returns the partner's documents in the order of their `_id`s.
     func partners() async throws -> [BSONDocument] { try await database.documents("TaskV2") }
 
-    /// Ends the lease of a killed runner.
+    /// Ends the lease of a killed runner, so that the next one need not wait for it.
     func endLease() async throws {
         try await state.endDeadTransactions()
         try await state.run([
@@ -96,7 +97,7 @@ struct PartnerCase: Sendable {
         ])
     }
 
-    /// Carries over the changes of clients, and returns the mirror's report.
+    /// Runs a mirror until all changes so far are carried over, and returns its report.
     func mirrored() async throws -> BSONDocument {
         let run = try await run("mirror", "--once", "-o", "json")
         #expect(run.exitCode == 0, "\(run.errors)")
@@ -110,7 +111,7 @@ struct PartnerCase: Sendable {
         return status["at_work"] == true ? status["behind_seconds"]?.integer : nil
     }
 
-    /// Returns the result of a comparison.
+    /// Compares both sides with `partner verify`, and returns its report.
     func differences(_ flags: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             [
@@ -123,7 +124,7 @@ struct PartnerCase: Sendable {
 }
 
 extension TestDatabase {
-    /// Ends the transactions of killed mirrors, which would lock the lease's record for a minute.
+    /// Ends the transactions of killed mirrors, which would lock the document that holds the lease for a minute.
     func endDeadTransactions() async throws {
         for record in try await documents("streams") {
             let sessions = (record["sessions"]?.document?.values ?? []).compactMap { $0.document?["lsid"] }
@@ -134,8 +135,8 @@ extension TestDatabase {
 }
 
 extension PartnerCase {
-    /// Runs a test of a partner whose originals are copied.
-    /// - Parameter load: makes the originals; by default `count` tasks.
+    /// Runs a test after `partner init` has copied the originals.
+    /// - Parameter load: inserts the originals; without it, these are `count` tasks.
     static func withCopy(
         _ job: String = documented, count: Int = 5, load: ((PartnerCase) async throws -> Void)? = nil,
         _ body: (PartnerCase) async throws -> Void
@@ -149,7 +150,7 @@ extension PartnerCase {
         }
     }
 
-    /// Runs a test of a partner that a mirror has brought up to date, and whose sides have been compared.
+    /// Runs a test after a mirror has carried over all changes and `partner verify` has compared the sides.
     static func withVerified(_ count: Int = 5, _ body: (PartnerCase) async throws -> Void) async throws {
         try await withCopy(count: count) { test in
             #expect(try await test.run("mirror", "--once").exitCode == 0)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The creation of a partner: its result, its refusals, and that a kill loses nothing.
+/// `partner init`: its result, its refusals, and that a kill loses nothing.
 @Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// Writes a job whose partners do not fit their schema.
+    /// Writes a job whose partner documents do not fit the partner's schema.
     private func jobOfFailing(_ test: PartnerCase, limit: Int) throws {
         try test.folder.write(
             """
@@ -170,12 +170,13 @@ import Testing
             PartnerCase.documented + "\nschema: {target: v2.json}\nlimits: {unsynced: \(limit), reserve: 0}")
     }
 
-    /// The copies of a killed run count for the next one, and the reservations of another job count for both.
+    /// The documents that a killed run copied count for the next run, and so do the reservations of another job.
     @Test func theLimitIsSharedAcrossRunsAndJobs() async throws {
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 1201)
             try await test.load(1_200)
-            // It is killed twice before its first checkpoint, so that it copies the same documents again.
+            // The first two runs are killed before their first checkpoint, so the next one copies the same documents
+            // again.
             for fault in ["after-write:1:kill", "after-harm:1", "after-checkpoint:1", "after-checkpoint:1"] {
                 let killed = try await test.run("init", fault: fault)
                 #expect(killed.wasKilled, "\(killed.errors)")
@@ -188,7 +189,7 @@ import Testing
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 100)
             try await test.load(60)
-            // Another job has reserved these documents, and the ledger does not show them yet.
+            // Another job has reserved room for fifty documents, which the ledger does not show yet.
             let other = (0..<50).map { number -> BSONDocument in
                 [
                     "_id": ["job": "other", "ns": "app.Other", "id": .integer(number)], "seen": false, "stale": false,
@@ -225,7 +226,7 @@ import Testing
     }
 }
 
-/// The comparison of both sides.
+/// `partner verify`, the comparison of both sides.
 @Suite struct PartnerVerifyTests {
     @Test(.server(from: 5, for: "reads of one moment")) func everyDifferenceIsListedWithItsDirection() async throws {
         try await Mongod.shared.withPartner { test in

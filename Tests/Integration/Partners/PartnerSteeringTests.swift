@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The job that two schemas produce, and the steps that retire the old side.
+/// The job that `partner plan` makes from two schemas, and the commands that retire the original.
 @Suite(.fencedDeletes) struct PartnerSteeringTests {
     private static let old = """
         { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {
@@ -19,7 +19,7 @@ import Testing
           "tags": { "bsonType": "array", "items": { "bsonType": "mixed" } } } }
         """
 
-    /// Plans the documented example.
+    /// Runs `partner plan` with the schemas of the documented example.
     private func plan(_ test: PartnerCase, _ flags: String...) async throws -> ProgramRun {
         let old = try test.folder.write(Self.old, to: "v1/Task.json")
         let new = try test.folder.write(Self.new, to: "v2/TaskV2.json")
@@ -98,6 +98,8 @@ import Testing
     }
 
     /// Clients write after the last mirror and the last comparison.
+    ///
+    /// The cutover carries their changes over.
     @Test func aCutoverSeesWhatClientsWroteAMomentAgo() async throws {
         try await PartnerCase.withVerified { test in
             try await test.state.run([
@@ -117,7 +119,7 @@ import Testing
         }
     }
 
-    /// The cutover itself finds a document that cannot be carried over.
+    /// The cutover carries over the last changes, and refuses because one of them cannot be carried over.
     @Test func aCutoverIsRefusedForADocumentThatCannotGoOver() async throws {
         try await PartnerCase.withVerified { test in
             try await test.database.update(

@@ -4,9 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The steps and the conversions of `_id`s that a partner supports, in both directions, with changes of both sides.
+/// All steps and all conversions of `_id`s that a partner supports, with changes in both directions.
 @Suite(.fencedDeletes) struct PartnerStepTests {
-    /// Returns the ready job with every kind of step, for the test's own collections.
+    /// Returns the lines of `jobs/partners/every-step.yml`, which has every kind of step, for the test's collections.
     static func everyKind(_ test: PartnerCase) throws -> String {
         let path = Repository.path("jobs/partners/every-step.yml").string
         let text = try String(contentsOfFile: path, encoding: .utf8).replacing("app.", with: "\(test.database.name).")
@@ -89,7 +89,8 @@ import Testing
         }
     }
 
-    /// A conversion of `_id`s, with the steps that convert a link each way, and a function that makes such an `_id`.
+    /// A conversion of `_id`s, the steps that convert a link in each direction, and a function that makes an original's
+    /// `_id`.
     struct Key: Sendable, CustomTestStringConvertible {
         var from: String
         var to: String
@@ -102,7 +103,7 @@ import Testing
             .binary(subtype: 4, bytes: (0..<16).map { UInt8(truncatingIfNeeded: number &+ $0 &* 3) })
         }
         static func objectID(_ number: Int) -> BSONValue { .objectID(PartnerCase.id(number)) }
-        /// Returns integers of both widths, as clients of the drivers write them.
+        /// Returns an even number as 32 bits and an odd one as 64 bits, because drivers write integers of both widths.
         static func int(_ number: Int) -> BSONValue {
             number % 2 == 0 ? .int(Int32(number)) : .long(Int64(number) + (number % 3 == 0 ? 1 << 40 : 0))
         }

@@ -17,16 +17,17 @@ import Testing
         """
     }
 
-    /// The newer schemas: the original's with the partner's added, or the original's changed in place.
+    /// The newer schemas: with the partner's schema added to the original's, or with the original's schema changed in
+    /// place.
     private enum Next: String {
         case beside, changed
-        /// The original's is changed in place, and its tags as well, which the partner's steps do not mention.
+        /// The original's schema is changed in place, also in its tags, which the partner's steps do not mention.
         case changedMore = "changed-more"
-        /// The original's is changed in place, and the partner's is added.
+        /// The original's schema is changed in place, and the partner's schema is added.
         case both
     }
 
-    /// Runs a test with a partner that is copied and not compared yet, and with the schemas of its original.
+    /// Runs a test with a partner that is copied and not compared yet, and with the older schema and all newer ones.
     private func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
@@ -49,7 +50,7 @@ import Testing
         }
     }
 
-    /// Runs `body` while a mirror runs that has caught up.
+    /// Runs `body` while a mirror runs, after the mirror has caught up.
     private func mirroring(_ test: PartnerCase, _ body: () async throws -> Void) async throws {
         let run = try await test.run("mirror") { program in
             try await waitUntil("the mirror has caught up, or is dead") {
@@ -64,7 +65,7 @@ import Testing
         #expect(run.exitCode == 0 || run.exitCode == 75, "\(run.errors)")
     }
 
-    /// Runs a command on the older schema and one of the newer ones.
+    /// Runs a command with the older schema and one of the newer ones.
     private func run(
         _ command: String, _ test: PartnerCase, to next: Next = .beside, _ flags: String...
     ) async throws -> ProgramRun {
@@ -74,7 +75,7 @@ import Testing
             [command] + schemas + ["--uri", test.uri, "--state-database", test.state.name] + flags)
     }
 
-    /// Compares the sides, and dates the comparison this many hours back.
+    /// Compares both sides, and then changes the time of the comparison to this many hours ago.
     private func verify(_ test: PartnerCase, hoursAgo: Int64 = 0) async throws {
         try #require(try await test.run("verify").exitCode == 0)
         try await test.state.run([
@@ -105,8 +106,8 @@ import Testing
         }
     }
 
-    /// The partner was verified and `--once` has run, but nothing carries over the changes that clients make from now
-    /// on.
+    /// The partner was verified and `mirror --once` has run, but no mirror carries over the changes that clients make
+    /// later.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
@@ -228,7 +229,7 @@ import Testing
         }
     }
 
-    /// The partner's steps do not mention the tags.
+    /// The schema changes the type of the tags, which the partner's steps do not mention.
     @Test(arguments: ["check", "diff", "plan"]) func aChangeThatThePartnerDoesNotCarryStaysBreaking(
         _ command: String
     ) async throws {

@@ -21,8 +21,9 @@ import Testing
         """
     }
 
-    /// Writes both versions as app folders: the type of the tasks' `_id`s changes, and so does that of the links to
-    /// them.
+    /// Writes both versions of the schemas as app folders.
+    ///
+    /// The type of the tasks' `_id`s changes, and so does the type of the links to tasks.
     private func writeSchemas(_ test: PartnerCase, _ more: String = "") throws {
         let link = """
             { "task": { "ref": "#/relationship/main/\(test.database.name)/Task", "foreign_key": "_id", "is_list": \

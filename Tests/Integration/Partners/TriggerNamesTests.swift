@@ -6,13 +6,13 @@ import Testing
 
 /// The generated functions treat the names of collections, services and fields as data, whatever the names contain.
 @Suite struct TriggerNamesTests {
-    /// Names that end a comment or a text of JavaScript, and then run code.
+    /// Names that end a JavaScript comment or string, and then contain code.
     private static let hostile = [
         "\nthrow new Error(1)//", "\u{2028}throw new Error(2)//", "\u{2029}throw new Error(3)//",
         #"")); throw new Error(4); (("#, "</script>\u{7F}`{context}`'", #"a\"#,
     ]
 
-    /// Generates the functions of a job, and returns the folder of the app.
+    /// Generates the functions of a job with `partner triggers`, and returns the folder of the app.
     private func generate(
         _ body: String, of test: PartnerCase, source: String = "Task", target: String = "TaskV2",
         service: String = "mongodb-atlas"
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// In JavaScript, an assignment to this name sets an object's prototype.
+    /// In JavaScript, an assignment to `__proto__` sets the prototype of an object and makes no field.
     @Test func aFieldNamedProtoIsCarried() async throws {
         try await Mongod.shared.withPartner { test in
             let app = try await generate(
@@ -82,7 +82,7 @@ import Testing
                 try await database.documents("TaskV2").map(\.ordered)
                     == [["__proto__": ["a": 1], "_id": 1, "deep": ["__proto__": ["b": 1]]]])
             #expect(try await node.run(reverse, id: 1).writes == 0)
-            // Only the value below that name differs.
+            // These changes affect only a value below `__proto__`.
             for (number, path) in [(2, "deep.__proto__.b"), (3, "__proto__.a")] {
                 let change: BSONValue = ["$set": .object(BSONDocument([(path, .integer(number))]))]
                 try await database.update("TaskV2", ["_id": 1], change)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A field of one side only keeps its value, and an inherited member of an object does not count as a field.
+    /// A field that only one side has keeps its value, also if it is named like a member that each object inherits.
     @Test func aFieldOfOneSideMayHaveTheNameOfAnInheritedMember() async throws {
         try await Mongod.shared.withPartner { test in
             let app = try await generate("only: {target: [__proto__, toString, constructor]}", of: test)

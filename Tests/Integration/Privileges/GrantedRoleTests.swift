@@ -4,13 +4,13 @@ import Testing
 
 /// The role that `grants` prints is enough for its command, and each of its actions is necessary.
 @Suite struct GrantedRoleTests {
-    /// A list of privileges without one action on one resource, and the action that was left out.
+    /// The privileges of a role without one action on one resource, and the action that was left out.
     struct Lacking: Sendable {
         let privileges: [BSONValue]
         let action: String
         let resource: BSONDocument
 
-        /// Returns all lists that lack one action.
+        /// Returns one list of privileges for each action that can be left out.
         static func all(of privileges: [BSONValue]) -> [Lacking] {
             privileges.indices.flatMap { index -> [Lacking] in
                 guard let entry = privileges[index].document, let resource = entry["resource"]?.document else {
@@ -29,13 +29,13 @@ import Testing
             }
         }
 
-        /// The resource as the program names it.
+        /// The resource as an error of the program names it.
         var place: String {
             let (database, collection) = (resource["db"]?.text ?? "", resource["collection"]?.text ?? "")
             return collection.isEmpty ? "the database \(database)" : "\(database).\(collection)"
         }
 
-        /// Whether another entry allows the same action.
+        /// Whether another privilege allows the same action on the whole database.
         var isCovered: Bool {
             privileges.compactMap(\.document).contains { entry in
                 entry["resource"]?.document?["db"] == resource["db"] && entry["resource"]?.document?["collection"] == ""
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// With the optional privileges as well, a command works without giving up a guarantee.
+    /// The role with the optional privileges is enough, too, and the command then gives up no guarantee.
     @Test(
         .fencedDeletes,
         arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })

@@ -5,24 +5,24 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The fixture of a test of roles: databases on a server with logins, and files that commands work on.
+/// The fixture of a test of roles: two databases on a server that requires a login, and files that commands need.
 struct RoleCase: Sendable {
     let mongod: Mongod
     let database: TestDatabase
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// A command, the commands that must run before it, and its role.
+    /// A command whose role is tested, and the commands that must run before it.
     struct Command: Sendable, CustomTestStringConvertible {
-        /// The arguments of `grants` for it.
+        /// The arguments with which `grants` prints the command's role.
         let grants: [String]
-        /// The arguments of the command; `FILE` is the subject's path.
+        /// The arguments of the command; `FILE` is replaced by the path of `subject`.
         let arguments: [String]
-        /// The commands that the administrator runs before it.
+        /// The commands that the administrator runs before this one.
         var before: [[String]] = []
-        /// Whether the collection is then moved, and gets another UUID.
+        /// Whether the collection is moved after those commands, so that it gets another UUID.
         var isMoved = false
-        /// The file that the command works on.
+        /// The name of the file that the command works on.
         let subject: String
         var exitCodes: Set<Int32> = [0, 1]
 
@@ -116,7 +116,7 @@ struct RoleCase: Sendable {
 
     private var collection: String { "\(database.name).person" }
 
-    /// Writes the files and inserts the documents.
+    /// Writes the files that the commands need, and inserts the documents.
     func prepare() async throws {
         try folder.write(CommandLineFolder.person, to: "person.json")
         try folder.write(#"{"$jsonSchema": \#(CommandLineFolder.person)}"#, to: "validator.json")
@@ -144,7 +144,7 @@ struct RoleCase: Sendable {
         try await load()
     }
 
-    /// Resets the data and the state to what they are before each run.
+    /// Drops both databases, and inserts the documents again.
     func load() async throws {
         try await database.run(["dropDatabase": 1])
         try await state.run(["dropDatabase": 1])
@@ -176,7 +176,8 @@ struct RoleCase: Sendable {
         }
     }
 
-    /// Returns the flags that every command of the kind takes.
+    /// Returns the flags for the collection and the state database, if the command takes them.
+    /// - Parameter isRole: whether the arguments are those of `grants`.
     private func flags(_ arguments: [String], isRole: Bool = false) -> [String] {
         let name = arguments[0].prefix { $0 != " " }
         let isOfSchema = ["check", "lint", "diff", "plan", "enforce", "infer", "unsynced", "watch"].contains(name)
@@ -186,13 +187,14 @@ struct RoleCase: Sendable {
             + (takesState ? ["--state-database", state.name] : [])
     }
 
-    /// Returns the privileges of the role that `grants` prints.
+    /// Returns the privileges of the role that `grants` prints for a command.
+    /// - Parameter isFull: whether the role includes the optional privileges.
     func privileges(of command: Command, isFull: Bool = false) async throws -> [BSONValue] {
         let words = words(command.grants, of: command)
         let run = try await Program.run(
             ["grants"] + words + flags(command.grants, isRole: true) + (isFull ? ["--full"] : []))
         try #require(run.exitCode == 0, "\(run.errors)")
-        // The output is JavaScript for mongosh; only the quotation marks around the keys are missing from JSON.
+        // The output is JavaScript for mongosh. It differs from JSON only in its keys, which have no quotation marks.
         let lines = run.output.split(separator: "\n").filter { $0.contains("{ resource:") }
         return try lines.map { line in
             let json = line.replacing(/(\w+):/) { "\"\($0.output.1)\":" }.trimmingCharacters(in: [" ", ","])
@@ -200,7 +202,7 @@ struct RoleCase: Sendable {
         }
     }
 
-    /// Prepares a command as the administrator: runs the commands before it, and moves the collection where needed.
+    /// Runs the commands that must come before a command as the administrator, and moves the collection if necessary.
     func precede(_ command: Command) async throws {
         for arguments in command.before {
             let run = try await Program.run(
@@ -210,7 +212,7 @@ struct RoleCase: Sendable {
         if command.isMoved { try await mongod.move("person", of: database) }
     }
 
-    /// Runs a command as a user with these privileges.
+    /// Runs a command as a new user with these privileges, and then removes the user.
     func run(_ command: Command, with privileges: [BSONValue]) async throws -> ProgramRun {
         let name = "role-\(database.name)-\(UInt32.random(in: 0 ... .max))"
         let uri = try await mongod.addUser(name, privileges: privileges)
@@ -224,7 +226,7 @@ struct RoleCase: Sendable {
 }
 
 extension Mongod {
-    /// Runs a test of roles on the server with logins.
+    /// Runs a test of roles on the server that requires a login, and then removes its databases and its folder.
     static func withRoles(_ body: (RoleCase) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// A browser without a window, as `scripts/setup` installs it.
+/// Opens pages in the browser that `scripts/setup` installs, without a window.
 struct Browser {
     /// The result of opening a page.
     struct Page {

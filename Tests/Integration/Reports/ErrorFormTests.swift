@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// With results as JSON, errors are JSON, too: one line on standard error that matches the schema of errors.
+/// If a command writes its results as JSON, an error is one line of JSON on standard error that fits the error schema.
 @Suite struct ErrorFormTests {
     @Test(arguments: [
         (["lint", "nowhere", "-o", "json"], 65, "bad_input", "nowhere"),
@@ -37,12 +37,12 @@ import Testing
         let run = try await Program.run(["lint", "nowhere"] + form, in: folder.path)
         #expect(run.exitCode == 65)
         #expect(run.errors.hasPrefix("shipshape: nowhere: "))
-        // A report file that was begun is removed.
+        // The report file that the run had begun is removed.
         #expect(folder.names == [])
     }
 }
 
-/// Every form of every command that reports findings.
+/// Every command that reports findings can write them in every output format.
 @Suite struct EveryFormTests {
     private static let forms = ["text", "json", "jsonl", "markdown", "html", "junit", "github"]
 
@@ -83,7 +83,7 @@ import Testing
                     for form in Self.forms {
                         let run = try await Program.run(arguments + ["-o", form], in: folder.path)
                         #expect([0, 1].contains(run.exitCode), "\(arguments) \(form): \(run.errors)")
-                        // The form for GitHub shows only findings, and some of these commands have none here.
+                        // The format for GitHub shows only findings, and some of these commands find nothing here.
                         #expect(form == "github" || run.output.contains(says), "\(arguments) \(form): \(run.output)")
                         let start = [
                             "json": "{\n", "jsonl": #"{"record":"header""#, "markdown": "### ",

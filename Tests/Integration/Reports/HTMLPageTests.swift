@@ -24,8 +24,8 @@ import Testing
                 #"find({ "$expr": { "$eq": [{ "$type": "$name" }, "missing"] } })"#,
                 "limit 100,000", "shipshape check", "Documents with findings, by collection", "Findings, by rule",
             ] { #expect(page.text.contains(text), "\(text) in \(page.text)") }
-            // A screen reader gets the language, the main part, and a label for each picture that is not hidden from
-            // it.
+            // A screen reader needs the page's language, its main part, and a label for each picture that is not hidden
+            // from it.
             #expect(page.document.contains("<main>") && page.document.contains(#"<html lang="en">"#))
             let pictures = page.document.matches(of: /<svg [^>]*>/).map { String($0.output) }
             #expect(
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Whether a picture is hidden from screen readers, which read its figures in the text next to it.
+    /// Whether a picture is hidden from screen readers, which read the same numbers in the text next to it.
     private func isHidden(_ picture: String, in document: String) -> Bool {
         if picture.contains("aria-hidden") { return true }
         let before = document.components(separatedBy: picture).dropLast()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The owner of a schema or of a document chooses such names.
+    /// A name from a schema or a document is shown as text, so that HTML in the name has no effect.
     @Test func namesDoNothingInThePage() async throws {
         let name = #"</title><script>console.error('ran')</script><img src=x onerror=console.error(1)>"#
         let folder = try CommandLineFolder()

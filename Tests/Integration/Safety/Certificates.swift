@@ -1,13 +1,13 @@
 import SystemPackage
 import Testing
 
-/// Certificates for one test, made by `openssl`.
+/// Certificates for one test, which `openssl` makes.
 ///
-/// The authorities are `ca` and `stranger`. The servers are `server`, `misnamed`, `expired`, and `foreign`, which the
-/// stranger certifies. The clients are `client`, `late`, which is expired, and `outsider`, which the stranger
-/// certifies.
+/// The authorities are `ca` and `stranger`. The servers are `server`, `misnamed` (for another host), `expired`, and
+/// `foreign` (issued by `stranger`). The clients are `client`, `late` (expired), and `outsider` (issued by `stranger`).
+/// All others are issued by `ca`.
 struct Certificates {
-    /// The subject of `client` as MongoDB writes it.
+    /// The subject of the certificate `client` as MongoDB writes it.
     static let client = "CN=ada,O=tests"
 
     let folder: CommandLineFolder
@@ -19,7 +19,7 @@ struct Certificates {
         return Certificates(folder: folder)
     }
 
-    /// Returns the PEM file with a name: the certificate, and the key of all but the authorities.
+    /// Returns the path of the PEM file of a certificate; except for an authority, the file also has the private key.
     func file(_ name: String) -> String { folder.path.appending("\(name).pem").string }
 
     private static let script = """

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A password in a connection string is never shown, also if no driver can read the string.
+/// A password in a connection string is never shown, even if no driver can parse the string.
 @Suite struct ConnectionSecretTests {
     private static let named = [
         "mongodb://ada:hush1 hush2@127.0.0.1:1/", "mongodb://ada:hush1@hush2@127.0.0.1:1/",

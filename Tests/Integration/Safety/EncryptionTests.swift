@@ -5,12 +5,14 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Encrypted connections: a peer that cannot prove its identity is refused, with the reason and a remedy.
+/// Encrypted connections: if a server or client cannot prove its identity, the error names the reason and a remedy.
 @Suite struct EncryptionTests {
-    /// Only refused connections wait this long, which is enough for a handshake on a busy machine.
+    /// The timeout affects only refused connections.
+    ///
+    /// It is long enough for a TLS handshake on a busy machine.
     private static let command = ["unsynced", "--connect-timeout", "8s"]
 
-    /// Runs a test on a server for encrypted connections: with `requireTLS` a standalone one, else one with logins.
+    /// Runs a test on a server with TLS: a standalone server in the mode `requireTLS`, else one that requires a login.
     private func withServer(
         mode: String = "preferTLS", _ body: (Mongod, Certificates) async throws -> Void
     ) async throws {
@@ -30,7 +32,7 @@ import Testing
             Self.command + ["--uri", uri] + flags, environment: password.map { ["SHIPSHAPE_PASSWORD": $0] } ?? [:])
     }
 
-    /// Expects a refusal to connect that contains these texts and no secret.
+    /// Expects that the connection was refused, and that the error contains these texts and no password.
     private func expectRefusal(
         _ run: ProgramRun, _ code: Int32 = 69, saying parts: String..., location: SourceLocation = #_sourceLocation
     ) {
@@ -87,13 +89,15 @@ import Testing
                 let run = try await run("mongodb://\(mongod.host)/", flags)
                 expectRefusal(run, saying: "certificate verify failed", "--tls-ca-file")
             }
-            // Each run warns that the operator has turned off the verification.
+            // The operator has turned off the verification of the server, and is warned about that.
             let insecure = try await run("mongodb://\(mongod.host)/?tls=true&tlsAllowInvalidCertificates=true")
             #expect(insecure.errors.contains("tlsAllowInvalidCertificates: the server's identity is not verified"))
         }
     }
 
-    /// The servers only present a certificate, which ends the handshake.
+    /// The servers are `openssl s_server`, which only presents a certificate.
+    ///
+    /// The program refuses it in the handshake.
     @Test(arguments: [
         ("misnamed", "IP address mismatch"), ("expired", "certificate has expired"),
         ("foreign", "unable to get local issuer certificate"),
@@ -123,7 +127,7 @@ import Testing
             #expect(good.exitCode == 0, "\(good.errors)")
             expectRefusal(try await run("mongodb://\(mongod.host)/"), saying: "may require --tls")
         }
-        // A server without TLS gets no password.
+        // The program sends no password to a server without TLS.
         let plain = try await Mongod.shared
         expectRefusal(
             try await run("mongodb://ada@\(plain.host)/", ["--tls"], password: "password-1"),

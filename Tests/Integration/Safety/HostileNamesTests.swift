@@ -4,13 +4,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Names that others choose reach every form of every command, and control no terminal, build, page or job.
+/// Hostile names and values appear in the output of every command, in every format.
+///
+/// They must not control a terminal, a build, a page or a job that contains the output.
 @Suite struct HostileNamesTests {
-    /// The text of a field, a value, a note and a reason.
+    /// The hostile text, which is the name of a field, a value, an operator's note and a reason of the ledger.
     static let name =
         "a\u{1B}[31m\n::error::FORGED\r\n  ::stop-commands::x\u{2028}FORGED\u{85}FORGED\u{202E}@team ##[error]FORGED "
         + "]]>`$(id)`<b>|\u{7}'\" https://evil.example www.evil.example #1\nFORGED: 1\n"
-    /// The same text, as far as the name of a collection or a file can hold it.
+    /// The hostile text without the characters that the name of a collection or a file cannot contain.
     static let file = "c\u{1B}[31m\n::error::FORGED\u{2028}FORGED\u{202E}@team ##[error]]>`(id)`<b>"
 
     private struct Case {
@@ -143,7 +145,7 @@ import Testing
         try await withCase { test in
             var seen: Set<String> = []
             for command in commands(test) {
-                // A run of the invalid job file reports nothing about documents.
+                // The invalid job file ends the command before it reads documents, so its other formats are not tried.
                 let isFirst = !command.contains("bad.yml") && seen.insert(command[0]).inserted
                 for form in isFirst ? forms(of: command) : ["text"] {
                     let flags = form == "text" ? [] : ["--output", form]

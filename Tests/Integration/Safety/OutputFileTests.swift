@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Results are written where the operator says, and nowhere else.
+/// The program writes results to the files that the operator names, and to no others.
 @Suite struct OutputFileTests {
     private func withFolder(_ body: (CommandLineFolder) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
@@ -86,8 +86,9 @@ import Testing
         }
     }
 
-    /// A link is replaced, whether it leads to a file or not; only the system's links to the process's own streams are
-    /// followed.
+    /// A report replaces a link at its path, whether the link leads to a file or not.
+    ///
+    /// The program follows only the system's links to its own streams, such as `/proc/self/fd/1`.
     @Test func onlyTheSystemsOwnLinksAreFollowed() async throws {
         try await withFolder { folder in
             try makePipe(folder, "pipe")
@@ -180,7 +181,7 @@ import Testing
         }
     }
 
-    /// A report among the schemas, such as a nightly one, may replace the report before it.
+    /// A report in the folder of the schemas, such as a nightly one, may replace an earlier report.
     @Test func aReportMayReplaceTheReportOfYesterday() async throws {
         try await withFolder { folder in
             for _ in 0..<2 {
@@ -193,12 +194,12 @@ import Testing
 }
 
 extension LiveProgram {
-    /// Whether one of the program's threads sleeps for a chosen time.
+    /// Whether one of the program's threads sleeps for a fixed time.
     fileprivate var sleeps: Bool {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").contains { thread in
                 let call = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/syscall", encoding: .utf8)
-                // The system call clock_nanosleep, on x86-64 and on ARM.
+                // The number of the system call clock_nanosleep is 230 on x86-64 and 115 on ARM.
                 return call.map { $0.hasPrefix("230 ") || $0.hasPrefix("115 ") } ?? false
             }
         }

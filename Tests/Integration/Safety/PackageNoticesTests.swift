@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    /// Dependencies of dependencies have an exact version, too, so that another clone builds the same program.
+    /// The manifest also states exact versions of the dependencies of dependencies, so that clones build the same
+    /// program.
     @Test func noDependencyFloats() throws {
         let manifest = try String(contentsOfFile: Repository.path("Package.swift").string, encoding: .utf8)
         let resolved = try String(contentsOfFile: Repository.path("Package.resolved").string, encoding: .utf8)

@@ -3,7 +3,7 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A planned job contains only what was planned, whatever names its comments mention.
+/// A planned job has only the planned keys, even if a name in one of its comments contains a line break.
 @Suite struct PlanInjectionTests {
     @Test(arguments: ["\u{2028}", "\u{2029}", "\u{85}", "\n", "\r"], ["journal: false #", "limits: {lanes: 16} #"])
     func aNameInACommentBeginsNoLine(_ end: String, _ key: String) async throws {

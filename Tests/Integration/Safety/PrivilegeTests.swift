@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A missing privilege is named, and does not hold up other runners.
+/// An error names the missing privilege, and the run releases its lease, so that other runners need not wait.
 @Suite struct PrivilegeTests {
-    /// Runs a test with a job on people, and a user who may write to their database and to the state database.
+    /// Runs a test with a job over `people`, and a user who may write to the test's database and to the state database.
     private func withWriter(_ body: (BackfillCase, _ name: String, _ uri: String) async throws -> Void) async throws {
         try await Mongod.withAuthentication.withBackfill { test in
             try await test.database.fill("people", count: 50)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Revokes the user's right to write the people.
+    /// Replaces the user's right to write to the test's database by the right to read it.
     private func revoke(_ name: String, of test: BackfillCase) async throws {
         let (own, reading) = ("readWrite", "read")
         let database = BSONValue.string(test.database.name)

@@ -5,11 +5,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The end of the process, and the traces that it leaves.
+/// How the process ends, and that it leaves nothing in shared memory and prints no memory.
 @Suite struct ProcessEndTests {
     private static let waiting = ["status", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "30s"]
 
-    /// Runs the program, and `body` while it looks for a server that does not exist.
+    /// Runs the program with an address on which no server listens, and `body` while the program tries to connect.
     private func whileConnecting(_ body: (LiveProgram) async throws -> Void) async throws -> ProgramRun {
         try await Program.run(Self.waiting, environment: ["MONGOC_DISABLE_SHM": nil]) { program in
             try await waitUntil("it looks for a server") {
@@ -38,7 +38,9 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "/dev/shm/mongoc-\(process)"))
     }
 
-    /// The threads that close connections still use memory that libraries free at the end of a process.
+    /// The process ends without the exit functions of libraries.
+    ///
+    /// These would free memory that the threads which close connections still use.
     @Test func noLibraryIsTornDownWhileConnectionsClose() async throws {
         let mongod = try await Mongod.shared
         let folder = try CommandLineFolder()

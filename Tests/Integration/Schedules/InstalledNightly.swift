@@ -3,13 +3,14 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The nightly check as an operator installs it, with every path below a folder of the test's own.
+/// The nightly check as an operator installs it, but with every path below a folder of the test.
 struct InstalledNightly {
     let root: CommandLineFolder
     private let shell: String
 
-    /// Installs it for cron, which runs the crontab's line with little environment but the variables that the file
-    /// sets.
+    /// Installs the check for cron.
+    ///
+    /// Cron runs the command of the crontab with few environment variables except those that the crontab sets.
     static func byCron(for database: TestDatabase, on mongod: Mongod) throws -> InstalledNightly {
         let crontab = try installed("jobs/cron/shipshape").split(separator: "\n").filter { !$0.hasPrefix("#") }
         let variables = crontab.filter { $0.contains("=") }.joined(separator: "\n")
@@ -20,7 +21,7 @@ struct InstalledNightly {
         return try InstalledNightly(for: database, on: mongod, shell: "\(variables)\nexport PATH\n\(fields[6])")
     }
 
-    /// Installs it for systemd, which runs the service's `ExecStart` with the variables that systemd sets.
+    /// Installs the check for systemd, which runs the service's `ExecStart` with the variables that systemd sets.
     static func bySystemd(for database: TestDatabase, on mongod: Mongod) throws -> InstalledNightly {
         let unit = try installed("jobs/systemd/shipshape-nightly.service")
         func value(_ key: String) throws -> Substring {
@@ -61,7 +62,7 @@ struct InstalledNightly {
             lines.joined(separator: "\n").replacing("$ROOT", with: root.path.string), to: "etc/shipshape/nightly.conf")
     }
 
-    /// Returns a file of the repository, with its paths moved below a scratch root.
+    /// Returns the text of a file of the repository, with the paths of an installation moved below `$ROOT`.
     private static func installed(_ path: String) throws -> String {
         var text = try String(contentsOfFile: Repository.path(path).string, encoding: .utf8)
         for place in ["/etc/shipshape", "/var/lib/shipshape", "/usr/lib/shipshape"] {
@@ -70,13 +71,13 @@ struct InstalledNightly {
         return text.replacing("=/usr/local/bin:", with: "=$ROOT/usr/bin:")
     }
 
-    /// Runs the check once, as the scheduler would.
+    /// Runs the check once, as cron or systemd would.
     func run() async throws -> ProgramRun {
         try await Program.shell(
             #"exec env -i ROOT="$1" HOME="$1" /bin/sh -c "$2""#, [root.path.string, shell])
     }
 
-    /// Returns the names of the stored reports with an ending, sorted.
+    /// Returns the names of the files that the check has stored and that end with a text, sorted.
     func reports(_ ending: String) throws -> [String] {
         let folder = root.path.appending("var/lib/shipshape/nightly").string
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(ending) }.sorted()

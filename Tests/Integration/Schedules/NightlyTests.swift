@@ -4,11 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The nightly check of `jobs/` does what the top of its file says, installed as described there.
+/// The nightly check in `jobs/`, installed as the beginning of its file describes, does what is written there.
 @Suite struct NightlyTests {
     private typealias Install = @Sendable (TestDatabase, Mongod) throws -> InstalledNightly
 
-    /// Runs three nights: a finding is reported as new once, and then as known.
+    /// Runs the check in three nights: it reports a finding as new in one night, and as known in the next.
     private func nights(of install: Install) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -31,7 +31,7 @@ import Testing
             let again = try await nightly.run()
             #expect(again.exitCode == 1)
             #expect(again.output.contains("\nNothing changed since the check of "), "\(again.output)")
-            // The history contains all nights.
+            // The history contains the checks of all three nights.
             #expect(try nightly.reports("").contains("history"))
             let history = nightly.root.path.appending("var/lib/shipshape/nightly/history").string
             let trend = try await Program.run(["history", history, "-o", "json"])
@@ -41,7 +41,7 @@ import Testing
             let metrics = try #require(nightly.root.text(of: "var/lib/shipshape/nightly/nightly.prom"))
             #expect(metrics.contains("shipshape_failing_documents{") && metrics.contains("level=\"certain\"} 1\n"))
 
-            // The reports of two nights are kept, the newest ones.
+            // Only the reports of the newest two nights are kept.
             for ending in [".json", ".txt"] { #expect(try nightly.reports(ending).count == 2) }
             #expect(try nightly.reports(".log") == [])
             let newest = try #require(try nightly.reports(".json").last)

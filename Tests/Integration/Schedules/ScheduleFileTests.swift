@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Yams
 
-/// The files of `jobs/` that a scheduler reads.
+/// The files of `jobs/` that a scheduler reads: units of systemd and manifests of Kubernetes.
 @Suite struct ScheduleFileTests {
-    /// Verifies the services as they are installed, with `/bin/true` as the program that they start.
+    /// Verifies the units as they are installed, with `/bin/true` in place of the program that they start.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
     func systemdFindsNoFaultInTheUnits() async throws {
         let folder = try CommandLineFolder()
@@ -34,7 +34,7 @@ import Yams
         let root = try #require(try Yams.compose(yaml: text))
         #expect(root["apiVersion"]?.string == "batch/v1")
         let job = root["spec"]?["jobTemplate"]?["spec"] ?? root["spec"]
-        // Exit codes can decide about retries only with "Never".
+        // Kubernetes lets exit codes decide about retries only if the restart policy is "Never".
         let pod = try #require(job?["template"]?["spec"])
         #expect(pod["restartPolicy"]?.string == "Never")
         #expect(job?["podFailurePolicy"]?["rules"]?.sequence?.isEmpty == false)
@@ -62,7 +62,7 @@ import Yams
         try checkPod(try #require(root["spec"]?["template"]?["spec"]))
     }
 
-    /// The services start commands that exist, with flags that they accept.
+    /// The services of systemd start commands that exist, with flags that these commands accept.
     @Test(arguments: ["systemd/shipshape-mirror@.service", "systemd/shipshape-watch.service"])
     func theServicesStartWhatTheProgramKnows(_ name: String) async throws {
         let text = try String(contentsOfFile: Repository.path("jobs/\(name)").string, encoding: .utf8)
@@ -77,7 +77,7 @@ import Yams
             places.reduce(String(word)) { $0.replacing($1.key, with: $1.value) }
         }
         let run = try await Program.run(arguments + ["--uri", "mongodb://127.0.0.1:1"])
-        // None of the files that the command names exists.
+        // The command accepts its flags, and ends because the files that it names do not exist.
         #expect(run.exitCode == 65, "\(run.errors)")
     }
 

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Commands write to a protected environment only if the user names it.
+/// A command writes to a protected environment only if the user names that environment.
 @Suite struct ProtectedEnvironmentTests {
     private func withProtected(_ body: (BackfillCase, _ run: [String]) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -36,7 +36,7 @@ import Testing
             let other = try await Program.run(
                 run + ["--env", "production", "--yes-protected", "staging"], in: test.folder)
             #expect(other.exitCode == 64)
-            // The connection string of the same deployment does not bypass the protection.
+            // A connection string of the same deployment, in place of the environment, does not bypass the protection.
             let direct = try await Program.run(run + ["--uri", test.uri], in: test.folder)
             #expect(direct.exitCode == 64, "\(direct.errors)")
             #expect(try await written(test) == 0)

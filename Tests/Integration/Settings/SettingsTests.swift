@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A flag beats its variable, which beats an environment of shipshape.yml, which beats the file itself.
+/// A flag overrides its variable, which overrides an environment of `shipshape.yml`, which overrides the file itself.
 @Suite struct SettingsTests {
     private static let nowhere = "mongodb://127.0.0.1:1/"
 
@@ -16,7 +16,7 @@ import Testing
         return try await body(folder)
     }
 
-    /// Returns a setting's value and its source, as `config` shows them.
+    /// Returns the value of a setting, its source, and where it was set, as far as `config` shows them.
     private func setting(
         _ name: String, _ flags: [String] = [], file: String?, variables: [Environment.Key: String?] = [:]
     ) async throws -> [String?] {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// A setting has the same effect on a command as its flag.
+    /// A setting from `shipshape.yml` or a variable has the same effect on a command as its flag.
     @Test func aSettingStandsInForItsFlag() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { state in
@@ -84,7 +84,7 @@ import Testing
                     ["status"], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"], in: folder.path)
                 #expect(other.exitCode == 78, "\(other.errors)")
                 #expect(other.errors.contains("SHIPSHAPE_STATE_DATABASE: "), "\(other.errors)")
-                // A flag that beats a bad variable is not refused because of it.
+                // If a flag overrides a bad variable, the command is not refused because of the variable.
                 let given = try await Program.run(
                     ["status", "--state-database", state.name], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"],
                     in: folder.path)
@@ -113,7 +113,7 @@ import Testing
                 ["backfill", "j.yml", "--uri", Self.nowhere] + flags, in: folder.path)
             #expect(run.exitCode == code, "\(run.errors)")
             #expect(run.errors.contains(text), "\(run.errors)")
-            // Help is shown despite a bad setting.
+            // Help is shown although a setting is bad.
             let help = try await Program.run(["backfill", "--help"], in: folder.path)
             #expect(help.exitCode == 0)
         }
@@ -131,7 +131,7 @@ import Testing
             let status = ["status", "--state-database", "nothing", "--uri", uri]
             let run = try await Program.run(status, in: folder.path)
             #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
-            // The variable beats the file's setting, and the flag beats both.
+            // The variable overrides the file's setting, and the flag overrides both.
             let variable: [Environment.Key: String?] = ["SHIPSHAPE_PASSWORD": "wrong"]
             #expect(try await Program.run(status, environment: variable, in: folder.path).exitCode == 77)
             let flag = try await Program.run(

@@ -18,11 +18,11 @@ struct BackfillCase: Sendable {
     /// The connection string for the program.
     var uri: String { uri(appName: appName) }
 
-    /// Returns a connection string with another name, for a program that the test must distinguish from the first.
+    /// Returns a connection string with another application name, for a program to distinguish from the first.
     func uri(appName: String) -> String { mongod.uri(appName: appName) }
 
-    /// Waits until a program with that name has asked for the lease.
-    /// - Precondition: the state database is profiled.
+    /// Waits until the program with an application name has asked for the lease.
+    /// - Precondition: the profiler of the state database is on.
     func waitForLeaseAttempt(by appName: String) async throws {
         try await waitUntil("\(appName) asks for the lease") {
             try await state.count(
@@ -39,7 +39,7 @@ struct BackfillCase: Sendable {
 
     /// Writes a job file over a collection of the database.
     /// - Parameters:
-    ///   - steps: one entry of `steps` each, as YAML.
+    ///   - steps: one entry of the list `steps` each, as YAML.
     ///   - more: further top-level lines, such as `limits` and `schema`.
     func job(
         _ name: String = "job", on collection: String = "people", steps: [String], limits: String? = nil,
@@ -51,14 +51,14 @@ struct BackfillCase: Sendable {
         try write("\(name).yml", lines.joined(separator: "\n") + "\n")
     }
 
-    /// Returns the path of a job file.
+    /// Returns the path of the job file with a name.
     func path(_ job: String = "job") -> String { folder.appending("\(job).yml").string }
 
     /// Runs `shipshape backfill` without a terminal.
     ///
-    /// Unless the flags set one, its lease is long, because a write may take only a quarter of it, also on a slow disk.
-    /// If a runner is killed, the test ends its lease. A runner that will sleep has a short lease, which ends by
-    /// itself.
+    /// Unless the flags contain `--lease-ttl`, the lease is long, because a write may take only a quarter of it, also
+    /// on a slow disk. If the runner is killed, the test then ends this lease. A runner that a fault stops has a short
+    /// lease instead, which ends by itself.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -67,7 +67,7 @@ struct BackfillCase: Sendable {
         try await backfill(job, flags: flags, uri: uri, yes: yes, fault: fault, held: held, meanwhile: meanwhile)
     }
 
-    /// Runs `shipshape backfill` in the same way, with a list of flags.
+    /// Runs `shipshape backfill` like ``backfill(_:_:uri:yes:fault:held:meanwhile:)``, with a list of flags.
     @discardableResult
     func backfill(
         _ job: String = "job", flags: [String], uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -81,14 +81,15 @@ struct BackfillCase: Sendable {
         return run
     }
 
-    /// Returns the flag for the lease of a program whose flags set none.
+    /// Returns `--lease-ttl` with a long or a short time, or nothing if the flags contain `--lease-ttl`.
+    /// - Parameter fault: the fault of the run; if it stops the program, the time is short.
     static func lease(besides flags: [String], _ fault: String?) -> [String] {
         guard !flags.contains("--lease-ttl") else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
         return ["--lease-ttl", sleeps == true ? "3s" : "60s"]
     }
 
-    /// Ends the lease of a killed runner, whose commands were all answered when it died.
+    /// Ends the lease of a killed runner, after the server has answered all of the runner's commands.
     func endLease(of job: String) async throws {
         try await state.run([
             "update": "ranges",
@@ -113,14 +114,14 @@ struct BackfillCase: Sendable {
         }
     }
 
-    /// Waits until the job has at least this many chunks.
+    /// Waits until the job has written at least this many chunks.
     func waitForChunks(_ count: Int, of job: String = "job") async throws {
         try await waitUntil("\(count) chunks are done") {
             try await checkpoint(job).map { $0.chunks >= count } ?? false
         }
     }
 
-    /// Runs a job until it has two chunks, and then stops it as an operator does.
+    /// Runs a job until it has written two chunks, and then stops it with a signal, as an operator does.
     func stoppedHalfway(flags: [String] = []) async throws -> ProgramRun {
         let given = ["--lease-ttl", "60s"] + flags
         return try await backfill("job", flags: given, fault: "after-checkpoint:2:stop") { program in
@@ -130,16 +131,19 @@ struct BackfillCase: Sendable {
         }
     }
 
-    /// Runs `body` while each `update` of the program waits, so that the run is still under way when `body` acts on it.
+    /// Runs `body` while the server delays each `update` of the program, so that the run does not end before `body`
+    /// acts.
     func slowly<R>(_ body: () async throws -> R) async throws -> R {
         var point = FailPoint("update", appName: appName)
         point.blockTime = .milliseconds(100)
         return try await mongod.failing(point, during: body)
     }
 
-    /// Does the same in a run's `meanwhile`, so that a second program is not slowed down afterwards.
-    /// - Parameter program: a held program. It resumes once its updates wait, which a server does for one test at a
-    ///   time.
+    /// Runs `body` in the `meanwhile` of a run, while the server delays each `update` of the program.
+    ///
+    /// A program that runs after `body` is not delayed.
+    /// - Parameter program: a program that was stopped at its start. It resumes once the delay is set, which a server
+    ///   can do for only one test at a time.
     func slowly<R>(_ program: LiveProgram, _ body: () async throws -> R) async throws -> R {
         try await waitUntil("the program is held") { try program.isStopped }
         return try await slowly {
@@ -174,13 +178,14 @@ struct BackfillCase: Sendable {
             holder = document["lease"]?.document
         }
 
-        /// Whether the checkpoint is after the first chunk of its pass and before the last.
+        /// Whether the pass has written its first chunk and not its last one.
         var isInside: Bool { last != nil && upper != nil && last != upper }
     }
 }
 
 extension Mongod {
-    /// Returns the connection string with a name by which fail points and the profiler recognize the client.
+    /// Returns the connection string with an application name, by which fail points and the profiler recognize the
+    /// client.
     func uri(appName: String) -> String {
         uri + (uri.contains("?") ? "&" : uri.dropFirst(10).contains("/") ? "?" : "/?") + "appName=\(appName)"
     }

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import TestSupport
 
-/// A folder of one test, for schemas, jobs and reports; the test removes it.
+/// A folder for the schemas, jobs and reports of one test, which the test removes.
 struct CommandLineFolder: Sendable {
     let path: FilePath
 
@@ -14,13 +14,13 @@ struct CommandLineFolder: Sendable {
     /// Removes the folder and its contents.
     func remove() { try? FileManager.default.removeItem(atPath: path.string) }
 
-    /// Writes a file, and returns its path.
+    /// Writes a text to a file, and returns the file's path.
     @discardableResult
     func write(_ text: String, to name: String) throws -> String {
         try write(Data(text.utf8), to: name)
     }
 
-    /// Writes a file, and returns its path.
+    /// Writes bytes to a file, and returns the file's path.
     @discardableResult
     func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
         let file = path.appending(name)
@@ -52,7 +52,7 @@ extension CommandLineFolder {
         }
         """
 
-    /// Writes a schema file, and returns the arguments of a check of one collection of the test's database.
+    /// Writes a schema file, and returns the arguments of a `check` of the collection `person`.
     func check(
         _ database: TestDatabase, on mongod: Mongod, schema: String = person, appName: String? = nil
     ) throws -> [String] {

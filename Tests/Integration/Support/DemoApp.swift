@@ -7,9 +7,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The demo app in a database of one test's own.
+/// The demo app in a database of one test.
 struct DemoApp {
-    /// The number of documents in all collections together; the largest scale has the demo's own number.
+    /// The number of documents in all collections together; in a torture run, as many as the demo itself has.
     static let documents = TestScale.pick(10_000, full: 20_000, torture: DemoData.documentCount)
 
     let database: TestDatabase
@@ -20,7 +20,7 @@ struct DemoApp {
     /// Returns the namespace of a demo collection in the test's database.
     func namespace(_ collection: DemoCollection) -> Namespace { database.namespace(collection.namespace.collection) }
 
-    /// Returns a version of the schemas, for the test's database.
+    /// Returns a version of the demo's schemas, for the collections of the test's database.
     func schemas(_ version: DemoVersion) throws -> [CollectionSchema] {
         try ServerSchema.read(at: Self.folder.appending(version.rawValue).string).collections.map { schema in
             CollectionSchema(namespace: database.namespace(schema.namespace.collection), root: schema.root)
@@ -30,7 +30,7 @@ struct DemoApp {
     /// The folder of the demo's schemas and jobs.
     static var folder: FilePath { Repository.path("scripts/demo-app") }
 
-    /// Loads every collection.
+    /// Inserts the documents of every collection.
     func load() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for collection in collections {
@@ -49,7 +49,7 @@ struct DemoApp {
         }
     }
 
-    /// Runs `body` with the demo's documents loaded.
+    /// Inserts the demo's documents into a database, and runs `body`.
     static func withLoaded(_ body: (DemoApp) async throws -> Void) async throws {
         try await Mongod.shared.withDatabase { database in
             let app = DemoApp(database: database)

@@ -7,17 +7,19 @@ import Testing
 
 /// Helpers for tests that enforce a validator on a collection.
 extension BackfillCase {
-    /// A validator that requires a name, which must be a text that is not empty.
+    /// A validator that requires a `name`, which must be a text that is not empty.
     static let validator: BSONDocument = [
         "$jsonSchema": [
             "bsonType": "object", "required": ["name"], "properties": ["name": ["bsonType": "string", "minLength": 1]],
         ]
     ]
 
-    /// A validator that an operator set on the collection before.
+    /// The validator that the collection has before `enforce` sets `validator`.
     static let earlier: BSONDocument = ["$jsonSchema": ["required": ["_id"], "title": "the old one"]]
 
-    /// Makes a collection with this many documents, some of which do not fit, and writes the validator's file.
+    /// Inserts this many `people`, the first `misfits` of which do not fit `validator`, and writes `validator` to a
+    /// file.
+    /// - Parameter earlier: the validator that the collection has at first.
     func prepareRoad(count: Int = 20, misfits: Int = 0, under earlier: BSONDocument? = nil) async throws {
         try write("validator.json", try Self.validator.extendedJSON())
         try await database.fill("people", count: count) { number in
@@ -52,7 +54,7 @@ extension BackfillCase {
         return try #require(info).validation
     }
 
-    /// Whether the collection has the validator with an action.
+    /// Whether the collection has `validator` with a validation action.
     func isEnforced(_ action: String) async throws -> Bool {
         try await validation().isSame(as: Validation(Self.validator, action: action))
     }

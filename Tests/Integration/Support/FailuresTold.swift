@@ -3,7 +3,7 @@ import Checking
 import Scanning
 import Synchronization
 
-/// The single documents that a scan reports, collected as a reader of the failures file would.
+/// Collects the failing documents that a scan reports, as a reader of the `--failures` file would.
 final class FailuresTold: Sendable {
     private struct State {
         var failures: [IDBytes: [Violation]] = [:]
@@ -12,12 +12,12 @@ final class FailuresTold: Sendable {
 
     private let state = Mutex(State())
 
-    /// The failing documents that have not been retracted since, with their violations.
+    /// The reported documents with their violations, without the documents that the scan has retracted since.
     var holding: [IDBytes: [Violation]] { state.withLock(\.failures) }
 
     var retractionCount: Int { state.withLock(\.retractionCount) }
 
-    /// Returns the options of a scan with listeners that collect its reports.
+    /// Returns the options of a scan, with listeners that collect what the scan reports.
     func listening(_ options: ScanOptions) -> ScanOptions {
         var options = options
         options.listeners.onFailure = { document in

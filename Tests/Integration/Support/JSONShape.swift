@@ -48,23 +48,23 @@ enum JSONValue: Hashable, Decodable {
     }
 }
 
-/// A JSON Schema of `docs/reference/json`, with as much of draft 7 as those schemas use.
+/// A JSON Schema in `docs/reference/json`, and an evaluator for the part of draft 7 that these schemas use.
 struct JSONShape {
     private let root: JSONValue
 
-    /// The keywords that are evaluated, and those that state no rule.
+    /// The keywords that `defects` evaluates, and the keywords that state no rule.
     private static let keywords: Set = [
         "type", "const", "enum", "anyOf", "$ref", "properties", "required", "additionalProperties", "items",
         "$schema", "title", "description", "definitions",
     ]
 
-    /// Reads the schema with a name, such as `check`.
+    /// Reads the schema of a command, such as `check`.
     init(_ name: String) throws {
         let path = Repository.path("docs/reference/json/\(name).schema.json").string
         root = try JSONValue(String(contentsOfFile: path, encoding: .utf8))
     }
 
-    /// Returns the differences between a value and the schema, each with its place.
+    /// Returns how a value differs from the schema, each difference with its path; returns nothing if the value fits.
     func defects(of value: JSONValue) -> [String] { defects(of: value, by: root, at: "$") }
 
     private func defects(of value: JSONValue, by schema: JSONValue, at place: String) -> [String] {
@@ -89,7 +89,7 @@ struct JSONShape {
         }
         if let choices = rules["anyOf"]?.elements {
             let each = choices.map { self.defects(of: value, by: $0, at: place) }
-            // The alternative with the fewest defects says what is wrong.
+            // The alternative with the fewest defects is most likely the one that was meant.
             if !each.contains([]) { defects += each.min { $0.count < $1.count } ?? [] }
         }
         if case .object(let members) = value {
@@ -108,10 +108,10 @@ struct JSONShape {
         return defects
     }
 
-    /// The schemas that have been read, by name.
+    /// The schemas that were read so far, by the names of their commands.
     private static let shapes = Mutex<[String: JSONShape]>([:])
 
-    /// Checks the JSON that the program wrote against the schema of its command.
+    /// Checks the JSON output of the program against the schema of its command, and JSON errors against that of errors.
     static func check(_ run: ProgramRun, _ arguments: [String]) throws {
         for (text, isError) in [(run.output, false)] + run.errorLines.map({ (String($0), true) }) {
             guard text.hasPrefix("{"), !text.hasPrefix("{\"record\""), text.prefix(40).contains("\"schema_version\"")

@@ -1,9 +1,8 @@
 import BSON
 
-/// Documents of which no two are alike: every type that an `_id` can have, and fields in every state that the job
-/// meets.
+/// Documents that all differ: their `_id`s have every type, and their fields every state that the job distinguishes.
 enum KillDocuments {
-    /// The steps that the documents need.
+    /// The steps of the job over these documents.
     static let steps = [
         #"convert: {field: age, to: int}"#,
         #"copy: {from: age, to: yearsSinceBirth}"#,

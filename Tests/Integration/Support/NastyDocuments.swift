@@ -1,6 +1,6 @@
 import BSON
 
-/// Documents that the match language, or a careless filter, reads differently from the checker.
+/// Documents that a query of the server, or a careless filter, may judge differently from the checker.
 enum NastyDocuments {
     static let schemas = [
         """
@@ -54,7 +54,7 @@ enum NastyDocuments {
     private static let bodies: [[(String, BSONValue)]] = [
         [], [("a", 1)], [("a", [1])], [("a", [1, "x"])], [("a", [])], [("a", .null)], [("a", [.null])],
         [("a", .undefined)], [("a", .long(1))], [("a", 1.0)], [("a", .double(.nan))], [("a", "x")],
-        // Names that occur twice: the first or the second value has another type.
+        // Names that occur twice; the first or the second value has a type that the schema does not allow.
         [("a", 1), ("a", "x")], [("a", "x"), ("a", 1)], [("a", 1), ("o", ["x": 1, "x": "y"])],
         [("a", 1), ("o", ["x": "y", "x": 1])], [("a", 1), ("b", "x"), ("b", 5)],
         // Names that look like paths, operators or patterns, and the paths themselves.
@@ -75,7 +75,7 @@ enum NastyDocuments {
     ]
 }
 
-/// Random documents whose fields are mostly those of a schema.
+/// Generates random documents, with mostly the fields that the schemas name.
 struct RandomDocuments {
     private var state: UInt64
 
@@ -127,7 +127,7 @@ struct RandomDocuments {
         }
     }
 
-    /// Returns a number below `bound` (SplitMix64).
+    /// Returns a random number below `bound`, by the SplitMix64 algorithm.
     private mutating func below(_ bound: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
         var bits = state

@@ -8,6 +8,6 @@ enum Repository {
         return path
     }()
 
-    /// Returns the path of a file or folder, which is given by its path from the root.
+    /// Returns the absolute path of a file or folder of the repository.
     static func path(_ path: String) -> FilePath { root.appending(path) }
 }

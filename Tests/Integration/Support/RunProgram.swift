@@ -26,7 +26,7 @@ struct ProgramRun: Sendable {
 struct LiveProgram: Sendable {
     let process: pid_t
 
-    /// The letter of the program's state in `/proc`, which follows the name in parentheses.
+    /// The letter of the process's state in `/proc/PID/stat`, which follows the name in parentheses.
     private var state: Character? {
         get throws {
             let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -37,13 +37,13 @@ struct LiveProgram: Sendable {
     /// Whether a `SIGSTOP` has stopped the program.
     var isStopped: Bool { get throws { try state == "T" } }
 
-    /// Whether the program is gone, or only its exit status is left.
+    /// Whether the process is gone, or is a zombie with only an exit status.
     var hasEnded: Bool {
         guard let state = try? state else { return true }
         return state == "Z" || state == "X"
     }
 
-    /// Sends a signal, which has no effect on a program that is gone.
+    /// Sends a signal to the process; nothing happens if the process is gone.
     func send(_ signal: Int32) { _ = kill(process, signal) }
 }
 
@@ -61,9 +61,9 @@ enum Program {
 
     /// Runs the program to its end.
     /// - Parameters:
-    ///   - environment: variables to add to an environment that names no deployment.
+    ///   - environment: variables that are added; the inherited ones name no deployment and no password.
     ///   - folder: the working directory.
-    ///   - fault: the point at which a debug build kills itself, such as `after-write:3`.
+    ///   - fault: the point at which a debug build kills or stops itself, such as `after-write:3`.
     ///   - plant: the bug that a debug build has on purpose, such as `no-fence`.
     ///   - held: whether the program is stopped before its first instruction, until `meanwhile` sends `SIGCONT`.
     ///   - meanwhile: the test's actions during the run; if they fail, the program is killed.
@@ -87,14 +87,14 @@ enum Program {
         try await run(.path("/bin/bash"), ["-c", script, try path.string] + arguments)
     }
 
-    /// Runs the program on a terminal, and types an answer as soon as it asks.
+    /// Runs the program on a terminal, and types an answer as soon as the program asks a question.
     /// - Parameters:
-    ///   - question: the text on the terminal when the program waits for an answer.
+    ///   - question: the text by which the test recognizes the question on the terminal.
     ///   - input: the text to type, as `printf` writes it.
     static func atTerminal(_ arguments: [String], askedFor question: String, types input: String) async throws
         -> ProgramRun
     {
-        // The input stays open until the program ends, because a terminal does not hang up on a user who takes time.
+        // The input stays open until the program ends, because on a terminal the input does not end after the answer.
         let script = #"""
             folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT && mkfifo "$folder/keys" || exit
             question=$1 input=$2; shift 2

@@ -4,14 +4,14 @@ import Mongo
 import SystemPackage
 import TestSupport
 
-/// The forms in which a test writes the same collections to files.
+/// The file formats of `--source` in which a test writes the same collections.
 enum SourceForm: String, CaseIterable {
     case folder, folderGzip, nestedFolder, archive, archiveGzip, canonicalLines, canonicalArray, relaxedLines, linesGzip
 
-    /// Whether the form distinguishes an `int` from a `long`.
+    /// Whether the format distinguishes an `int` from a `long`.
     var keepsTypes: Bool { self != .relaxedLines }
 
-    /// Writes the collections, and returns the argument of `--source`.
+    /// Writes the collections to files, and returns the argument of `--source`.
     func write(_ collections: [(Namespace, [BSONDocument])], to folder: CommandLineFolder) throws -> String {
         let path = folder.path.appending(rawValue).string
         switch self {

@@ -3,11 +3,12 @@ import SystemPackage
 import TestSupport
 
 extension CommandLineFolder {
-    /// Writes an app export whose collections are in a test's database.
+    /// Writes an export of an app whose collections are in a test's database.
     /// - Parameters:
     ///   - sync: the text of `sync/config.json`.
-    ///   - collections: the schema of each collection and its links, as texts; a name may begin with its data source.
-    /// - Returns: the app's folder.
+    ///   - collections: the texts of each collection's `schema.json` and `relationships.json`, by the collection's
+    ///     name. The name may begin with its data source and a slash.
+    /// - Returns: the path of the app's folder.
     func app(
         _ database: TestDatabase, sync: String, _ collections: KeyValuePairs<String, (schema: String, links: String)>
     ) throws -> String {

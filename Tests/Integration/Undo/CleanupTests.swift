@@ -8,7 +8,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The leftovers of a finished job are dropped when the operator asks for it, and not before.
+/// `cleanup` drops the state that a finished job left behind, once the operator asks for it.
 @Suite struct CleanupTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -80,7 +80,7 @@ import Testing
             #expect(run.errors.contains(#"a field "raised" already, such as { "_id" : 7 }"#), "\(run.errors)")
             #expect(try await test.database.documents("people") == people)
             #expect(try await !test.hasState())
-            // Once the job has begun, the field in the documents is the job's own.
+            // After the job has begun, a marker in a document is the job's own, so the next run does not refuse it.
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$unset": ["raised": ""]]]],
             ])
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A document that keeps its marker is reported, and the cleanup does not finish.
+    /// If a marker cannot be removed from a document, the cleanup reports the document and drops nothing else.
     @Test func aDocumentThatCannotBeWrittenIsToldAndNothingElseIsDropped() async throws {
         try await withCounter { test in
             #expect(try await test.backfill().exitCode == 0)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// If a run begins between the question and the answer, the cleanup keeps everything that the run needs.
+    /// If a run begins after the cleanup was planned and before it is done, the cleanup keeps what the run needs.
     @Test func aJobThatIsNotDoneAnyMoreIsNotCleanedUp() async throws {
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)

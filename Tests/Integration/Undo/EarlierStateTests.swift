@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// State in version 2 of the layout is read in its old form: its journal does not show which changes were written.
+/// The program reads a state database of layout version 2, whose journal does not show which changes were written.
 @Suite struct EarlierStateTests {
     private static let documents = 20
 
@@ -28,7 +28,8 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 0)
             #expect(try await test.checkpoint()?.chunks == 4)
-            // A program of the earlier version no longer accepts the job.
+            // The run has raised the version of the job's state, so that a program of the earlier version refuses the
+            // job.
             #expect(try await test.state.documents("jobs").first?["version"] == 3)
             let undone = try await test.undo(flags: ["--output", "json"])
             let report = try test.report(undone)
@@ -131,8 +132,9 @@ import Testing
 }
 
 extension BackfillCase {
-    /// Turns the state of a job into the state that version 2 would have written: other numbers of the attempts, and no
-    /// fields that were added since.
+    /// Changes the state of a job into the state that a program with layout version 2 would have written.
+    ///
+    /// Version 2 numbers the attempts differently, and lacks fields that were added since.
     fileprivate func writeStateAsVersion2() async throws {
         let version: BSONValue = ["$set": ["version": 2]]
         try await state.run(["update": "jobs", "updates": [["q": [:], "u": version]]])
@@ -145,7 +147,9 @@ extension BackfillCase {
         try await state.fill("journal", attempts.enumerated().map { try Self.asVersion2($1, number: $0 + 1) })
     }
 
-    /// Returns an attempt as version 2 numbered it: the lease's token in the upper half, the attempt in the lower half.
+    /// Returns a document of the journal as version 2 wrote it.
+    ///
+    /// Its number has the lease's token in the upper half, and the number of the attempt in the lower half.
     private static func asVersion2(_ attempt: BSONDocument, number: Int) throws -> BSONDocument {
         let elements = try attempt.elements().filter { !["parts", "evidence"].contains($0.name) }
         return BSONDocument(

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Documents may have the field names that the journal's query uses itself, with any value.
+/// The fields of a document may have the names that the journal's query uses for its own fields.
 @Suite struct JournalNamesTests {
     @Test(arguments: ["a", "b", "i"], [[1], [:], ["email": 5]] as [BSONValue])
     func aDocumentIsJournaledAndWrittenWhateverItsFieldsAreCalled(_ name: String, _ value: BSONValue) async throws {

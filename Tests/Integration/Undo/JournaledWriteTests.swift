@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A user changes a field between the journal and the write of a step that leaves no trace of the old value.
+/// A user changes a field after a job has journaled its old value, and before the job overwrites the field.
 @Suite struct JournaledWriteTests {
     private static let fault = "after-journal:1:stop"
 
-    /// Runs the job, and lets a user write after the chunk is journaled and before it is written.
+    /// Runs the job, with a user's update after the chunk is journaled and before it is written, and then `check`.
     private func run(_ step: String, user: BSONValue, _ check: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", (0..<10).map { ["_id": .integer($0), "a": 1, "b": 2] })
@@ -31,7 +31,8 @@ import Testing
         try await run(step, user: ["$set": ["a": "mine"]]) { test in
             #expect(try await test.database.count("people", ["a": "mine"]) == 0, "the job did its work on it too")
             let undone = try await test.undo()
-            // The change of the first journal entry was never written; a newer entry restores the user's value.
+            // The job did not write the change that it journaled first, because the user had changed the field. It
+            // journaled the document again, and undo restores the user's value from that newer entry.
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(!undone.output.contains("changed since"), "\(undone.output)")
             let expected = (0..<10).map { id -> BSONDocument in
@@ -47,7 +48,8 @@ import Testing
         ) { test in
             #expect(try await test.database.count("people", ["c": 0]) == 10)
             let undone = try await test.undo()
-            // The change of the first journal entry was never written; a newer entry restores the user's value.
+            // The job did not write the change that it journaled first, because the user had changed the field. It
+            // journaled the document again, and undo restores the user's value from that newer entry.
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(!undone.output.contains("changed since"), "\(undone.output)")
             let document = try await test.database.documents("people", ["_id": 3])

@@ -2,16 +2,16 @@ import BSON
 import TestSupport
 import Testing
 
-/// Fields that the job did not touch keep their bytes, and the bytes of the `_id`s distinguish documents.
+/// Undo keeps the bytes of fields that the job did not touch, and finds a document by the bytes of its `_id`.
 @Suite struct UndoBytesTests {
-    /// Returns the document with each mark replaced by a byte that no text contains.
+    /// Returns the document with each mark replaced by the byte FF, which is not valid in UTF-8.
     private static func invalid(_ document: BSONDocument, from mark: Character = "?") throws -> BSONDocument {
         var bytes = document.bytes
         for index in bytes.indices where bytes[index] == mark.asciiValue { bytes[index] = 0xFF }
         return try BSONDocument(bytes: bytes)
     }
 
-    /// Stores a document with an update, because an insert would fill in its empty timestamps.
+    /// Stores a document with an update, because an insert would replace its empty timestamps by the server's time.
     private func put(_ document: BSONDocument, in test: BackfillCase) async throws {
         let id = try #require(document["_id"])
         try await test.database.fill("people", [["_id": id]])
@@ -46,14 +46,14 @@ import Testing
 
     private static let oddKeys = BSONValue.array(["5": 1, "5": 2])
 
-    /// Documents with such arrays at the top and in an object, and one without.
+    /// Two documents that contain arrays with other keys than 0, 1, 2, and one document without such arrays.
     private static let lists: [BSONDocument] = [
         ["_id": 1, "a": 1, "list": oddKeys, "o": ["x": 1, "q": oddKeys], "z": 2],
         ["_id": 2, "a": 1, "list": [[1], oddKeys], "o": ["x": 1, "p": ["q": oddKeys], "q": [oddKeys]], "z": 2],
         ["_id": 3, "a": 1, "list": [1, 2], "o": ["x": 1, "q": [1, 2]], "z": 2],
     ]
 
-    /// An array that no step looks into keeps its keys.
+    /// A step that does not look into an array with other keys than 0, 1, 2 leaves these keys as they are.
     @Test(arguments: [
         "unset: {field: a}", "default: {field: b, value: 1}", "rename: {from: a, to: b}", "wrap: {field: a}",
         "copy: {from: o, to: b}",
@@ -77,7 +77,9 @@ import Testing
         }
     }
 
-    /// A step that reads such an array would make the server renumber it, so the document is skipped and listed.
+    /// A step that looks into an array with other keys than 0, 1, 2 would make the server renumber these keys.
+    ///
+    /// The document is therefore skipped and listed.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [
@@ -122,7 +124,7 @@ import Testing
         }
     }
 
-    /// The old and the new value do not fit into one command of undo, which the dry run reports.
+    /// The old and the new value do not fit into one command of an undo, and the dry run of the job reports that.
     @Test func whatIsTooLargeToBeTakenBackIsToldBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))

@@ -5,10 +5,10 @@ import Testing
 
 /// Helpers for the tests of `shipshape undo`.
 extension BackfillCase {
-    /// Runs `shipshape undo` without a terminal, with a job's name.
+    /// Runs `shipshape undo` with a job's name, without a terminal.
     ///
-    /// Its lease is long, as for ``backfill(_:_:uri:yes:fault:meanwhile:)``. If a write exceeded its time limit and
-    /// were sent again, undo would not count the documents that the first attempt restored.
+    /// The lease is long, as for ``backfill(_:_:uri:yes:fault:held:meanwhile:)``. If a write exceeded its time limit
+    /// and were sent again, undo would not count the documents that the first attempt restored.
     @discardableResult
     func undo(
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
@@ -23,7 +23,7 @@ extension BackfillCase {
 }
 
 extension BSONDocument {
-    /// Returns the `_id`s that an undo's report lists for a reason.
+    /// Returns the `_id`s that an undo's report lists as skipped for a reason, or none.
     func left(_ reason: String) -> [BSONValue] {
         let found = self["left_alone"]?.document?.values.compactMap(\.document).first { $0["reason"]?.text == reason }
         return found?["ids"]?.document?.values ?? []

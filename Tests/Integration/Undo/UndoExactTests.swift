@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Undo compares and restores exactly: bytes that are not text, collations, and documents of any size.
+/// Undo compares and restores values exactly: bytes that are not UTF-8, texts under a collation, and large documents.
 @Suite struct UndoExactTests {
     /// Returns a document with a text and a field name that are not UTF-8.
     private static func odd(_ id: Int32) throws -> BSONDocument {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Between the journal and the write, a user changes only the case of a text deep inside the field.
+    /// A user changes only the case of a text inside the field, after the job has journaled it and before its write.
     @Test(arguments: [3, "three"] as [BSONValue])
     func capitalsAreAChangeWhateverTheCollation(_ id: BSONValue) async throws {
         try await withCollation { test in
@@ -76,8 +76,9 @@ import Testing
         }
     }
 
-    /// Two documents of 9 MB among small ones: values that fit into a command are restored, though perhaps at the
-    /// document's end, and the rest is listed.
+    /// Two of four documents have 9 MB.
+    ///
+    /// Undo restores each value that fits into a command, in some documents at the end. It lists the other documents.
     @Test(
         arguments: [
             (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", []),
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    /// The unsync budget, the journal and undo read documents of 9 MB among small ones.
+    /// The unsync budget, the journal and undo read all documents, two of which have 9 MB.
     @Test func largeDocumentsAreJudgedAndTakenBack() async throws {
         try await BudgetCase.withTasks { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    /// The reservation of a document that undo repairs stays until the ledger can no longer show the document.
+    /// After undo has repaired a document, its reservation stays until the ledger can no longer show the document.
     @Test func whatIsRepairedKeepsItsRoomForAsLongAsTheLedgerLags() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])
@@ -149,7 +150,7 @@ import Testing
 }
 
 extension BSONDocument {
-    /// Whether both have the same fields, in any order.
+    /// Whether both documents have the same fields, in any order.
     fileprivate func hasFields(of other: BSONDocument) throws -> Bool {
         let names = try elements().map(\.name)
         return try names.sorted() == other.elements().map(\.name).sorted() && names.allSatisfy { self[$0] == other[$0] }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The undo of `extract` removes the documents that the job made, as long as they are unchanged.
+/// The undo of `extract` removes the child documents that the job made, if they are unchanged and not linked to.
 @Suite(.fencedDeletes) struct UndoExtractTests {
     private static let documents = 30
 
@@ -50,8 +50,8 @@ import Testing
             #expect(try await test.backfill().exitCode == 0)
             try await test.database.set("homes", 3, ["city": .long(3)])
             try await test.database.run(["delete": "homes", "deletes": [["q": ["_id": 4], "limit": 1]]])
-            // A parent that undo skips, because its field has another value now, which still links to one of the
-            // documents.
+            // A user changes the link of this parent, so undo skips the parent. The new value still links to document
+            // 5.
             try await test.database.set("people", 10, ["home": [5, "mine"]])
             let undone = try await test.undo(flags: ["--output", "json"])
             #expect(undone.exitCode == 1, "\(undone.errors)")
@@ -82,7 +82,8 @@ import Testing
         }
     }
 
-    /// A second job found the documents that it would have made, and made none: its parents rely on the first job's.
+    /// A second job links to child documents that the first job made, so the undo of the first job must not remove
+    /// them.
     @Test func whatAnotherJobCountsOnStaysUntilThatIsUndone() async throws {
         try await withHomes("idFrom: key") { test in
             try await test.database.fill("pets", [["_id": 1, "home": ["key": 3, "city": 3]]])
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    /// The undo is killed between any two of its writes, after runs that were killed themselves.
+    /// An undo of a job whose run was killed is killed as well, before or after one of its writes.
     @Test(arguments: [
         "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",
     ])
@@ -120,12 +121,12 @@ import Testing
         }
     }
 
-    /// An undo that sleeps before the delete until its lease has ended removes nothing.
+    /// An undo that sleeps before it deletes documents, until its lease has ended, removes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)
             let made = try await test.database.documents("homes")
-            // Three batches are restored; the fourth write removes the first of the made documents.
+            // The first three writes restore people. The fourth removes the first of the documents that the job made.
             let first = try await test.undo(flags: ["--lease-ttl", "2s"], fault: "before-write:4:stop") { program in
                 try await waitUntil("the undo sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }

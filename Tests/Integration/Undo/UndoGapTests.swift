@@ -3,11 +3,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Documents that a user adds between a chunk's journal and its write have a journal entry of their own.
+/// The job journals documents separately that a user inserts between a chunk's journal and the chunk's write.
 ///
-/// The chunk's write does not include them, and undo restores everything that the job wrote.
+/// The chunk's write does not include these documents, and undo restores everything that the job wrote.
 @Suite struct UndoGapTests {
-    /// Runs and undoes the job over fifty documents, while a user inserts some and deletes some just before the write.
+    /// Runs and undoes a job over fifty documents.
+    ///
+    /// Just before the write, a user inserts and deletes documents.
+    /// - Parameters:
+    ///   - more: the documents that the user inserts.
+    ///   - gone: the `_id`s of the documents that the user deletes.
     private func undoing(
         _ step: String, over document: @escaping (Int) -> BSONDocument, meeting more: [BSONDocument],
         without gone: [Int]
@@ -29,7 +34,7 @@ import Testing
             let undo = try await test.undo(flags: ["--output", "json"])
             let told = try test.report(undo)
             #expect(told["written_without_journal"]?.document?.values == [])
-            // Documents that were deleted before the write were never the job's.
+            // Undo reports no document that was deleted before the write, because the job never changed it.
             #expect(told["left_alone"]?.document?.values == [])
             let original = (0..<50).filter { !gone.contains($0) }.map { document($0) } + more
             #expect(Set(try await test.database.documents("people")) == Set(original))
@@ -46,7 +51,7 @@ import Testing
             ], without: [3])
     }
 
-    /// As many documents arrive as go, so that no count shows the change.
+    /// The user inserts as many documents as the user deletes, so that no count shows the change.
     @Test func afterAChangeInPlaceToo() async throws {
         try await undoing(
             "unwrap: {field: list}", over: { ["_id": .integer($0), "list": [1]] },

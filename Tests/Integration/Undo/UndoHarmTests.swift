@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Documents that undo makes unsyncable are recorded before they are written, as in a run.
+/// Undo reserves room for documents that it makes unsyncable before it writes them, as a run does.
 @Suite struct UndoHarmTests {
-    /// Runs a test with tasks whose priority a job made a number, as the active schema wants: undo makes them
-    /// unsyncable.
+    /// Runs a test with tasks that undo makes unsyncable.
     ///
-    /// Task 3 lacks a name, and so fails whatever its priority is.
+    /// A job has converted their priority to a number, which the active schema requires. Task 3 lacks a name, so that
+    /// it fails with any priority.
     private func withRepairedTasks(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 10) {
@@ -26,12 +26,14 @@ import Testing
         }
     }
 
-    /// Undoes the job, and repairs task 3 after all tasks are judged and before one is written.
+    /// Undoes the job.
+    ///
+    /// A user repairs task 3 after the undo has checked all tasks, and before it writes one.
     private func undoWhileOneIsRepaired(_ test: BackfillCase) async throws -> ProgramRun {
         let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
         return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in
             try await waitUntil("the undo stands before its write") { try program.isStopped }
-            // Task 3 fails already, so undo does not make it unsyncable.
+            // Task 3 fails before the undo, too, so undo has not reserved room for it.
             #expect(try await !BudgetCase.recorded(test).contains(3))
             try await test.database.set("tasks", 3, ["name": "repaired"])
             program.send(SIGCONT)
@@ -47,7 +49,7 @@ import Testing
         }
     }
 
-    /// The other tasks of the batch are judged again, one by one.
+    /// The server refuses task 7, so the undo checks and writes the other tasks of the batch again, one by one.
     @Test func besideADocumentThatTheServerRefusesToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]

@@ -28,7 +28,8 @@ import Testing
             let half = try await test.database.documents("people")
             #expect(half != original)
             #expect(try await test.checkpoint()?.state == "undoing")
-            // A run of the job waits for the end of the undo's lease, and is then refused.
+            // A run of the job waits until the undo's lease has ended, and is then refused, because the undo is not
+            // finished.
             let run = try await test.backfill(flags: ["--lease-wait", "10s"])
             #expect(run.exitCode == 65, "\(run.errors)")
             #expect(try await test.database.documents("people") == half)
@@ -49,7 +50,7 @@ import Testing
                 try await test.waitForLeaseEnd()
             }
             #expect(try await test.database.documents("people") != original)
-            // Writes of a killed runner that no server acknowledged to it are undone only when asked for.
+            // If the server's reply did not reach a killed runner, its write is undone only with `--include-uncertain`.
             let all = ["--output", "json", "--include-uncertain"]
             let dry = try test.report(try await test.undo(flags: all + ["--dry-run"], yes: false))
             let run = try await test.undo(flags: all + ["--lease-wait", "10s"])
@@ -78,7 +79,8 @@ import Testing
             let first = try await test.backfill(fault: "before-write:3") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // On a slow disk, the runner's short lease may leave it uncertain what its first chunks wrote.
+                // The runner's lease is short, and so is the time limit of its writes. On a slow disk, the program may
+                // not know whether the first chunks were written.
                 let undo = try await test.undo(flags: ["--lease-wait", "20s", "--include-uncertain"])
                 #expect(undo.exitCode == 0, "\(undo.errors)")
                 #expect(try await test.database.documents("people") == original)

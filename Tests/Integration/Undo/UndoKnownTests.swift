@@ -5,7 +5,7 @@ import Testing
 
 /// Undo changes a field only if the job is known to have written it, and the field has not changed since.
 @Suite struct UndoKnownTests {
-    /// Returns a document with a field of each kind that the jobs here change.
+    /// Returns a document with a field for each kind of step that the jobs of this suite have.
     private static func document(_ id: Int) -> BSONDocument {
         ["_id": .integer(id), "nick": .string("n\(id)"), "age": .string("\(id)"), "born": .integer(1900 + id)]
     }
@@ -22,7 +22,7 @@ import Testing
 
     // MARK: A journal whose state was lost
 
-    /// The program itself names this remedy when the range's record is gone.
+    /// The state of a job is lost, and the job runs again with `--restart`, as the program itself advises in that case.
     @Test(arguments: [["ranges"], ["ranges", "jobs"]])
     func whatARunAfterALostRangeRemovesIsGivenBackToo(_ lost: [String]) async throws {
         try await withPeople("unset: {field: nick}", count: 3) { test in
@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Journaled, but not known to be written
 
-    /// A step, the update of a user who makes its change by hand, and the document after that.
+    /// A step, an update with which a user makes the step's change by hand, and document 3 after that update.
     private static let byHand: [(String, BSONDocument, BSONDocument)] = [
         (
             "unset: {field: nick}", ["$unset": ["nick": ""]],
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// The same during a run that is not killed, and changes the other documents.
+    /// A user makes the step's change to document 3 while a runner sleeps between its journal and its write.
     @Test(arguments: byHand)
     func whatAUserWroteBesideARunnerStays(
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Most chunks of a killed runner are known to be written; only the last one is uncertain.
+    /// The chunks that the killed runner had written are known to be written, except for the last one.
     @Test func whatIsUncertainIsTakenBackWhenAsked() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")
@@ -160,7 +160,9 @@ import Testing
         }
     }
 
-    /// Undo cannot see that a user set the field and removed it again; a change of another field is no obstacle.
+    /// A user's change of a field that the job did not write does not prevent the undo.
+    ///
+    /// Undo cannot notice a user who set the removed field and then removed it again.
     @Test func anotherFieldMayChange() async throws {
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
@@ -175,7 +177,7 @@ import Testing
 
     // MARK: The order of jobs
 
-    /// A job that was resumed after another one ran has written last, so it has to be undone first.
+    /// A job that was resumed after another one had run made the last writes, so it has to be undone first.
     @Test func theOrderFollowsTheWritesAndNotTheBeginnings() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             try test.job("later", steps: ["rename: {from: nick, to: alias}"])
@@ -225,7 +227,7 @@ import Testing
 
     // MARK: Documents of other collections
 
-    /// A user changes the object after its document is made and before the link is written.
+    /// A user changes an embedded object after the job made a document of it, and before the job writes the link.
     @Test(.fencedDeletes) func whatWasMadeAndNeverLinkedIsRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {
@@ -253,7 +255,7 @@ import Testing
         "expression: {field: e#, value: {$ifNull: [$e#, 1]}}", "remap-link: {field: r#, map: {a: b}}",
     ]
 
-    /// Each step reads what the others write, and one command still holds them all.
+    /// A job of 28 steps still fits into one command.
     @Test(arguments: manyKinds) func manyStepsAreOneJob(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {
@@ -266,15 +268,16 @@ import Testing
             let run = try await test.backfill()
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await test.database.documents("people") != original)
-            // A server under load may take longer for such a write than the runner's time limit, which leaves it
-            // uncertain.
+            // Under load, the write of so many steps may take longer than the runner's time limit, so that its result
+            // is uncertain.
             let undone = try await test.undo(flags: ["--include-uncertain"])
             #expect(undone.exitCode == 0, "\(run.output)\(run.errors)\(undone.output)\(undone.errors)")
             #expect(try await test.database.documents("people") == original)
         }
     }
 
-    /// The steps are more than a server accepts: they are refused, with their place, before anything is written.
+    /// A hundred steps are more than a server accepts, so they are refused, with their line, before anything is
+    /// written.
     @Test(arguments: manyKinds[..<3]) func stepsThatComeToTooMuchAreRefused(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Users write between the times at which a job, or its undo, reads and writes.
+/// Users write after a job or its undo has read a document, and before it writes the document.
 @Suite struct UndoRaceTests {
     private static func document(_ id: Int) -> BSONDocument {
         [
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// The undo has read the document and not written it yet.
+    /// A user replaces a document after the undo has read it and before the undo writes it.
     @Test(arguments: [true, false]) func aDocumentThatIsReplacedUnderTheUndoStaysAsItIs(deletes: Bool) async throws {
         let other: BSONDocument = ["_id": 3, "a": "another", "b": "another", "age": "77", "born": 2001]
         try await withPeople("unset: {field: nick}") { test in
@@ -45,7 +45,9 @@ import Testing
         }
     }
 
-    /// The source changes just before the write, so the job writes a value that it did not journal; then it runs again.
+    /// A user changes the source field just before the write, so the job writes a value that it did not journal.
+    ///
+    /// Then the job runs again.
     @Test func whatTheJobWroteOtherwiseThanItJournaledIsNamed() async throws {
         try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
@@ -65,8 +67,10 @@ import Testing
         }
     }
 
-    /// One user makes the job's change by hand before the write, and another one reverts the job's change after it, so
-    /// that the number of changed documents is the expected one.
+    /// The number of changed documents is the expected one only by chance.
+    ///
+    /// One user makes the job's change to a document by hand before the write. Another user reverts the job's change to
+    /// another document after the write.
     @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let fault = "before-write:1:stop,after-write:1:stop"

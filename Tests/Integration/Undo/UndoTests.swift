@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The changes of a job can be undone, byte for byte, where no other client has changed the document since.
+/// Undo restores the documents that a job changed, byte for byte, unless another client has changed them since.
 @Suite struct UndoTests {
     private static let documents = 600
 
-    /// The kinds of steps, over fields in every state; `_id`s are of all types.
+    /// The kinds of steps; their fields are missing, null, or of several types, and the `_id`s are of all types.
     private static let kinds: [[String]] = [
         [#"default: {field: email, value: "none", when: missingOrNull}"#],
         [#"default: {field: address.country, value: "US"}"#],
@@ -61,7 +61,7 @@ import Testing
             let ids = zip(original, try await test.database.documents("people")).filter { $0 != $1 }
                 .compactMap { before, after in before["age"] == after["age"] ? nil : before["_id"] }
             #expect(ages.count >= ids.count)
-            // A change of a field of the job's, a change of another field, and a deleted document.
+            // A user changes a field that the job wrote, changes a field that it did not write, and deletes a document.
             try await test.database.set("people", ids[0], ["age": "changed"])
             try await test.database.set("people", ids[1], ["name": "renamed"])
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": ids[2]], "limit": 1]]])
@@ -70,7 +70,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.errors)")
             let report = try test.report(run)
             #expect(report.left("changed") == [ids[0]])
-            // The report's JSON does not distinguish a long from an int.
+            // The JSON of the report does not distinguish a long from an int.
             #expect(report.left("gone").map(\.integer) == [ids[2].integer])
             let after = try await test.database.documents("people")
             for document in original {
@@ -92,7 +92,7 @@ import Testing
             try await test.backfill()
             try await test.undo()
             let original = try await test.database.documents("people")
-            // A change that a user makes afterwards belongs to the user, even if it looks like the job's work.
+            // A change that a user makes after the undo belongs to the user, even if it looks like the job's work.
             try await test.database.set("people", .minKey, ["email": "none"])
             let second = try await test.undo(flags: ["--output", "json"])
             #expect(second.exitCode == 0, "\(second.errors)")
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// The stored text names an operator that an earlier version accepted, and undo computes nothing of it.
+    /// The stored job uses an operator that an earlier version accepted; undo need not compute it.
     @Test func aJobOfAnEarlierVersionIsTakenBackAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")

@@ -3,16 +3,19 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Undo of a job whose collection has got a validator: refused documents are reported before anything is written.
+/// Undo of a job whose collection has got a validator since.
+///
+/// Documents that the validator would refuse are reported before anything is written.
 @Suite struct UndoValidatorTests {
-    /// Runs a test with ages as texts and as numbers, which a job made numbers, and a validator for numbers.
+    /// Runs a test with ages that a job converted to `int`, three of them from text, and with a validator set
+    /// afterwards.
     private func withValidator(
         _ settings: BSONDocument, _ validator: BSONDocument = ["age": ["$not": ["$type": "string"]]],
         _ body: (BackfillCase) async throws -> Void
     ) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 9) { number in
-                // The documents also have names that a pipeline could misread.
+                // The documents also have field names and values that a pipeline could misread as paths.
                 [
                     "_id": .integer(number), "": "", "a.b": "$age",
                     "age": number < 3 ? .string("\(number)") : number < 6 ? .double(2) : .int(2),
@@ -40,7 +43,7 @@ import Testing
             #expect(dry.output.contains("refuses 3 documents as they were before the job"), "\(dry.output)")
             #expect(try await test.database.documents("people") == before)
 
-            // The undo itself does the same.
+            // The undo without `--dry-run` skips the same documents.
             let run = try await test.undo(flags: ["--output", "json"])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.errors.contains("refuses 3 documents as they were before the job"), "\(run.errors)")
@@ -64,7 +67,7 @@ import Testing
         }
     }
 
-    /// Under "moderate", a document that already does not fit may be changed.
+    /// At the level "moderate", the server accepts a change of a document that does not fit the validator already.
     @Test func underModerateOneThatDoesNotFitAlreadyIsTakenBack() async throws {
         try await withValidator(["validationLevel": "moderate", "validationAction": "error"]) { test in
             try await test.database.run([
@@ -84,7 +87,8 @@ import Testing
         }
     }
 
-    /// A validator that fails on a document refuses it, too, and the others are still judged.
+    /// If the validator's expression fails on a document, the server refuses that document; the others are still
+    /// checked.
     @Test func whatTheValidatorFailsAtIsToldBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in

@@ -11,7 +11,7 @@ struct WatchCase: Sendable {
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// Returns the arguments of a watch over the people.
+    /// Returns the arguments of a watch over the collection `person`.
     func arguments(_ flags: [String] = [], schema: String = CommandLineFolder.person) throws -> [String] {
         let file = try folder.write(schema, to: "person.json")
         let named = flags.contains("--state-database") ? [] : ["--state-database", state.name]
@@ -23,13 +23,13 @@ struct WatchCase: Sendable {
     var uri: String { mongod.uri(appName: appName) }
     var appName: String { "\(database.name)_watch" }
 
-    /// Runs a watch until it has caught up.
+    /// Runs `watch --once`, which ends when the ledger has caught up.
     @discardableResult
     func once(_ flags: String..., schema: String = CommandLineFolder.person) async throws -> ProgramRun {
         try await Program.run(try arguments(["--once"] + flags, schema: schema))
     }
 
-    /// Runs a watch until `body` ends, and then stops it as an operator does.
+    /// Runs a watch while `body` runs, and then stops it with a signal, as an operator does.
     func watching(
         _ flags: String..., fault: String? = nil, _ body: (LiveProgram) async throws -> Void
     ) async throws -> ProgramRun {
@@ -42,12 +42,12 @@ struct WatchCase: Sendable {
     /// Returns the entries of the ledger.
     func entries() async throws -> [BSONDocument] { try await state.documents("unsynced_documents") }
 
-    /// Returns the `_id`s that the ledger records.
+    /// Returns the `_id`s of the documents that the ledger records.
     func recorded() async throws -> Set<IDKey> {
         Set(try await entries().compactMap { $0["documentId"].map { IDKey($0) } })
     }
 
-    /// Returns the `_id`s of the documents that a full check finds to fail.
+    /// Returns the `_id`s of the documents that fail in a full check.
     func failing() async throws -> Set<IDKey> {
         let failures = folder.path.appending("failures-\(UInt32.random(in: 0 ... .max)).jsonl").string
         let run = try await Program.run(

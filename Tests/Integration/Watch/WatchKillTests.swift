@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The ledger after random writes and kills, once a watch has caught up.
+/// After random writes and kills, a watch that has caught up has the same ledger as a full check would find.
 @Suite(.fencedDeletes) struct WatchKillTests {
     @Test func atRestTheLedgerIsWhatAFullCheckFinds() async throws {
         try await Mongod.shared.withWatch { test in
@@ -23,7 +23,7 @@ import Testing
                         return try await test.recorded().contains(IDKey(mark))
                     }
                     for _ in 0..<10 { try await Self.write(to: test.database, &random) }
-                    // The fault has killed the program, or the test kills it here, wherever it is.
+                    // If the fault has not killed the program, the test kills it now, at an arbitrary moment.
                     if !program.hasEnded { program.send(SIGKILL) }
                 }
                 #expect(run.wasKilled, "round \(round): \(run.errors)")

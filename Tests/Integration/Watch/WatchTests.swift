@@ -140,7 +140,7 @@ import Testing
             #expect(run.output.hasPrefix("50 unsynced documents"), "\(run.output)")
             #expect(run.errors.contains("of its entries, but the watch left 50"), "\(run.errors)")
             #expect(try await test.recorded() == all)
-            // The next run expects the ledger in the state in which this run leaves it.
+            // The run has stored the new state of the ledger, so the next runs do not read the whole collection again.
             try await test.database.update("person", ["_id": 20], ["$set": ["name": "Bo"]])
             try await test.database.fill("person", [["_id": 70], ["_id": 71, "name": "Cy"]])
             for _ in 0..<2 {
@@ -159,7 +159,7 @@ import Testing
                 try await test.state.run(["drop": "unsynced_documents"])
                 try await test.database.fill("person", [["_id": 3]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
-                // A change removes a document from the ledger only once the whole collection has been read.
+                // A change removes an entry only after the watch has read the whole collection, so this waits for that.
                 try await test.database.fill("person", [["_id": 4]])
                 try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3), IDKey(4)])
                 try await test.database.update("person", ["_id": 4], ["$set": ["name": "Cy"]])
@@ -217,7 +217,8 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The ledger catches up: the sum stays the same, so there is no more room.
+            // The ledger now shows the documents that were pending. The sum of both is the same, so there is no more
+            // room.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")

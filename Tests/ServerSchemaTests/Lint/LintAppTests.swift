@@ -97,7 +97,7 @@ import Testing
         #expect(try codes(collection) == [])
     }
 
-    /// App Services accepts such apps, so lint reports on them.
+    /// App Services accepts an app without schemas, so lint reports on it and does not refuse it.
     @Test func appsWithoutSchemas() throws {
         #expect(try app("{}").codes() == ["schema-missing info (root)", "schema-missing info (root)"])
         let bare = ["data_sources/main/config.json": #"{"name": "main", "type": "mongodb-atlas"}"#]

@@ -39,7 +39,7 @@ import Testing
             ])
     }
 
-    /// A schema of which nothing can be read gives an error instead of findings.
+    /// If no schema can be read at all, lint ends with an error instead of findings.
     @Test(arguments: ["{", "[]"]) func ifNoSchemaIsReadableTheFirstErrorEndsTheRun(_ text: String) throws {
         let app = try AppFolder([Self.pet("Cat"): text])
         #expect(throws: SchemaError.self) { try app.readForLint() }
@@ -50,7 +50,7 @@ import Testing
         #expect(app.failure()?.contains("unknown bsonType") == true)
     }
 
-    /// An unreadable property does not count as missing.
+    /// A property that cannot be read does not count as missing.
     @Test(arguments: [
         (#"{"title": 5, "properties": {"_id": {"bsonType": "int"}}, "required": ["_id"]}"#, 1),
         (#"{"title": "T", "properties": [], "required": ["_id", "a"]}"#, 1),

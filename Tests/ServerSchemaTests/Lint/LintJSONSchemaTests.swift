@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 import Testing
 
-/// The few rules of MongoDB's own dialect.
+/// The few lint rules for MongoDB's own dialect.
 @Suite struct LintJSONSchemaTests {
     private func codes(_ text: String) throws -> [String] {
         let schema = try Lint.schema(#"{"$jsonSchema": \#(text)}"#)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// The App Services rules do not apply to this dialect.
+    /// The rules for the App Services dialect do not apply to MongoDB's.
     @Test func theDialectDecides() throws {
         let text = #"{"properties": {"a": {"bsonType": "timestamp"}}}"#
         #expect(try codes(text) == [])

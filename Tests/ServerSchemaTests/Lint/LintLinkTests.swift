@@ -4,7 +4,9 @@ import Testing
 
 /// The rules for links.
 @Suite struct LintLinkTests {
-    /// Makes an app of people, and of pets that may have an owner, several friends and toys; it is valid by default.
+    /// Makes an app of people, and of pets that may have an owner, several friends and toys.
+    ///
+    /// Without further arguments, the app is valid.
     private func app(
         _ link: String, source: String = "owner", required: [String] = [], person: String? = nil, sync: String? = nil
     ) throws -> AppFolder {
@@ -111,7 +113,7 @@ import Testing
         #expect(try links(app(link(), person: person, sync: sync)) == [])
     }
 
-    /// A single file says nothing about other collections.
+    /// A single schema file says nothing about other collections, so lint does not follow its links.
     @Test func aLinkOfOneFileIsNotFollowed() throws {
         let folder = try AppFolder([
             "pet.json": #"""

@@ -140,7 +140,9 @@ import Testing
         }
     }
 
-    /// The first exports of flexible mode kept Sync's roles in its own configuration.
+    /// The first exports with flexible sync kept the roles in the sync configuration.
+    ///
+    /// If roles are there, lint does not check the roles of collections.
     @Test func rolesBesideOlderOnesAreLeftAlone() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         for (permissions, count) in [
@@ -154,7 +156,7 @@ import Testing
         }
     }
 
-    /// Sync ignores the roles of collections that do not sync.
+    /// Sync ignores the roles of collections that do not sync, so lint skips them.
     @Test func otherRolesAreLeftAlone() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         let app = try app(fields: #""name""#, ["data_sources/main/shop/Bare/rules.json": rules])

@@ -16,7 +16,7 @@ import Testing
         #expect(try Lint.codes(Lint.pet(title: good)) == [])
     }
 
-    /// The limit may be in bytes.
+    /// It is not known whether the limit is in characters or in bytes, so a title with too many bytes is a warning.
     @Test func aTitleOfTooManyBytesIsAWarning() throws {
         let title = String(repeating: "é", count: 29)
         #expect(try Lint.codes(Lint.pet(title: title)).contains("title-too-long warning (root)"))

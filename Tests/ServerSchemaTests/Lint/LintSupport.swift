@@ -1,9 +1,9 @@
 import BSON
 import ServerSchema
 
-/// The findings of lint on one schema, short enough to compare: `code level path`.
+/// Helpers for tests of lint, which return findings as short texts: `code level path`.
 enum Lint {
-    /// Returns a schema of `shop.Pet` that is valid, except for what the arguments add.
+    /// Returns a schema of `shop.Pet`, which is valid unless an argument makes it invalid.
     static func pet(
         _ properties: String = "", required: [String] = [], id: String = #"{"bsonType": "objectId"}"#,
         title: String = "Pet", more: String = ""
@@ -38,7 +38,7 @@ extension AppFolder {
     }
 }
 
-/// Properties that break one rule, and similar ones that do not.
+/// Properties that break one lint rule, and similar properties that do not.
 struct LintCase: Sendable, CustomStringConvertible {
     var bad: String
     var badRequired: [String] = []
@@ -48,7 +48,7 @@ struct LintCase: Sendable, CustomStringConvertible {
 
     var description: String { finding }
 
-    /// - Parameter required: the properties that both schemas require.
+    /// - Parameter required: the names of the properties that both schemas require.
     init(_ finding: String, _ bad: String, good: String, required: [String] = [], goodRequired: [String]? = nil) {
         self.finding = finding
         self.bad = bad

@@ -3,16 +3,17 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Makes one text of several fields.
+/// Combines the values of several fields in one text.
 ///
-/// A part is a text, or a value that `convert` turns into a text without loss: a number, a bool, a date, an ObjectId.
+/// Each value is a text, or a value that `convert` turns into a text without loss: a number, a bool, a date or an
+/// ObjectId.
 package struct CombineStep: TargetRuled {
     package static let key = "combine"
 
-    /// The field that takes the text.
+    /// The field that the combined text is written to.
     package let into: FieldPath
     let template: TextTemplate
-    /// The fields that the template names, by their names there.
+    /// The fields whose values are combined, by their names in the template.
     let parts: [String: FieldPath]
     var rule: TargetRule
 
@@ -48,7 +49,7 @@ package struct CombineStep: TargetRuled {
         let target = Expression.field(into)
         let combined = template.filled { name in parts[name].map(text) ?? .constant("") }
         let isFree = rule.isFree(target, for: combined)
-        // A part below a parent that is not an object is reported for that parent, not as missing.
+        // If a field's parent is not an object, that is reported, and not that the field is missing.
         let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
         return StepBody(
             wanted: .all([areThere, areTexts, rule.isWanted(combined, in: target)]), value: combined,

@@ -13,19 +13,19 @@ package struct ConvertStep: TargetRuled {
         case report
         /// A constant replaces the value.
         case replace(BSONValue)
-        /// The job does not start if there is such a value.
+        /// The job does not start if there is such a value in any document.
         case fail
     }
 
     /// The field to convert.
     package let field: FieldPath
     let conversion: Conversion
-    /// The field that takes the converted value; `nil` converts in place.
+    /// The field that the converted value is written to; `nil` converts the field in place.
     package let into: FieldPath?
     var onError = OnError.report
     var rule = TargetRule()
 
-    /// Whether a value that cannot be converted stays as it is.
+    /// Whether a value that cannot be converted stays unchanged.
     var reports: Bool { onError == .report || onError == .fail }
 
     /// The new type.
@@ -54,7 +54,8 @@ package struct ConvertStep: TargetRuled {
         return lost.joined(separator: ", ")
     }
 
-    /// Whether converting back gives the old value, apart from its type and the zeros at the end of a text's fraction.
+    /// Whether the old value can be derived from the new one, apart from its type and the zeros at the end of a
+    /// fraction.
     package var tellsWhatWas: Bool {
         if case .replace = onError { return false }
         if into != nil, loss != nil { return false }
@@ -107,13 +108,13 @@ package struct ConvertStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         if case .replace(.null) = onError { return false }
-        // Every value that is written has that type.
+        // Every value that the step writes has the type of the conversion.
         return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
     }
 }
 
 extension ConvertStep {
-    /// The keys of all forms of `convert`.
+    /// The keys that a `convert` step may have, in all its variants.
     static let members =
         ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"] + YAMLMembers.targetRule
 
@@ -180,10 +181,10 @@ extension ConvertStep {
     }
 }
 
-/// The handling of a value that the new form can hold only in part.
+/// The handling of a value that the new type or the new fields cannot hold completely.
 enum OnLoss: String, CaseIterable {
     /// The value stays, and the document is reported.
     case report
-    /// The value is written with the loss.
+    /// The value is written, and the part that cannot be held is lost.
     case allow
 }

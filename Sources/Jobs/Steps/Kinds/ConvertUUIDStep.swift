@@ -3,7 +3,9 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Converts a field from or to a UUID, which no server operator does: `convert` with `to: uuid` or `from: uuid`.
+/// Converts a field to or from a UUID: `convert` with `to: uuid` or `from: uuid`.
+///
+/// The client converts, because servers before 8.0 have no operator for it.
 package struct ConvertUUIDStep: StepKind {
     package static let key = "convert"
 
@@ -11,11 +13,11 @@ package struct ConvertUUIDStep: StepKind {
     package let field: FieldPath
     /// The new type, `uuid` or `string`.
     package let type: SchemaType
-    /// The byte order of UUIDs of subtype 3; `nil` skips those, because a value does not show its order.
+    /// The byte order of UUIDs of subtype 3; with `nil` they are skipped, because a value does not show its order.
     package let legacy: LegacyUUID?
-    /// Whether a text that is not in the canonical form is converted, although its spelling is lost.
+    /// Whether a text that is not in the canonical format is converted, although its spelling is lost.
     package let allowsLoss: Bool
-    /// The field that takes the converted value; `nil` converts in place.
+    /// The field that the converted value is written to; `nil` converts the field in place.
     package let into: FieldPath?
 
     package var changesInPlace: Bool { into == nil }
@@ -51,9 +53,10 @@ package struct ConvertUUIDStep: StepKind {
             conflicts: [(.notConvertible, due && !eligible)])
     }
 
-    /// Returns whether the value already is what the step makes.
+    /// Returns whether the value already has the type that the step converts to.
     ///
-    /// The bounds rely on the order of binary values, which is by length, subtype and bytes.
+    /// The comparison of a UUID with the two bounds relies on the order of binary values: by length, then subtype, then
+    /// bytes.
     private func isDone(_ value: Expression) -> Expression {
         guard type == .uuid else { return value.hasType("string") }
         let bound = { (byte: UInt8) in
@@ -74,7 +77,7 @@ package struct ConvertUUIDStep: StepKind {
 }
 
 extension ConvertUUIDStep {
-    /// Returns whether a `convert` of a job file is read as this step.
+    /// Returns whether a `convert` step of a job file is a conversion to or from a UUID.
     static func reads(_ node: YAMLNode) -> Bool {
         ["to", "from"].contains { node.hasMember($0, SchemaType.uuid.rawValue) }
     }

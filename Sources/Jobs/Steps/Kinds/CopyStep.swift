@@ -10,7 +10,7 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The conversion that a later step applies to the copy, so that its result does not count as another value.
+    /// The conversion in place that a later step applies to the target, whose result does not count as another value.
     var conversion: Conversion?
 
     package var target: FieldPath { to }
@@ -34,10 +34,10 @@ package struct CopyStep: TargetRuled {
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
-        // Where a null counts as no value in the target, it does so in the source too.
+        // If a null in the target counts as missing, a null in the source does too.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
-        // Replacing writes at once what the later conversion would make of the value, or the two steps would never
-        // end.
+        // A replacing copy writes what the later conversion would make of the value. Otherwise the two steps would
+        // change each other's result forever.
         let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
             wanted: present && rule.isWanted(value, in: target), value: value, isConcerned: present,
@@ -45,12 +45,12 @@ package struct CopyStep: TargetRuled {
                 .compactMap(\.self))
     }
 
-    /// Returns whether the target is what the later conversion makes of the source.
+    /// Returns whether the target already holds what the later conversion makes of the source.
     private func isConverted(_ target: Expression, from source: Expression) -> Expression {
         conversion == nil ? .constant(false) : .same(target, converted(source))
     }
 
-    /// Returns the value that the later conversion makes of the source, or the source where it makes none.
+    /// Returns the result of the later conversion for the source, or the source itself if it is not converted.
     private func converted(_ source: Expression) -> Expression {
         guard let conversion else { return source }
         return .let(
@@ -64,7 +64,7 @@ package struct CopyStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
-        // The same value fits the same rules, but a null fits only where the field is not required.
+        // The same value meets the same rules. A null is accepted only where the field is not required.
         return source.demandsTheSame(as: target) && (!schema.requires(to) || schema.requires(from))
             && (target.hasScalarsAlone || from.parents.isEmpty == to.parents.isEmpty)
     }
@@ -77,7 +77,7 @@ extension CopyStep {
     }
 }
 
-/// The settings of `copy` and `rename`.
+/// The settings that `copy` and `rename` have in common.
 struct FieldPair {
     let from: FieldPath
     let to: FieldPath

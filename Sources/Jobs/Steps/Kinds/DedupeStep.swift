@@ -2,10 +2,10 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Turns a list into a set: of equal elements, the first stays in its place.
+/// Removes repeated elements from a list; of equal elements, the first one stays at its position.
 ///
-/// Equality is that of a set: numbers by their value whatever their type, texts by their bytes. Objects and lists are
-/// removed only if they are certain to be the same in every type and digit.
+/// Numbers are equal if they have the same value, whatever their type, and texts if they have the same bytes. Objects
+/// and lists are removed only if they are certainly the same in every type and digit.
 package struct DedupeStep: StepKind {
     package static let key = "dedupe"
 
@@ -32,7 +32,7 @@ package struct DedupeStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isList = value.hasType("array")
-        // Nearly all lists repeat nothing, not even by the loose `$eq`: this test finds that fast.
+        // Most lists have no elements that are equal even by the loose `$eq`. This test finds that out fast.
         let mayRepeat = !(size(Expression(["$setUnion": [value.bson]])) == size(value))
         let distinct = distinct(value)
         return StepBody(
@@ -52,7 +52,7 @@ package struct DedupeStep: StepKind {
                 "input": .call("$slice", list, .constant(0), index), "as": Expression("other"),
                 "in": isEqual(.variable("other"), element),
             ])
-        // The first element that `$eq` finds is usually the element itself, or one that equals it.
+        // Usually, the first element that `$eq` finds is the element itself, or one that equals it exactly.
         let isFirst = Expression.let(
             ["element": item(index)],
             in: .let(
@@ -69,7 +69,7 @@ package struct DedupeStep: StepKind {
         return .call("$map", ["input": kept, "as": Expression("index"), "in": item(index)])
     }
 
-    /// Returns whether two elements are one in a set; it holds for any two, whether or not `$eq` finds them equal.
+    /// Returns whether two elements count as equal; the elements need not be equal by `$eq`.
     private func isEqual(_ left: Expression, _ right: Expression) -> Expression {
         func isNumber(_ value: Expression) -> Expression { value.hasType("int", "long", "double", "decimal") }
         return .any([

@@ -4,22 +4,22 @@ package import LocatedYAML
 package import ServerSchema
 import Yams
 
-/// Fills a missing field.
+/// Fills a missing field with a constant or with the time of the job's start.
 package struct DefaultStep: StepKind {
     package static let key = "default"
 
-    /// The value that a field is filled with.
+    /// The value that the step writes to the field.
     package enum Filling: Hashable, Sendable {
-        /// The same value everywhere.
+        /// The same value in every document.
         case constant(BSONValue)
-        /// The time of the job's start; the server's time until the start is known.
+        /// The time of the job's start; until the job has started, the server's time.
         case now
     }
 
     let field: FieldPath
     /// The value to fill in.
     package let value: Filling
-    /// Whether a null is filled too.
+    /// Whether a field that is null is filled too.
     let nullsToo: Bool
 
     package var target: FieldPath { field }
@@ -76,7 +76,7 @@ package struct DefaultStep: StepKind {
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming assumptions: CheckOptions
     ) -> Bool {
-        // The field then holds that constant, whatever the rest of the document is.
+        // The field then holds the constant, whatever the rest of the document contains.
         switch value {
         case .constant(let value): schema.fits(value, at: field, assuming: assumptions)
         case .now: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)
@@ -85,7 +85,7 @@ package struct DefaultStep: StepKind {
 }
 
 extension DefaultStep {
-    /// The keys of all forms of `default`.
+    /// The keys that a `default` step may have, in all its variants.
     static let members = ["field", "value", "generate", "when"]
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
@@ -106,7 +106,7 @@ extension DefaultStep {
         self.init(field: field, value: value, nullsToo: nullsToo)
     }
 
-    /// Reads the value to fill in: `$now` without quotation marks is the time, everything else is a literal.
+    /// Reads the value to fill in: `$now` without quotation marks means the time, and everything else is a constant.
     private static func filling(_ node: YAMLNode) throws(JobError) -> Filling {
         if let scalar = node.node.scalar, scalar.string == "$now", scalar.style == .plain || scalar.style == .any {
             return .now
@@ -118,7 +118,7 @@ extension DefaultStep {
 extension YAMLMembers {
     private enum When: String, CaseIterable { case missing, missingOrNull }
 
-    /// Reads from `when` whether a null is filled too.
+    /// Reads from `when` whether a field that is null is filled too; `false` if there is no `when`.
     func fillsNulls() throws(JobError) -> Bool {
         guard let node = self["when"] else { return false }
         let when: When = try node.choice("when")

@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes the nulls from a list, or the fields that are null from an object.
+/// Removes nulls from a list, or fields whose value is null from an object.
 package struct DropNullsStep: StepKind {
     package static let key = "drop-nulls"
 
@@ -39,7 +39,7 @@ package struct DropNullsStep: StepKind {
             .call("$filter", ["input": input, "as": Expression("entry"), "cond": !isNull(tested)])
         }
         let isContainer = value.hasType("array", "object")
-        // An object in which a name occurs twice would lose one of the two fields.
+        // If a name occurs twice in the object, the update would lose one of the two fields.
         let object = Expression.entries(of: value)
         let isWhole =
             !value.hasType("object")

@@ -2,40 +2,40 @@ package import BSON
 package import LocatedYAML
 import ServerSchema
 
-/// Replaces a link by the document that it leads to: `embed`.
+/// Replaces a link by a copy of the document that it leads to: `embed`.
 package struct EmbedStep: StepKind {
     package static let key = "embed"
 
-    /// The field that holds the link, or a list of links.
+    /// The field that holds the link or the list of links.
     package let field: FieldPath
-    /// The collection of the linked documents, which is only read.
+    /// The collection that the links lead to; the job only reads it.
     package let from: Namespace
-    /// The field that takes the embedded object; `nil` replaces the link.
+    /// The field that the embedded object is written to; `nil` replaces the link.
     package let into: FieldPath?
-    /// The only fields of the linked document to take; `nil` takes all but `_id` and ``omit``.
+    /// The only fields of the linked document that are embedded; `nil` embeds all but `_id` and ``omit``.
     package let keep: [String]?
-    /// The fields of the linked document to leave out.
+    /// The fields of the linked document that are not embedded.
     package let omit: [String]
     /// The handling of documents in the linked collection that no document links to.
     package let orphans: Orphans
     /// The handling of documents in the linked collection that several documents link to.
     package let shared: Shared
 
-    /// The handling of documents that nothing links to.
+    /// The handling of a document that no document links to.
     package enum Orphans: String, CaseIterable, Sendable {
         /// The job does not start.
         case refuse
-        /// They stay in their collection and are embedded nowhere.
+        /// It stays in its collection and is not embedded anywhere.
         case leave
     }
 
-    /// The handling of documents that several documents link to.
+    /// The handling of a document that several documents link to.
     package enum Shared: String, CaseIterable, Sendable {
         /// The job does not start.
         case refuse
-        /// The documents that link to them are skipped.
+        /// The documents with these links are skipped.
         case leave
-        /// Each document that links to them gets a copy.
+        /// Each document with such a link gets a copy.
         case copy
     }
 
@@ -57,7 +57,7 @@ package struct EmbedStep: StepKind {
         return "which documents of \(from) the links of \"\(field)\" led to (their _ids are not copied)"
     }
 
-    /// The client compares a value that is already in `into` with the value to be written.
+    /// The server only finds the links; the client compares a value that is already in `into` with the embedded object.
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })

@@ -1,22 +1,23 @@
 package import BSON
 package import LocatedYAML
 
-/// Sets a field to the value of a raw aggregation expression.
+/// Sets a field to the value of an aggregation expression from the job file.
 ///
-/// Below a `[]` a path begins at the element, `$$CURRENT` is the element, and `$$ROOT` the document.
+/// If the field's path contains a `[]`, paths in the expression begin at the element, `$$CURRENT` is the element, and
+/// `$$ROOT` is the document.
 package struct ExpressionStep: StepKind {
     package static let key = "expression"
 
     let field: FieldPath
     /// The expression that gives the new value.
     package let value: Expression
-    /// The condition that a document, or an element, must meet.
+    /// The condition that a document, or an element, must meet to be changed.
     let when: Expression
-    /// The field that marks a document as done; `nil` where the value itself shows it.
+    /// The field that marks a document as done; `nil` if the value itself shows that the step is done.
     package let once: FieldPath?
 
     package var target: FieldPath { field }
-    /// The fields that the expressions name, and the whole top-level field that is written.
+    /// The fields that the expressions read, and the top-level field that contains the target.
     package var looksInto: [FieldPath] {
         [FieldPath(trusted: [field.topLevel])] + (value.fields + when.fields).map { FieldPath(trusted: [$0]) }
     }
@@ -37,14 +38,15 @@ package struct ExpressionStep: StepKind {
 
     package func body() -> StepBody {
         let result = inElement(value)
-        // A missing value would leave a field of an object as it is, so that the document would always need the step.
+        // If the expression gave a missing value, the field would stay as it is, so the document would always need the
+        // step.
         let isValue = !result.isMissing
         let isDue = [inElement(when), isValue]
         return StepBody(
             wanted: .all(isDue + (once == nil ? [!.same(.field(field), result)] : [])), value: result)
     }
 
-    /// Returns the expression with the element as its root, if the field is in elements.
+    /// Returns the expression with the element as `CURRENT`, if the field is inside elements.
     private func inElement(_ expression: Expression) -> Expression {
         field.leadsIntoElements ? .let(["CURRENT": Expression("$v")], in: expression) : expression
     }
@@ -64,8 +66,8 @@ extension ExpressionStep {
 }
 
 extension YAMLNode {
-    /// Reads the field that marks a document as done.
-    /// - Throws: ``JobError`` if the step itself writes that field.
+    /// Reads the name of the field that marks a document as done.
+    /// - Throws: ``JobError`` if the step writes that field as its target.
     func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
         let marker = try topLevelField("once")
         guard marker.topLevel != target.topLevel else {

@@ -2,22 +2,22 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Moves an embedded object into a document of another collection and leaves a link in its place: `extract`.
+/// Moves an embedded object to a document of another collection, and replaces it by a link to that document: `extract`.
 package struct ExtractStep: StepKind {
     package static let key = "extract"
 
-    /// The field that holds the object, or a list of objects.
+    /// The field that holds the object or the list of objects.
     package let field: FieldPath
-    /// The collection that takes the objects.
+    /// The collection that the objects are moved to.
     package let to: Namespace
-    /// The source of the new documents' `_id`s.
+    /// The source of the `_id`s of the new documents.
     package let id: Identity
 
-    /// The source of the new documents' `_id`s.
+    /// The source of the `_id` of a new document.
     package enum Identity: Hashable {
-        /// Derived from the job, the document and the object: `objectId` or `uuid`.
+        /// It is derived from the job, the document and the object, with the type `objectId` or `uuid`.
         case generated(SchemaType)
-        /// A field of the object.
+        /// It is the value of this field of the object.
         case field(String)
 
         var isGenerated: Bool { if case .generated = self { true } else { false } }
@@ -77,7 +77,7 @@ extension ExtractStep {
 }
 
 extension YAMLNode {
-    /// Reads the type of a generated ID.
+    /// Reads the type of the IDs that a step generates, `objectId` or `uuid`.
     func generatedType() throws(JobError) -> SchemaType {
         guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
             throw error("\"generate\" must be objectId or uuid")

@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Fills a missing field with a generated ID, a different one in every document: `default` with `generate`.
+/// Fills a missing field with a generated ID that differs in every document: `default` with `generate`.
 package struct GenerateStep: StepKind {
     package static let key = "default"
 
@@ -11,7 +11,7 @@ package struct GenerateStep: StepKind {
     package let field: FieldPath
     /// The type of the IDs, `objectId` or `uuid`.
     package let type: SchemaType
-    /// Whether a null is filled too.
+    /// Whether a field that is null is filled too.
     let nullsToo: Bool
 
     package var target: FieldPath { field }

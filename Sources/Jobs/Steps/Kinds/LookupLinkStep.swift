@@ -2,16 +2,16 @@ package import BSON
 package import LocatedYAML
 import ServerSchema
 
-/// Replaces links by new values from another collection: `remap-link` with `lookup`.
+/// Replaces the values of links by new ones that another collection lists: `remap-link` with `lookup`.
 package struct LookupLinkStep: StepKind {
     package static let key = "remap-link"
-    /// The field that holds the link, or a list of links.
+    /// The field that holds the link or the list of links.
     package let field: FieldPath
-    /// The collection that holds the old and new values.
+    /// The collection that lists the old values with the new ones.
     package let lookup: Namespace
-    /// The field of that collection with the old value.
+    /// The field in the lookup collection that holds the old value.
     package let old: String
-    /// The field of that collection with the new value.
+    /// The field in the lookup collection that holds the new value.
     package let new: String
 
     package var namespaces: [Namespace] { [lookup] }
@@ -19,7 +19,7 @@ package struct LookupLinkStep: StepKind {
         Self(field: field, lookup: lookup.moved(from: own, to: database), old: old, new: new, once: once)
     }
     package var changesInPlace: Bool { true }
-    /// The field that marks a document as done; `nil` where the new values themselves show it.
+    /// The field that marks a document as done; `nil` if the new values themselves show that the step is done.
     package let once: FieldPath?
 
     package var marker: FieldPath? { once }
@@ -61,8 +61,8 @@ extension LookupLinkStep {
 }
 
 extension FieldPath {
-    /// Reads the name of a field of another collection's documents, which may be `_id`.
-    /// - Throws: ``JobError`` for a path or an operator.
+    /// Reads the name of a field in another collection's documents, which may be `_id`.
+    /// - Throws: ``JobError`` if the text is a path or an operator.
     fileprivate static func read(_ node: YAMLNode, _ key: String) throws(JobError) -> String {
         let name = try node.text(of: "\"\(key)\"")
         guard !name.contains("."), !name.hasPrefix("$") else {

@@ -1,7 +1,7 @@
 package import BSON
 package import LocatedYAML
 
-/// Replaces the targets of links by means of a map in the job file.
+/// Replaces the values of links by new ones, which a map in the job file gives.
 package struct RemapLinkStep: StepKind {
     package static let key = "remap-link"
 
@@ -9,14 +9,14 @@ package struct RemapLinkStep: StepKind {
     enum Unmapped: String, CaseIterable {
         /// The link stays, and the document is reported.
         case report
-        /// The link stays.
+        /// The link stays, and the document is not reported.
         case keep
     }
 
     let field: FieldPath
     let map: LinkMap
     var unmapped = Unmapped.report
-    /// The field that marks a document as done; `nil` where the new links themselves show it.
+    /// The field that marks a document as done; `nil` if the new links themselves show that the step is done.
     package let once: FieldPath?
 
     package var target: FieldPath { field }
@@ -24,7 +24,7 @@ package struct RemapLinkStep: StepKind {
     package var looksInto: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
-    // The map alone does not show which values the server considers equal to one of its links.
+    // The map does not show which further values the server finds equal to one of its links.
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {
@@ -52,7 +52,7 @@ package struct RemapLinkStep: StepKind {
 }
 
 extension RemapLinkStep {
-    /// The keys of all forms of `remap-link`.
+    /// The keys that a `remap-link` step may have, in all its variants.
     static let members = ["field", "map", "unmapped", "lookup", "key", "value", "once"]
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {

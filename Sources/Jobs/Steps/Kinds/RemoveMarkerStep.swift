@@ -1,14 +1,15 @@
 package import BSON
 package import LocatedYAML
 
-/// Removes the field that marks a document as done, where it holds what the step wrote: a part of `cleanup` that no
-/// job file names.
+/// Removes the field that marks a document as done, if it holds the value that the step wrote.
+///
+/// It is a part of `cleanup`. A job file cannot name it.
 package struct RemoveMarkerStep: StepKind {
     package static let key = "removeMarker"
 
     let field: FieldPath
 
-    /// Creates the step for a marker.
+    /// Creates the step that removes the given marker field.
     package init(field: FieldPath) { self.field = field }
 
     package var target: FieldPath { field }
@@ -17,7 +18,7 @@ package struct RemoveMarkerStep: StepKind {
 
     package var description: String { "remove the marker \(field)" }
 
-    /// Whether a document has the marker.
+    /// Whether the document has the marker, with the value true.
     package var isMarked: Expression {
         .all([Expression.field(field).hasType("bool"), .field(field) == .constant(true)])
     }

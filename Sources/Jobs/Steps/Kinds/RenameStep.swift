@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Moves a field's value to another field: a copy, and the removal of the first field once the second holds its value.
+/// Moves a field's value to another field: copies it, and removes the first field once the second one holds its value.
 package struct RenameStep: TargetRuled {
     package static let key = "rename"
 
@@ -27,7 +27,7 @@ package struct RenameStep: TargetRuled {
 
     package var loss: String? { copy.loss }
 
-    /// The copy and the removal; only the removal reports a pair that differs.
+    /// The copy and the removal; only the removal reports a document in which the two fields differ.
     package var parts: [any StepKind] {
         [copy, RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo)]
     }
@@ -51,13 +51,15 @@ extension RenameStep {
     }
 }
 
-/// Removes a field whose value a second field holds: the second half of ``RenameStep``, which no job file names.
+/// Removes a field if a second field holds the same value.
+///
+/// It is the second half of ``RenameStep``. A job file cannot name it.
 package struct RemoveCopiedStep: StepKind {
     package static let key = "removeCopied"
 
     let from: FieldPath
     let to: FieldPath
-    /// Whether a pair that differs is reported.
+    /// Whether a document in which the two fields differ is reported.
     let reports: Bool
     /// Whether a null is removed too, whatever the second field holds.
     var nullsToo = false

@@ -3,23 +3,23 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Fills several fields with the parts of one text, which stays.
+/// Fills several fields with the parts of a text; the field with the text stays.
 package struct SplitStep: TargetRuled {
     package static let key = "split"
 
     /// The rule by which the text is split.
     enum Way: Hashable, Sendable {
-        /// This text separates the parts and occurs nowhere else.
+        /// The parts are separated by this text, which occurs nowhere else.
         case separator(String)
-        /// A regular expression has a named group for each part; the template makes the text of the parts again.
+        /// A regular expression with a named group for each part; the template `join` restores the text from the parts.
         case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
     }
 
     let field: FieldPath
     let way: Way
-    /// The fields that take the parts, in the order of the parts.
+    /// The fields that the parts are written to, in the order of the parts.
     package let into: [FieldPath]
-    /// Whether the parts are written even if they do not make the text again.
+    /// Whether the parts are written even if joining them does not restore the text.
     let allowsLoss: Bool
     var rule: TargetRule
 
@@ -60,8 +60,9 @@ package struct SplitStep: TargetRuled {
             ] + (others.isEmpty ? [] : [(.targetDiffers, .all([isReady, .any(others)]))]))
     }
 
-    /// Returns the parts of a text, one for each field; `null` if their number differs or they do not make the text
-    /// again.
+    /// Returns the parts of a text, one for each field.
+    ///
+    /// The result is `null` if the number of parts differs, or if joining them does not restore the text.
     private func parts(of text: Expression) -> Expression {
         switch way {
         case .separator(let separator):

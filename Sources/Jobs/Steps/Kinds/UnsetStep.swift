@@ -3,15 +3,15 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes a field.
+/// Removes a field; with `when: null`, only if its value is null.
 package struct UnsetStep: StepKind {
     package static let key = "unset"
 
-    /// The values that are removed.
+    /// The values that the step removes.
     enum When: String, CaseIterable {
-        /// All values.
+        /// All values, including `null`.
         case present
-        /// Only `null` and `undefined`.
+        /// Only the values `null` and `undefined`.
         case null
     }
 
@@ -35,7 +35,7 @@ package struct UnsetStep: StepKind {
         let value = Expression.field(field)
         return StepBody(
             wanted: when == .null ? value.hasType("null", "undefined") : !value.isMissing, value: .removed,
-            // Below a missing parent there is nothing to remove.
+            // If a parent is missing, there is nothing to remove.
             isConcerned: .constant(false))
     }
 
@@ -43,8 +43,9 @@ package struct UnsetStep: StepKind {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool { Self.leavesSyncing(without: field, under: schema) }
 
-    /// Whether a document that syncs still syncs without a top-level field; a field of an object might be part of a
-    /// geo point.
+    /// Whether every document that syncs still syncs without the field; only top-level fields can be proven.
+    ///
+    /// A field inside an object might be part of a geo point.
     static func leavesSyncing(without field: FieldPath, under schema: SchemaNode) -> Bool {
         !schema.requires(field) && field.components.count == 1
     }

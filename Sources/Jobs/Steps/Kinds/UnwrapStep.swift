@@ -2,12 +2,12 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Takes the value out of a list of one, or out of an object that holds nothing else.
+/// Replaces a list of one element by the element, or an object with one field by that field's value.
 package struct UnwrapStep: StepKind {
     package static let key = "unwrap"
 
     let field: FieldPath
-    /// The name under which an object holds the value; `nil` for a list.
+    /// The name of the field in the object that holds the value; `nil` for a list.
     let from: String?
 
     package var target: FieldPath { field }
@@ -35,7 +35,8 @@ package struct UnwrapStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isWrapped = value.hasType(from == nil ? "array" : "object")
-        // A value wrapped twice is skipped, because the next run would unwrap it again. A list in a list stays a list.
+        // A value that is wrapped twice is skipped, because the next run would unwrap it again. This includes a list in
+        // a list.
         let isOnce = Expression.let(
             ["inner": inner(of: value)],
             in: from == nil ? !Expression.variable("inner").hasType("array") : !isSingle(.variable("inner")))
@@ -50,7 +51,7 @@ package struct UnwrapStep: StepKind {
         return .let(["entry": entry], in: .variable("entry.v"))
     }
 
-    /// Returns whether the value is a list of one, or an object with that one name.
+    /// Returns whether the value is a list of one element, or an object whose only field has the name ``from``.
     private func isSingle(_ value: Expression) -> Expression {
         guard let from else {
             return .all([value.hasType("array"), Expression(["$size": value.bson]) == .constant(1)])

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `shipshape connection`: a page of help for the options that most commands take, and their own help leaves out.
+/// `shipshape connection`: the help page for the connection options, which the help of the other commands leaves out.
 struct ConnectionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         "connection",

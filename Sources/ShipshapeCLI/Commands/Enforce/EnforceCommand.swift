@@ -34,7 +34,7 @@ struct EnforceCommand: AsyncParsableCommand {
             MongoDB's documentation and was tested only against a stand-in.
             """)
 
-    /// The stage to reach.
+    /// The stage that the enforcement is to reach.
     enum Goal: String, ExpressibleByArgument, CaseIterable {
         case warn, error, constraint
 
@@ -125,7 +125,7 @@ struct EnforceCommand: AsyncParsableCommand {
         if (report.notFitting ?? 0) > 0 { throw ExitStatus.findings }
     }
 
-    /// Checks the privileges of the users, and returns the pool of the user that changes the collection.
+    /// Checks the privileges of the users, and returns the pool of the user that changes the collection's validator.
     private func changing(_ pool: ClientPool, _ places: WorkPlaces) async throws -> ClientPool {
         guard !status, !dryRun else {
             try await pool.requirePrivileges(for: "enforce --dry-run", on: places)

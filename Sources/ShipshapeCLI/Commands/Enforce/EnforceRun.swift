@@ -9,7 +9,7 @@ internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
-/// One run of `enforce`, which checks the documents and takes one step after the other.
+/// One run of `enforce`, which checks the documents and tightens the validator step by step.
 struct EnforceRun {
     private let command: EnforceCommand
     private let deployment: EnforcedDeployment
@@ -27,7 +27,7 @@ struct EnforceRun {
     private var namespace: Namespace { deployment.namespace }
     private var target: EnforcementStage { command.to.stage }
 
-    /// Returns the stage that the collection has reached.
+    /// Returns a report on the stage that the collection has reached, without reading documents.
     func status() async throws -> EnforcementReport {
         let validator = subject?.validator
         let standing = try await deployment.with { try $0.look(for: validator, isStatus: true) }
@@ -36,14 +36,15 @@ struct EnforceRun {
         return found
     }
 
-    /// Continues from the collection's stage towards the target, as far as the documents allow.
+    /// Tightens the validator from the collection's stage up to the target, as far as the documents allow.
     func go() async throws -> EnforcementReport {
         if target == .constraint { try await deployment.requireConstraint() }
         var standing = try await look(restarts: command.restart)
         var done: [BSONDocument] = []
         var checked: (report: CheckReport, stage: EnforcementStage)?
         while true {
-            // Documents can be written until `error` is set, so only a check made after that is certain.
+            // Documents that do not fit can be written until `error` is set, so only a check made after that is
+            // certain.
             let isStale = checked.map { standing.stage >= .error && $0.stage < .error } ?? true
             if isStale { checked = (try await check(), standing.stage) }
             guard let found = checked?.report else { preconditionFailure("it was just made") }
@@ -77,7 +78,7 @@ struct EnforceRun {
         return try await deployment.with { try $0.look(for: validator, restarts: restarts) }
     }
 
-    /// Takes a step; a signal during the step stops the run after it.
+    /// Does the next step and returns the stage after it; a signal during the step ends the run after the step.
     private func advance(from standing: Enforcement.Standing) async throws -> Enforcement.Standing {
         interruption.beginWork()
         try await deployment.with { try $0.advance(from: standing) }
@@ -92,7 +93,7 @@ struct EnforceRun {
         return now
     }
 
-    /// Shows the commands to run, and asks for confirmation.
+    /// Shows the commands of the steps, and asks for confirmation without `--yes`.
     private func confirm(
         _ steps: [BSONDocument], _ found: CheckReport? = nil, _ standing: Enforcement.Standing? = nil
     ) throws {

@@ -4,7 +4,9 @@ internal import Enforcing
 internal import JobState
 internal import Mongo
 
-/// A collection of a deployment whose validator is tightened, with each read and each step on a thread of its own.
+/// A collection whose validator is tightened, with the deployment that holds it.
+///
+/// Each read and each step runs on a thread of its own.
 struct EnforcedDeployment {
     let namespace: Namespace
     let reading: ClientPool
@@ -17,7 +19,7 @@ struct EnforcedDeployment {
         host = DeploymentHost(reading: reading, changing: changing)
     }
 
-    /// Runs work on the collection, on a thread of its own.
+    /// Calls `body` with the enforcement of the collection, on a thread of its own.
     func with<R: Sendable>(_ body: @Sendable @escaping (borrowing Enforcement) throws -> R) async throws -> R {
         try await onOwnedThread(name: "enforce") { [namespace, reading, stateDatabase, host, identity] () throws in
             let client = StoreClient(database: stateDatabase, client: try reading.client())
@@ -26,7 +28,7 @@ struct EnforcedDeployment {
         }
     }
 
-    /// Refuses a server that does not know the level "constraint".
+    /// Refuses a server older than MongoDB 9.0, which does not know the level "constraint".
     func requireConstraint() async throws {
         let version = try await reading.withClient { client throws(MongoError) in try client.buildInfo() }
         guard version.isAtLeast(9) else {

@@ -10,21 +10,23 @@ internal import ServerSchema
 internal import Steps
 internal import Watching
 
-/// The places that a command works on, for its role, from files or from the names of collections.
+/// The collections and databases that a command works on, which its role has to cover.
+///
+/// They come from the command's files or from the names of collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
-    /// Whether the schema is `live`: the validators that the collections have.
+    /// Whether the schema is `live`, which means the validators that the collections have.
     private(set) var isLive = false
 
     /// Commands whose file is a schema.
     private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "enforce", "infer", "unsynced", "watch"]
-    /// Commands that need nothing but the state.
+    /// Commands that need privileges only on the state database.
     private static let ofState: Set = [
         "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status", "partner cutover",
     ]
 
-    /// Reads the files.
-    /// - Throws: errors of reading; ``UsageError`` if nothing says what the command works on.
+    /// Reads the files that the command works on.
+    /// - Throws: errors of reading; ``UsageError`` if neither a file nor a name says what the command works on.
     init(
         _ files: [String], for command: String, collections: [Namespace], state: String, ledger: LedgerFlags,
         history: HistoryPlace?
@@ -73,7 +75,8 @@ struct GrantSubject {
     private mutating func add(schema file: String, _ collections: [Namespace], ledger: LedgerLocation) throws {
         guard file != LiveSchema.name else {
             isLive = true
-            // Without names, only the deployment knows the collections, so the role covers any database.
+            // Without names, only the deployment knows which collections have validators, so the role covers any
+            // database.
             if collections.isEmpty { for place in [Place.data, .database] { places.add([.anyDatabase], to: place) } }
             return
         }

@@ -27,7 +27,7 @@ struct GrantsCommand: AsyncParsableCommand {
             grants connects to no deployment.
             """, connects: false)
 
-    /// The forms of a role.
+    /// The formats in which a role can be printed.
     enum Form: String, ExpressibleByArgument, CaseIterable {
         case mongosh, atlas
     }
@@ -91,7 +91,7 @@ struct GrantsCommand: AsyncParsableCommand {
         Console.error((["with --full, the role also grants:"] + lost).joined(separator: "\n"))
     }
 
-    /// Returns the command that the words begin with, and the files after it.
+    /// Returns the privileges of the command that the words begin with, and the files after it.
     private func command() throws -> (CommandNeeds, [String]) {
         let typed = (1...2).reversed().compactMap { count -> (CommandNeeds, [String])? in
             guard words.count >= count else { return nil }

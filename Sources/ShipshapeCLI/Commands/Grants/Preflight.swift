@@ -19,7 +19,9 @@ extension ClientPool {
         try await requirePrivileges(needs, on: places)
     }
 
-    /// Does the same for needs that are shared between users.
+    /// Checks that the user has these privileges, which may be a share of those that the command needs.
+    ///
+    /// Otherwise the same as ``requirePrivileges(for:on:)``. `enforce` can divide its privileges between two users.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?
@@ -52,20 +54,20 @@ extension ClientPool {
 }
 
 extension WorkPlaces {
-    /// Creates the places of a check, or of another command that reads documents.
+    /// Creates the list of what a check, or another command that reads documents, needs privileges on.
     init(reading namespaces: [Namespace], state: String? = nil, ledger: LedgerLocation = .none, apps: [String] = []) {
         self.init(state: state)
         add(namespaces, to: .data)
         add(ledger: ledger, apps: apps)
     }
 
-    /// Creates the places of a job.
+    /// Creates the list of what a job needs privileges on.
     init(_ job: JobReach, state: String, ledger: LedgerLocation, apps: [String] = []) {
         self.init(state: state)
         add(job, ledger: ledger, apps: apps)
     }
 
-    /// Creates the places of a partner.
+    /// Creates the list of what a command about a partner needs privileges on.
     init(_ partner: Partner, state: String, ledger: LedgerLocation = .none, apps: [String] = []) {
         self.init(state: state)
         add([partner.job.source], to: .data)
@@ -84,7 +86,7 @@ extension WorkPlaces {
         if job.countsHarm { add(ledger: ledger, apps: apps + job.apps) }
     }
 
-    /// Adds the ledgers that a command reads.
+    /// Adds the collections of the ledger that a command reads; none if there is no ledger.
     mutating func add(ledger: LedgerLocation, apps: [String]) {
         switch ledger {
         case .none: break

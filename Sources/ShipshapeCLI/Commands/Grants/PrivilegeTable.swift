@@ -1,6 +1,6 @@
 internal import Privileges
 
-/// The privileges that all commands need, as a page of the reference.
+/// The privileges that each command needs, as a page of the reference.
 enum PrivilegeTable {
     static var markdown: String {
         let commands = CommandNeeds.all.map { needs in
@@ -35,7 +35,7 @@ enum PrivilegeTable {
 }
 
 extension Place {
-    /// The place in the words of the reference.
+    /// The resource that a command needs privileges on, in the words of the reference.
     fileprivate var words: String {
         switch self {
         case .data: "each collection of the schema or the job"

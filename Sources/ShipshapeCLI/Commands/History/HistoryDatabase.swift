@@ -3,7 +3,7 @@ internal import JobState
 internal import Mongo
 internal import Reporting
 
-/// The database of `--history db:NAME`, whose collection `checks` has a small document of counts for each check.
+/// The history of `--history db:NAME`: its collection `checks` has a small document of counts for each check.
 struct HistoryDatabase: HistoryStore {
     private let name: String
     private let pool: ClientPool

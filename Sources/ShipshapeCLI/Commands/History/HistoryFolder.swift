@@ -3,17 +3,18 @@ internal import Foundation
 internal import Reporting
 internal import SystemPackage
 
-/// The folder of `--history`, which has a small file of counts for each check.
+/// The history of `--history FOLDER`: the folder has a small file of counts for each check.
 struct HistoryFolder: HistoryStore {
     private let path: FilePath
 
-    /// The largest file that is read, in bytes; every summary is smaller.
+    /// The size in bytes above which a file is not read; every summary is smaller.
     private static let largestFile = 4 << 20
 
     private init(_ path: FilePath) { self.path = path }
 
     /// Returns the folder, created if it does not exist, after checking that files can be written to it.
-    /// - Parameter inputs: the files and folders that the command reads; a history there would be read as well.
+    /// - Parameter inputs: the files and folders that the command reads. None of them can be the folder, because the
+    ///   command would then read the history, too.
     /// - Throws: ``UsageError``; ``OutputError``.
     static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {
         let folder = HistoryFolder(FilePath(name))
@@ -43,7 +44,7 @@ struct HistoryFolder: HistoryStore {
         return folder
     }
 
-    /// Returns the folder, for reading.
+    /// Returns the folder for reading; it has to exist.
     /// - Throws: ``InputError``.
     static func forReading(_ name: String) throws -> HistoryFolder {
         guard (try? FilePath(name).stat().type) == .directory else {
@@ -81,7 +82,7 @@ struct HistoryFolder: HistoryStore {
         return old.count
     }
 
-    /// Returns the files that may be summaries, in the order of their names.
+    /// Returns the names of the files that may be summaries of checks, in alphabetical order.
     private func names() throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path.string)

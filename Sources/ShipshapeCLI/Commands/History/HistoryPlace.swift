@@ -4,12 +4,12 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 
-/// The place where checks are kept: a folder, or a database of the deployment.
+/// Where the counts of checks are stored: in a folder, or in a database of the deployment.
 enum HistoryPlace {
     case folder(String)
     case database(String)
 
-    /// The prefix of a database; a folder whose name begins with it is written with a leading `./`.
+    /// The prefix of a database's name; the operator writes a folder whose name begins with it with a leading `./`.
     private static let databasePrefix = "db:"
 
     /// - Throws: ``ValidationError`` for a name that a database cannot have.
@@ -25,7 +25,7 @@ enum HistoryPlace {
         self = .database(name)
     }
 
-    /// The database, for the role of a command.
+    /// The database on which the user needs privileges; nothing for a folder.
     var resources: WorkPlaces {
         var places = WorkPlaces()
         if case .database(let name) = self { places.add([.database(name)], to: .history) }
@@ -34,7 +34,7 @@ enum HistoryPlace {
 }
 
 extension HistoryPlace: CustomStringConvertible {
-    /// The place as it is typed.
+    /// The folder or the database, as the operator types it.
     var description: String {
         switch self {
         case .folder(let name): name
@@ -43,21 +43,24 @@ extension HistoryPlace: CustomStringConvertible {
     }
 }
 
-/// A store for the counts of checks.
+/// A folder or a database that stores the counts of checks.
 protocol HistoryStore: Sendable {
-    /// Returns all checks that are kept, and notes on other entries, which are passed over.
+    /// Returns the counts of all checks in the store, with notes on files or documents that are no summary of a check.
     func read() throws -> CheckHistory
 
-    /// Adds a check.
+    /// Adds the counts of a check.
     func add(_ summary: CheckSummary) throws
 
-    /// Removes all checks except the newest ones; other entries stay.
+    /// Removes the counts of all checks except the newest ones.
+    ///
+    /// Files and documents that are no summary of a check stay.
+    /// - Parameter count: the number of checks that stay.
     /// - Returns: how many were removed.
     func keep(_ count: Int) throws -> Int
 }
 
 extension CheckSummary {
-    /// A unique name for each check, even within one second; names sort by time.
+    /// A name for the stored check, unique even for checks within one second; the names sort by time.
     var name: String {
         "\(at.iso8601.replacing(":", with: ""))-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }

@@ -7,7 +7,7 @@ internal import Reporting
 internal import Scanning
 
 extension InferRun {
-    /// Infers schemas from a live deployment.
+    /// Infers schemas from the documents of a live deployment.
     func infer(live pool: ClientPool) async throws -> InferReport {
         let started = ContinuousClock.now
         let found = try await collections(on: pool)
@@ -33,7 +33,9 @@ extension InferRun {
 
     private typealias Found = (namespace: Namespace, target: LiveTarget)
 
-    /// Returns the collections to read, sorted by name; those of a database without its views and time series.
+    /// Returns the collections to read, sorted by name.
+    ///
+    /// Of a database that the operator names, views and time series are left out.
     private func collections(on pool: ClientPool) async throws -> [Found] {
         let (named, database) = (namespaces, database)
         let found: [Found] = try await onOwnedThread(name: "look-up") { () throws in

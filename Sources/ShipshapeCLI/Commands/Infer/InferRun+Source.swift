@@ -6,7 +6,7 @@ internal import Mongo
 internal import Scanning
 
 extension InferRun {
-    /// Infers schemas from a dump or an export, or with a sample from standard input.
+    /// Infers schemas from a dump or an export; from standard input, only from a sample.
     func infer(source path: String) async throws -> InferReport {
         let started = ContinuousClock.now
         let progress = ProgressLine("infer", total: nil, isShown: showsProgress)
@@ -30,7 +30,7 @@ extension InferRun {
             duration: started.duration(to: .now))
     }
 
-    /// Returns the collections to read, sorted by name.
+    /// Returns the collections to read, sorted by name: those that the operator names, or those of the dump.
     private func collections(of path: String, _ scan: ScanOptions) throws -> [Namespace] {
         guard namespaces.isEmpty else { return namespaces.sorted() }
         let reader = SourceReader([], source: path, options: scan, purpose: .inference)

@@ -9,9 +9,9 @@ internal import Scanning
 struct InferRun {
     let options: InferOptions
     let reading: InferReadingFlags
-    /// The collections that were named.
+    /// The collections that the operator names; empty for all of a database or a dump.
     let namespaces: [Namespace]
-    /// The database that was named.
+    /// The database that the operator names; `nil` if there is none.
     let database: String?
     let target: SchemaTarget
     let showsProgress: Bool
@@ -32,7 +32,10 @@ struct InferRun {
         return scan
     }
 
-    /// Returns the options for the second reading, which judges documents by the schema of all and by that of one half.
+    /// Returns the options for the second reading, which checks each document against two schemas.
+    ///
+    /// One schema is inferred from all documents, and the other from one half of them. The documents of the other half
+    /// show how many similar documents might not fit.
     func checking(_ inference: Inference, _ scan: ScanOptions) -> ScanOptions {
         var scan = scan
         scan.judging.active = .covered(inference.trained)
@@ -49,7 +52,7 @@ struct InferRun {
         }
     }
 
-    /// Infers a schema from documents that are held in memory.
+    /// Infers a schema for each collection from a sample of its documents, which is held in memory.
     func infer(_ samples: [(namespace: Namespace, documents: [BSONDocument])]) throws -> [InferReport.Collection] {
         let surveys = try samples.map { namespace, documents in
             var survey = Survey(options)
@@ -70,7 +73,7 @@ struct InferRun {
         throw UsageError("--sample: these documents exceed 1 GiB: sample fewer, or leave --sample out to read all")
     }
 
-    /// Runs a part of the inference; a stop signal ends the command without a report.
+    /// Runs `body`, which reads documents; a stop signal ends the command without a report.
     func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()

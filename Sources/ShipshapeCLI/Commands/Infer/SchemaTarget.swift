@@ -5,7 +5,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The destination of inferred schemas.
+/// The files, or the standard output, to which inferred schemas are written.
 struct SchemaTarget {
     /// A file or a folder, as the operator named it; `nil` for standard output.
     let path: String?
@@ -14,10 +14,10 @@ struct SchemaTarget {
     let dialect: Dialect
     /// Whether the report on standard output contains the schemas.
     let isInReport: Bool
-    /// The files and folders that are read.
+    /// The files and folders that the command reads.
     let inputs: [String]
 
-    /// Checks that the schemas can be written, before a long run instead of after it.
+    /// Checks before a long run, instead of after it, that the schemas can be written.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
     func prepare(for namespaces: [Namespace]) throws {
         guard let path else {
@@ -52,7 +52,7 @@ struct SchemaTarget {
                 guard try place.stat().type != .directory else { return }
                 throw OutputError(description: "cannot write the schema \(file): \(place) is not a folder")
             } catch let error as Errno {
-                // `notDirectory` means that a parent is a file, which is reported once the loop reaches it.
+                // `notDirectory` means that a folder further up is a file, which is reported when the loop reaches it.
                 guard error == .noSuchFileOrDirectory || error == .notDirectory else {
                     throw OutputError(description: "cannot write the schema \(file): \(place): \(error)")
                 }
@@ -84,7 +84,7 @@ struct SchemaTarget {
         }
     }
 
-    /// Writes the schemas, each one whole or not at all.
+    /// Writes each schema to its file, whole or not at all; writes nothing if the schemas go to standard output.
     /// - Throws: ``OutputError``.
     func write(_ report: InferReport) throws {
         guard path != nil else { return }

@@ -15,7 +15,7 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The names of the jobs that were applied before, and are run again.
+    /// The names of the jobs that were applied before and run again after the deploy.
     private let again: Set<String>
     private(set) var report: MigrationReport
 
@@ -36,7 +36,8 @@ struct MigrateRun {
     }
 
     /// Runs the jobs.
-    /// - Returns: the error that ended the run early; ``report`` has the work done before it.
+    /// - Returns: the error that ended the run early; `nil` if all jobs were run. In both cases ``report`` has the jobs
+    ///   that were run.
     mutating func run() async -> (any Error)? {
         let started = ContinuousClock.now
         let interruption = Interruption()
@@ -46,7 +47,8 @@ struct MigrateRun {
         for (index, entry) in pending.enumerated() {
             do {
                 var options = options
-                // The other jobs may be for the time before the deploy, so their active schema applies to them.
+                // `--deployed` applies only to jobs that require the deploy. The others may be meant to run before it,
+                // so the active schema of their files applies to them.
                 options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }

@@ -5,9 +5,11 @@ internal import Partners
 internal import SchemaChange
 
 extension DiffReport {
-    /// Returns the partners in a state database whose original has versioned or breaking changes, or whose own
-    /// collection is added by the changes.
-    /// - Parameter place: returns the collection that has the documents of a collection of the schemas.
+    /// Returns the partners in a state database that may serve changes of the report; empty if there are none.
+    ///
+    /// A partner is returned if its original has versioned or breaking changes, or if its own collection is added by a
+    /// change.
+    /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.
     func partners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace = { $0 }
     ) async throws -> [PartnerCollection] {

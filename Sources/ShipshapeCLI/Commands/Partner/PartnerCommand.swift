@@ -42,7 +42,8 @@ struct PartnerArguments: ParsableArguments {
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
 
     /// Reads the job and the schemas that it names.
-    /// - Throws: errors of reading; ``RunError`` for a side that no command writes.
+    /// - Throws: errors of reading; ``RunError`` if a side is a collection of the server, the sync service or the state
+    ///   database.
     func read() throws -> Partner {
         let partner = try Self.read(job, assuming: app.assumptions)
         try partner.job.checkNamespaces(stateDatabase: state.stateDatabase)
@@ -63,14 +64,15 @@ struct PartnerArguments: ParsableArguments {
             assuming: assumptions)
     }
 
-    /// Returns the places that a command about a partner works on.
+    /// Returns the collections and databases that a command about a partner works on, for the check of the user's
+    /// privileges.
     func places(of partner: Partner) -> WorkPlaces { WorkPlaces(partner, state: state.stateDatabase) }
 
     /// The files that the command reads.
     var files: [String?] { [job] + connection.files }
 }
 
-/// The duration of a lease, and how long to wait for one.
+/// The flags for the duration of a lease, and for how long to wait for one.
 struct LeaseFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -194,7 +196,8 @@ struct PartnerInitCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns a last line with the command that follows; empty if something is to be fixed first.
+    /// Returns a line with the command that follows, for the end of the output; empty if the operator has to fix
+    /// something first.
     private func next(after plan: PartnerPlan, _ report: PartnerReport?) -> String {
         let isCopied = report.map { $0.stopped == nil && $0.refusals.count == 0 } ?? plan.isDone
         let lacksRoom = plan.headroom.map { plan.failing > max($0.documents, allowUnsync ?? 0) } ?? false
@@ -262,7 +265,7 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
         if comparison.count > 0 { throw ExitStatus.findings }
     }
 
-    /// Stores the comparison; a user without the right to write the state database only gets a note.
+    /// Stores the result of the comparison; a user who must not write to the state database only gets a note.
     private func keep(_ comparison: PartnerComparison, _ partner: Partner) async throws {
         let pool = try arguments.connection.pool(readsFromPrimary: true)
         let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)

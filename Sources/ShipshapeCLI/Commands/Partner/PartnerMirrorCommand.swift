@@ -109,7 +109,8 @@ final class MirrorShowing: Sendable {
         do {
             try AtomicFile.write(MirrorReport.metrics(counts, of: name).utf8, to: metrics)
         } catch {
-            // A temporarily full disk does not end the mirror, and is reported once.
+            // A write that fails, for instance because the disk is full for a time, does not end the mirror, and is
+            // reported once.
             let isNew = hasFailed.withLock { failed in
                 defer { failed = true }
                 return !failed

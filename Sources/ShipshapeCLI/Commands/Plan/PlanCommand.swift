@@ -117,7 +117,8 @@ struct PlanCommand: AsyncParsableCommand {
         var plan: SchemaPlan
         do {
             plan = try planner.plan(only: schemas.only)
-            // A job that does not fit the schemas is reported before the documents are read.
+            // The jobs are checked here, so that one that does not fit the schemas is reported before the documents are
+            // read.
             for job in plan.jobs { try planner.check(job) }
         } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")

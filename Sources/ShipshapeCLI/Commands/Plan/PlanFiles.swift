@@ -8,16 +8,16 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The files of a plan.
+/// The files that `plan` writes: the job files, and copies of the schemas that they name.
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
-    /// The copies of schemas from git revisions, which jobs name as files.
+    /// The copies of schemas from git revisions, because a job file can name a schema only as a file.
     let copies: [SchemaCopy]
     private let plan: SchemaPlan
     private let folder: String?
 
-    /// The subfolder for jobs that have to wait for the deploy; `migrate` does not look into it.
+    /// The subfolder for jobs that have to wait for the deploy; `migrate` does not read it.
     static let lateFolder = "after-deploy"
     /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
@@ -36,7 +36,7 @@ struct PlanFiles {
                 }
         }
         func place(_ job: PlannedJob) -> FilePath {
-            // The `+` distinguishes the name of a part from any collection's own file.
+            // A `+` before the number of a part keeps the name different from that of every collection's own file.
             let name = PlannedJob.fileName(of: job.namespace) + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
             return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
@@ -63,9 +63,10 @@ struct PlanFiles {
         }
     }
 
-    /// Returns the jobs' texts, after checking that each one can be read back as the planned job and fits its schemas.
+    /// Returns the texts of the job files, after checking that each one can be read back as the planned job and fits
+    /// its schemas.
     ///
-    /// Partner jobs that the schemas decide completely are checked in the same way.
+    /// Partner jobs without questions for the operator are checked in the same way.
     /// - Throws: ``PlanDefect`` if a text fails the check.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         for partner in partners where partner.draft.open.isEmpty {
@@ -100,7 +101,7 @@ struct PlanFiles {
 
     /// Returns the files that an earlier plan wrote for some of the collections, and for which this plan has no job.
     ///
-    /// A file that no plan wrote is left out.
+    /// A file that no plan wrote is not returned, even if its name matches.
     private func leftovers(of collections: Set<Namespace>) -> [FilePath] {
         guard let folder = folder.map({ FilePath($0) }) else { return [] }
         let planned = Set(files.compactMap(\.path) + partners.compactMap(\.path))
@@ -126,7 +127,9 @@ struct PlanFiles {
         }
     }
 
-    /// Writes all files, or none if one of them exists and is not to be replaced; removes the files of an earlier plan.
+    /// Writes all files, and removes the files of an earlier plan for which this plan has no job.
+    ///
+    /// Unless `replacing` is set, nothing is written if there are such files, or if a file to be written exists.
     /// - Parameter collections: the collections of the plan.
     /// - Returns: the files that were removed.
     /// - Throws: ``OutputError``.
@@ -150,26 +153,26 @@ struct PlanFiles {
         let paths = files.compactMap(\.path) + partners.compactMap(\.path)
         let copied = copies.flatMap(\.files)
         let isNew = { (path: String) in (try? FilePath(path).stat()) == nil }
-        // The name of a copy contains the digest of its text: an existing copy is the same.
+        // The folder of a copy has a digest of the schema in its name, so an existing copy has the same text.
         try NewFiles(
             Array(zip(paths, texts + partners.map(\.text))) + copied.filter { isNew($0.0) }
         ).write(replacing: replacing)
     }
 }
 
-/// A schema with the operator's name for it.
+/// A schema with the argument by which the operator named it.
 struct NamedSchema {
     let argument: SchemaArgument
     let schema: ServerSchema
 }
 
-/// Copies of a git revision's schema files next to the jobs that name it, so that a run can read them anywhere.
+/// Copies of a git revision's schema files next to the jobs that name them, so that a run on any machine can read them.
 struct SchemaCopy {
     /// The operator's name for the schema.
     let name: String
-    /// The folder, or the only file, that a job names.
+    /// The path that a job names: the folder of the copies, or the only file.
     let place: FilePath
-    /// The paths and the texts of the files.
+    /// The path and the text of each copied file.
     let files: [(String, String)]
 
     /// Creates the copy; `nil` for a schema that is not from a git revision.
@@ -188,7 +191,7 @@ struct SchemaCopy {
 }
 
 extension Job {
-    /// Whether another text describes the same job.
+    /// Whether a job that was read from another text is the same job.
     fileprivate func saysTheSame(as other: Job) -> Bool {
         (name, namespace, activeSchema, nextSchema) == (
             other.name, other.namespace, other.activeSchema, other.nextSchema

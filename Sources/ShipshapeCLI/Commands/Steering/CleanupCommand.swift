@@ -40,7 +40,8 @@ struct CleanupCommand: AsyncParsableCommand {
         let registry = try await state.registry(connection, for: "cleanup")
         let reach = try await onOwnedThread(name: "state") { () throws in try registry.reach(of: name) }
         if let reach, reach.marks {
-            // The cleanup also removes the job's marks from the documents.
+            // The cleanup also removes the job's marker fields from the documents, for which it needs privileges on the
+            // collection.
             try await connection.pool(readsFromPrimary: true).requirePrivileges(
                 for: "cleanup", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
         }

@@ -101,12 +101,12 @@ extension StatusCommand {
     }
 }
 
-/// The output of `--watch`, which on a terminal replaces the previous one, and elsewhere follows it.
+/// The output of `--watch`: on a terminal each update replaces the one before it, elsewhere it follows it.
 struct WatchScreen {
     let isTerminal: Bool
 
     func draw(_ text: String) throws {
-        // Moves to the top, and clears the rest of each line and then of the screen, which avoids flicker.
+        // The codes move to the top, and clear the rest of each line and then of the screen, which avoids flicker.
         let body = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
         try Console.result(isTerminal ? "\u{1B}[H\(body)\u{1B}[J" : text)
     }

@@ -53,7 +53,8 @@ struct TuneCommand: AsyncParsableCommand {
             let shown = entries.filter { asked.isEmpty || asked.contains($0.name) }
             try Console.show(shown.map(Self.line).joined(separator: "\n"))
         } catch let error as LocatedError {
-            // The message of the job file's parser, without its place, because the value is on the command line.
+            // The message of the job file's parser is shown without its position in a file, because the value is on the
+            // command line.
             throw UsageError("nothing was changed: \(error.message)")
         }
     }

@@ -4,7 +4,7 @@ internal import Reporting
 internal import Synchronization
 internal import Watching
 
-/// Shows the events of a watch to the operator, and to other programs through the metrics and the hook.
+/// Shows the events of a watch to the operator, and reports them to other programs through the metrics and the hook.
 final class WatchShowing: Sendable {
     private struct State {
         var failure: OutputError?
@@ -21,7 +21,7 @@ final class WatchShowing: Sendable {
         (self.metrics, self.hook, self.isQuiet) = (metrics, hook, isQuiet)
     }
 
-    /// The error of the last write of the metrics; `nil` if it succeeded.
+    /// The error of the last write of the metrics; `nil` if the write succeeded.
     var failure: OutputError? { state.withLock { $0.failure } }
 
     func show(_ event: WatchEvent) {
@@ -54,7 +54,7 @@ final class WatchShowing: Sendable {
         }
         if isNew, !isQuiet { say(WatchReport.line(counts)) }
         guard let metrics else { return }
-        // A temporarily full disk does not end the watch.
+        // A write that fails, for instance because the disk is full for a time, does not end the watch.
         do {
             try AtomicFile.write(WatchReport.metrics(counts).utf8, to: metrics)
             state.withLock { $0.failure = nil }

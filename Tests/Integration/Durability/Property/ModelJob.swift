@@ -1,14 +1,15 @@
 import BSON
 import Conformance
 
-/// A random job, and its expected result for any document.
+/// A random job, with a model that computes its expected result for any document.
 struct ModelJob: Sendable {
     let steps: [ModelStep]
     let limits: String
-    /// Whether the job names an active schema, so that the unsync budget judges its writes.
+    /// Whether the job names an active schema, so that its unsync budget counts the documents that its writes make
+    /// unsyncable.
     let isGated: Bool
 
-    /// The document after the job, and for each step the reason why it skips the document, if it does.
+    /// The document after the job, and for each step the reason why the step skips the document; `nil` if it does not.
     struct Outcome: Sendable {
         var document: BSONDocument
         var leftAlone: [String?]
@@ -17,10 +18,13 @@ struct ModelJob: Sendable {
     /// Whether the model knows the effect of every step.
     var isKnown: Bool { steps.allSatisfy { $0.find != nil } }
 
-    /// The outermost fields that the job writes.
+    /// The top-level fields that the job may write.
     var topLevelTargets: [String] { Array(Set(steps.flatMap { [$0.target] + $0.others }.map { $0.components[0] })) }
 
-    /// Runs all steps over a document, each on the result of the one before; `nil` if the model does not know it.
+    /// Returns the expected outcome of the job for a document; `nil` if the model does not know the effect of every
+    /// step.
+    ///
+    /// Each step works on the result of the step before it.
     func outcome(of document: BSONDocument) throws -> Outcome? {
         guard isKnown else { return nil }
         var outcome = Outcome(document: document, leftAlone: [])
@@ -41,7 +45,7 @@ struct ModelJob: Sendable {
         return outcome
     }
 
-    /// Whether a name occurs twice in the document, or in a parent of a field that the job writes or reads.
+    /// Whether a field name occurs twice at the top level, or in an object around a field that the job reads or writes.
     private func isAmbiguous(_ document: BSONDocument) -> Bool {
         let paths = steps.flatMap(\.paths)
         let objects = paths.flatMap { path in
@@ -53,7 +57,9 @@ struct ModelJob: Sendable {
         }
     }
 
-    /// Returns a job of one to four steps of which none writes a field that an earlier one reads or writes.
+    /// Returns a job of one to four random steps.
+    ///
+    /// No step reads or writes a field of another step, nor a field inside or around it.
     static func random(using random: inout Randomness) -> ModelJob {
         var steps: [ModelStep] = []
         let count = random.pick([1, 1, 2, 3, 4])
@@ -67,7 +73,9 @@ struct ModelJob: Sendable {
             isGated: steps.allSatisfy { $0.find != nil } && random.percent(25))
     }
 
-    /// A schema that many of the random documents fit, and fewer of them after many of the random steps.
+    /// The active schema of the random jobs.
+    ///
+    /// Many of the random documents fit it, and after many of the random steps fewer do.
     static let activeSchema = """
         {"title": "C", "bsonType": "object", "required": ["_id"], "properties": {
           "_id": {"bsonType": "int"}, "a": {"bsonType": "string"}, "b": {"bsonType": "int"}, "d": {"bsonType": "bool"},

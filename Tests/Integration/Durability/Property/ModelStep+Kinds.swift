@@ -5,7 +5,7 @@ import ServerSchema
 @testable import JobState
 @testable import Jobs
 
-/// Random steps of each kind.
+/// Random steps of the kinds whose effect the model knows.
 extension ModelStep {
     static func random(using random: inout Randomness) -> ModelStep {
         let old = [makeDefault, makeCopy, makeConvert, makeConvertInto]
@@ -13,7 +13,7 @@ extension ModelStep {
         return random.pick(kinds)(&random)
     }
 
-    /// Paths that exist in most of the random documents, and some that never do.
+    /// Paths of fields that most of the random documents have, and of a few that none has.
     private static let paths = [
         "a", "b", "c", "d", "n", "é", "e.x", "e.y.z", "e.n", "q.r", "m.k", "l", "e.y",
     ].compactMap { try? FieldPath($0) }

@@ -12,7 +12,9 @@ extension ModelStep {
         }
     }
 
-    /// Returns a copy that keeps or replaces an existing value.
+    /// Returns a step that copies a field.
+    ///
+    /// If the target has another value, it replaces that value or skips the document.
     static func copy(_ from: FieldPath, to: FieldPath, replaces: Bool) -> ModelStep {
         let yaml = "copy: {from: \(from), to: \(to), whenPresent: \(replaces ? "replace" : "keep")}"
         return ModelStep(yaml: yaml, target: to, source: from) { document in
@@ -33,7 +35,7 @@ extension ModelStep {
 }
 
 extension BSONDocument {
-    /// Returns the document without the field at a path through objects.
+    /// Returns the document without the field at a path; unchanged if a parent of the field is not an object.
     func removing(_ path: some Collection<String>) throws -> BSONDocument {
         guard let name = path.first else { return self }
         guard path.count > 1 else { return try removing(name) }

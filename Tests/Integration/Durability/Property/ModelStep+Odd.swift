@@ -1,11 +1,12 @@
 import BSON
 import Conformance
 
-/// Steps of which the model knows only the text: the server computes their effect.
+/// Steps whose effect the model does not know, so that the test asks the server for it.
 extension ModelStep {
     private static let fields = ["a", "b", "c", "d", "e.x", "m.k", "l", "e.y"]
 
-    /// Returns a step over elements, several fields, or an expression.
+    /// Returns a random step of such a kind, for instance over the elements of an array, several fields, or an
+    /// expression.
     static func unmodelled(using random: inout Randomness) -> ModelStep {
         let field = random.pick(fields)
         let free = random.pick(["f1", "f2", "e.f3"])

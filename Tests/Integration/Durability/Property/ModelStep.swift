@@ -1,31 +1,33 @@
 import BSON
 
-/// The expected effect of a step on a document, computed without the server and without the engine's own code.
+/// A random step, with its expected effect on a document.
+///
+/// The model computes the effect without the server and without the program's code.
 struct ModelStep: Sendable {
     /// The effect of the step on a document.
     enum Finding: Sendable {
-        /// The document fits, or the step does not apply to it.
+        /// The step changes nothing and reports nothing.
         case nothing
-        /// The step turns the document into this one.
+        /// The step changes the document into this one.
         case becomes(BSONDocument)
-        /// The document is reported for this reason, and skipped.
+        /// The step skips the document, and the report gives this reason.
         case leftAlone(String)
     }
 
-    /// The step as an entry of the job file.
+    /// The step as it is written in the job file.
     let yaml: String
     /// The field that the step writes.
     let target: FieldPath
     /// The field that the step reads as well, if any.
     let source: FieldPath?
-    /// Returns the effect on a document in which no name occurs twice.
+    /// A function that returns the effect of the step on a document in which no field name occurs twice.
     ///
-    /// `nil` if the model does not know the effect, so that the server computes it.
+    /// `nil` if the model does not know the effect, so that the test asks the server for it.
     let find: (@Sendable (BSONDocument) throws -> Finding)?
-    /// Further fields that the step writes.
+    /// Further fields that the step reads or writes.
     var others: [FieldPath] = []
 
-    /// The reasons in the report.
+    /// The reasons with which a run's report lists the documents that a step skips.
     enum Reason {
         static let notConvertible = "not convertible without loss"
         static let targetDiffers = "target holds another value"
@@ -34,17 +36,23 @@ struct ModelStep: Sendable {
         static let repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
     }
 
-    /// Whether two steps touch fields of which one contains the other.
+    /// Whether a field of one step is the same as a field of the other step, or is inside or around it.
     func overlaps(_ other: ModelStep) -> Bool {
         paths.contains { path in other.paths.contains { path.meets($0) } }
     }
 
-    /// All fields that the step reads and writes.
+    /// All fields that the step reads or writes.
     var paths: [FieldPath] { [target] + [source].compactMap(\.self) + others }
 }
 
 extension ModelStep {
-    /// Returns a step that writes its target where it is missing, and else compares.
+    /// Returns a step that computes a value from the source field and writes it into a target field that is missing.
+    ///
+    /// If the target has another value, the step skips the document.
+    ///
+    /// - Parameters:
+    ///   - value: returns the value for the target; `nil` if the source's value cannot be converted.
+    ///   - concerns: whether the step applies to a value of the source.
     static func fills(
         _ target: FieldPath, from source: FieldPath, yaml: String, value: @escaping @Sendable (BSONValue) -> BSONValue?,
         concerns: @escaping @Sendable (BSONValue) -> Bool
@@ -65,7 +73,9 @@ extension ModelStep {
         }
     }
 
-    /// Returns a step that changes its target in place.
+    /// Returns a step that changes the value of its target field, or adds the field.
+    ///
+    /// - Parameter find: returns the effect on the target's value, which is `nil` if the field is missing.
     static func changes(
         _ target: FieldPath, yaml: String, _ find: @escaping @Sendable (BSONValue?) -> ModelChange
     ) -> ModelStep {
@@ -80,18 +90,20 @@ extension ModelStep {
     }
 }
 
-/// The effect of a step on one value.
+/// The effect of a step on the value of one field.
 enum ModelChange {
     case nothing
     case to(BSONValue)
     case leftAlone(String)
 }
 
-/// Whether the parents of a path are objects.
+/// Whether all parents of a field exist and are objects.
+///
+/// The path is `missing` if a parent is missing or null, and `blocked` if a parent is neither null nor an object.
 enum ModelWay {
     case open, missing, blocked
 
-    /// The reason why a path that is not open cannot be written.
+    /// The reason why a step cannot write the field; `nil` if the path is open.
     var obstacle: String? {
         switch self {
         case .open: nil
@@ -102,7 +114,7 @@ enum ModelWay {
 }
 
 extension BSONDocument {
-    /// Checks the parents of a path from the outermost one.
+    /// Returns whether the parents of the field at a path exist and are objects, from the outermost parent on.
     func way(to path: FieldPath) -> ModelWay {
         var document = self
         for name in path.components.dropLast() {
@@ -117,6 +129,6 @@ extension BSONDocument {
 }
 
 extension FieldPath {
-    /// Whether one of the two leads to the other.
+    /// Whether the two paths are equal, or one of them is the path of a parent of the other's field.
     func meets(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
 }

@@ -6,9 +6,9 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// The property test catches three bugs that a debug build has on purpose.
+/// Tests that the property test finds each of three bugs that the program can inject into itself.
 @Suite struct PlantedBugTests {
-    /// Returns the kind of violation that a bug causes.
+    /// Returns the kind of violation that the property test must find for a bug.
     private static func violation(by bug: FaultInjection.Bug) -> PropertyViolation.Kind {
         switch bug {
         case .noFence: .lateWrite
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Returns the disturbances that reveal a bug, in addition to a random job over random documents.
+    /// Returns the disturbances that reveal a bug; empty if a random job over random documents is enough.
     private static func disturbances(showing bug: FaultInjection.Bug) -> [PropertyDisturbance] {
         switch bug {
         case .noFence: [.staleRunner]
@@ -26,9 +26,10 @@ import Testing
         }
     }
 
-    /// Returns the seed of a job that revealed the bug, which is tried first, because another such job may come late.
+    /// Returns the seed of a case that revealed a bug.
     ///
-    /// If the job does not reveal the bug any more, the test prints the seed to write here.
+    /// The test tries this seed first, because with other seeds it may take many cases to reveal the bug. If the case
+    /// does not reveal the bug any more, the test prints the seed of another one, to be written here.
     private static func seed(showing bug: FaultInjection.Bug) -> UInt64 {
         switch bug {
         case .noFence: 3_080_617_052
@@ -41,7 +42,9 @@ import Testing
         try await expectCaught(bug, by: Self.disturbances(showing: bug), first: [Self.seed(showing: bug)])
     }
 
-    /// The same with all disturbances, as the property test itself runs; some bugs take more than a hundred jobs.
+    /// Tests each bug with random disturbances and without a known seed, as the property test itself runs.
+    ///
+    /// Some bugs take more than a hundred cases.
     @Test(.enabled(if: TestScale.current == .torture), arguments: FaultInjection.Bug.allCases)
     func aPlantedBugIsCaughtWithoutAHint(_ bug: FaultInjection.Bug) async throws {
         try await expectCaught(bug, by: nil, first: [])

@@ -3,12 +3,14 @@ import Conformance
 import Glibc
 import TestSupport
 
-/// A disturbance of a job before its last run.
+/// Something that disturbs a job before its last run, such as a kill or the writes of a user.
 enum PropertyDisturbance: CaseIterable, Sendable {
     case onlyTheUser, besideTheUser, killedAtAFaultPoint, killedByTheUser, stoppedByTheUser, overtaken, staleRunner
     case twoRunners
 
-    /// The disturbances to choose from, with frequent ones repeated.
+    /// The disturbances to choose from at random.
+    ///
+    /// A frequent disturbance is in the list several times.
     static let mix = allCases + [.killedAtAFaultPoint, .killedAtAFaultPoint, .killedByTheUser, .overtaken, .overtaken]
 }
 
@@ -66,7 +68,7 @@ extension PropertyCase {
         try await checkAcknowledged()
     }
 
-    /// The user changes documents that the runner has read and is about to write.
+    /// Stops a run before one of its writes, while the user changes documents that this write is about to change.
     private mutating func overtakenBetweenLookAndWrite() async throws {
         let visit = 1 + random.below(4)
         trail.append("the user overtakes write \(visit)")
@@ -81,8 +83,9 @@ extension PropertyCase {
         }
     }
 
-    /// A runner sleeps past its lease, another one finishes, and the user writes: the first one changes nothing any
-    /// more.
+    /// Stops a runner until its lease has ended, another runner has finished the job, and the user has written.
+    ///
+    /// After that, the first runner must change nothing.
     private mutating func staleRunner() async throws {
         let visit = 1 + random.below(4)
         trail.append("a runner sleeps before write \(visit) until another is done")
@@ -124,7 +127,7 @@ extension PropertyCase {
         }
     }
 
-    /// Returns the first documents that still need the job, in the order in which a run reads them.
+    /// Returns the `_id`s of the first documents that still need the job, in the order in which a run reads them.
     private func nextIDs() async throws -> [BSONValue] {
         let made = try await expected(of: test.database.keyed())
         let open = try await test.database.inOrderOfRecords("c").filter { document in
@@ -133,7 +136,7 @@ extension PropertyCase {
         return open.prefix(8).compactMap { $0["_id"] }
     }
 
-    /// Waits until the program has a lease, or has ended.
+    /// Waits until the program has a lease on the job, or has ended.
     private func waitForStart(_ program: LiveProgram) async throws {
         try await waitUntil("the program has begun") {
             if program.hasEnded { return true }
@@ -141,7 +144,7 @@ extension PropertyCase {
         }
     }
 
-    /// Waits until the program is stopped; returns `false` if it ended before.
+    /// Waits until the program is stopped by its fault; returns `false` if it ended before.
     private func waitForStop(_ program: LiveProgram) async throws -> Bool {
         var isStopped = false
         try await waitUntil("the program sleeps or has ended") {

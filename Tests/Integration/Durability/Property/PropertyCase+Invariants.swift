@@ -4,16 +4,18 @@ import TestSupport
 
 @testable import JobState
 
-/// The conditions that hold whatever happened.
+/// Checks of the conditions that must hold after any disturbances.
 extension PropertyCase {
-    /// Returns each document that must exist, as a user last wrote it or as it was at the start.
+    /// Returns each document that must exist, as a user last wrote it, or as it was at the start if no user wrote it.
     private func lastSeen() async -> [PropertyKey: BSONDocument] {
         var documents = original
         for (key, document) in await user.left { documents[key] = document }
         return documents
     }
 
-    /// Checks that no user write is lost, every document fits or is listed, and a second run changes nothing.
+    /// Checks the documents and the report after the last run, and that another run changes nothing.
+    ///
+    /// No write of a user may be lost, and each document must have the job's result or be counted as skipped.
     func checkEnd(_ last: ProgramRun) async throws {
         let found = try await test.database.keyed()
         let seen = await lastSeen()
@@ -39,7 +41,10 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that no document needs the job any more, and that the report counts the documents that do not fit.
+    /// Checks that the report shows no document that still needs the job, and the expected numbers of skipped
+    /// documents.
+    ///
+    /// - Parameter seen: the documents before the job's writes.
     private func checkListed(_ seen: [PropertyKey: BSONDocument], in run: ProgramRun) throws {
         var listed = job.steps.map { _ in [String: Int]() }
         for document in seen.values {
@@ -68,8 +73,9 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that documents whose writes the journal acknowledges no longer need the job, except those that users have
-    /// touched.
+    /// Checks that documents whose writes the journal acknowledges no longer need the job.
+    ///
+    /// It leaves out documents that users have changed, and all documents of a job with several phases.
     func checkAcknowledged() async throws {
         try await test.mongod.waitForNoCommand(of: test.appName)
         guard try compiled().hasOnePhase else { return }
@@ -82,7 +88,7 @@ extension PropertyCase {
         }
     }
 
-    /// Returns the documents that the journal acknowledges as written.
+    /// Returns the `_id`s of the documents that the journal acknowledges as written.
     private func acknowledged() async throws -> Set<PropertyKey> {
         var written: [BSONValue: BSONDocument] = [:]
         for record in try await test.state.documents("journal", ["_id.range": "acknowledged"]) {
@@ -105,7 +111,10 @@ extension BSONDocument {
 
     /// Whether the other document has the same fields, in any order.
     ///
-    /// If a user changes the source of one of two steps between journal and write, the job does the second step first.
+    /// `false` if there is no other document.
+    ///
+    /// The order may differ if a user changes the source of one step between the journal entry and the write. The run
+    /// then does the second step before the first.
     fileprivate func isMerely(_ other: BSONDocument?) -> Bool {
         other.map { $0.inOrderOfNames == inOrderOfNames } ?? false
     }

@@ -6,9 +6,9 @@ import TestSupport
 @testable import Jobs
 @testable import Steps
 
-/// The expected result of the job.
+/// The documents that are expected after the job.
 extension PropertyCase {
-    /// Returns the documents after the job.
+    /// Returns the documents that the job must make of the given ones.
     ///
     /// The model computes them if it knows every step. Otherwise the server runs the job's own pipelines as an
     /// aggregation.
@@ -19,7 +19,7 @@ extension PropertyCase {
         return expected
     }
 
-    /// Describes the documents that still need the job.
+    /// Returns a text for an error message: how many documents still need the job, and one of them.
     func open() async throws -> String {
         let found = try await test.database.keyed()
         let made = try await expected(of: found)
@@ -32,7 +32,7 @@ extension PropertyCase {
         do { try await database.create("oracle", collation: collation) } catch let error as MongoError
             where !error.isTransient
         {
-            // The collection exists from the last time.
+            // The collection `oracle` exists from an earlier call, so its documents are removed.
             try await database.run(["delete": "oracle", "deletes": [["q": [:], "limit": 0]]])
         }
         let all = documents.values.map { BSONValue.object($0) }
@@ -47,19 +47,19 @@ extension PropertyCase {
         return Dictionary(uniqueKeysWithValues: found.map { (PropertyKey($0["_id"] ?? .null), $0) })
     }
 
-    /// Returns the job as the program reads it.
+    /// Returns the job of the job file, compiled as the program does it.
     func compiled() throws -> CompiledJob {
         try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
     }
 }
 
 extension CompiledJob {
-    /// Whether one pass over the collection does the job.
+    /// Whether a single update runs all steps of the job.
     var hasOnePhase: Bool { phases.count == 1 }
 }
 
 extension TestDatabase {
-    /// Makes a collection.
+    /// Creates a collection, with a collation if one is given.
     func create(_ name: String, collation: BSONDocument?) async throws {
         let create: BSONDocument = ["create": .string(name)]
         try await run(collation.map { create.appending("collation", .object($0)) } ?? create)

@@ -2,12 +2,12 @@ import BSON
 import Conformance
 import TestSupport
 
-/// The undo of the job.
+/// The undo of the job, and the check of its result.
 extension PropertyCase {
-    /// Undoes the job, now and then in two attempts.
+    /// Undoes the job, sometimes with a first attempt that is killed, and checks the result.
     ///
-    /// Documents that no user touched must be as they were, byte for byte. In the others, each value must come from a
-    /// user or from the job.
+    /// Documents that no user changed must be as they were before the job, byte for byte. In the others, each value
+    /// must come from a user or from the job.
     mutating func checkUndo() async throws {
         try await user.write(times: random.below(20))
         if random.percent(30) {
@@ -36,10 +36,17 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that each field is as it was after a user's write or before the first write, or is skipped.
+    /// Checks that each field that undo changed is one of the job's, and now has a value that a user wrote or that it
+    /// had before the job.
     ///
-    /// In an object, each field is checked by itself. If a user changes a source between journal and write, the job
-    /// writes a part of what it journaled, and the rest later; undo restores what it knows to be the job's.
+    /// In an object, each field is checked by itself, and may also keep its value. If a user changes a source field
+    /// between the journal entry and the write, the job writes only a part of what it journaled, and the rest later.
+    /// Undo then restores only the part that it knows to be the job's.
+    ///
+    /// - Parameters:
+    ///   - document: the document after undo.
+    ///   - before: the document before undo.
+    ///   - written: the values that users wrote, by top-level field.
     private func check(
         _ key: PropertyKey, _ document: BSONDocument, from before: BSONDocument, written: [String: [BSONValue?]]
     ) throws {
@@ -57,8 +64,8 @@ extension PropertyCase {
     }
 
     private func undo(fault: String?) async throws -> ProgramRun {
-        // Undo also restores what killed runners may have written; the test of change events checks that it takes
-        // nothing from users.
+        // With `--include-uncertain`, undo also restores what killed runners may or may not have written.
+        // `UndoEventsTests` checks that this takes nothing from users.
         let flags = [
             "--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000",
             "--include-uncertain",

@@ -4,21 +4,23 @@ import Mongo
 import TestSupport
 
 /// One random job over one random collection, with a user who writes at the same time and runners that are killed.
+///
+/// The seed determines the job, the documents, and the writes of the user.
 struct PropertyCase {
     let seed: UInt64
     let test: BackfillCase
     let job: ModelJob
     let user: PropertyUser
-    /// The documents before the first write.
+    /// The documents at the start, before the first write of the job or the user, by `_id`.
     let original: [PropertyKey: BSONDocument]
-    /// The bug that a debug build has on purpose.
+    /// The name of the bug that the program injects into itself; `nil` for none.
     let plant: String?
-    /// The collection's collation.
+    /// The collation of the collection; `nil` for none.
     let collation: BSONDocument?
     var random: Randomness
     var trail: [String] = []
 
-    /// Makes the collection, the job and the user that a seed determines.
+    /// Creates the collection, the job and the user that a seed determines.
     init(seed: UInt64, in test: BackfillCase, plant: String? = nil) async throws {
         var random = Randomness(seed: seed)
         var documents = PropertyDocuments(
@@ -35,7 +37,7 @@ struct PropertyCase {
         if !first.isEmpty {
             do {
                 try await test.database.run(["insert": "c", "documents": .array(of: first), "ordered": false])
-            } catch let error as MongoError where !error.isTransient {}  // some have an `_id` that another has already
+            } catch let error as MongoError where !error.isTransient {}  // documents may have the same `_id`
         }
         try test.write("active.json", ModelJob.activeSchema)
         try test.job(
@@ -55,7 +57,8 @@ struct PropertyCase {
     }
 
     /// Runs the job with its disturbances, and checks the result.
-    /// - Parameter disturbances: the disturbances before the last run; `nil` leaves them to the seed.
+    ///
+    /// - Parameter disturbances: the disturbances before the last run; `nil` chooses them at random, by the seed.
     mutating func run(_ disturbances: [PropertyDisturbance]?) async throws {
         var some: [PropertyDisturbance] = []
         for _ in 0..<random.pick([0, 1, 1, 2, 3]) { some.append(random.pick(PropertyDisturbance.mix)) }
@@ -78,7 +81,9 @@ struct PropertyCase {
         )
     }
 
-    /// Runs the program, with a short lease in case it is killed.
+    /// Runs the job.
+    ///
+    /// Unless the flags set a lease, it is short, so that the next run soon gets it if this one is killed.
     func backfill(
         flags: [String] = [], fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
@@ -93,7 +98,7 @@ struct PropertyCase {
 }
 
 extension TestDatabase {
-    /// Returns the documents of `c`, by `_id`.
+    /// Returns the documents of the collection `c`, by `_id`.
     func keyed() async throws -> [PropertyKey: BSONDocument] {
         let documents = try await documents("c")
         return Dictionary(uniqueKeysWithValues: documents.map { (PropertyKey($0["_id"] ?? .null), $0) })

@@ -1,24 +1,28 @@
 import BSON
 import Conformance
 
-/// Random documents with every odd value in the fields that jobs use.
+/// A generator of random documents, which have odd values of every kind in the fields that random jobs use.
 struct PropertyDocuments: Sendable {
-    /// The kind of the `_id`s in a case's documents.
+    /// The kind of `_id` that the documents of a case have.
     enum IDs: CaseIterable, Sendable {
         case mixed, numbers, names
     }
 
     var random: Randomness
     let ids: IDs
-    /// Whether a name occurs twice in some of them; an aggregation does not return such a document unchanged.
+    /// Whether a field name may occur twice in a document.
+    ///
+    /// It must not if the server computes the expected documents, because an aggregation changes such a document.
     var repeatsNames = true
-    /// The number of different numbers that are used as `_id`s.
+    /// The number of different `_id`s if their kind is `numbers`.
     var spread = 600
 
-    /// Returns a new document; two may have the same `_id`.
+    /// Returns a random document.
+    ///
+    /// Its `_id` may be that of an earlier one.
     mutating func document() -> BSONDocument { fields(behind: [("_id", id())]) }
 
-    /// Returns the fields of a document, in any order.
+    /// Returns a document that has the given fields first, and then random fields in random order.
     mutating func fields(behind first: [(String, BSONValue)] = []) -> BSONDocument {
         var fields: [(String, BSONValue)] = []
         for name in ["a", "b", "c", "d", "é"] where random.percent(70) { fields.append((name, value())) }
@@ -44,7 +48,9 @@ struct PropertyDocuments: Sendable {
         .timestamp(0),
     ]
 
-    /// Returns a value of any kind but an empty timestamp, which the server would fill in at the top level.
+    /// Returns a random value of any type.
+    ///
+    /// It is never an empty timestamp, because the server replaces such a value at the top level of a document.
     mutating func value() -> BSONValue {
         random.percent(30) ? random.pick(Self.plain) : random.pick(Self.odd)
     }

@@ -1,22 +1,22 @@
 import JobState
 import TestSupport
 
-/// Many cases, a few of them at once.
+/// Runs many random cases, a few of them at the same time.
 struct PropertyRun: Sendable {
     let mongod: Mongod
-    /// The bug that the program has on purpose.
+    /// The name of the bug that the program injects into itself; `nil` for none.
     let plant: String?
-    /// The disturbances before the last run of each case; `nil` leaves them to the seed.
+    /// The disturbances before the last run of each case; `nil` chooses them at random, by the seed of the case.
     let disturbances: [PropertyDisturbance]?
 
     /// A case that failed.
     struct Failure: Sendable, CustomStringConvertible {
         let kind: PropertyViolation.Kind
-        /// The violation, with the seed that reproduces it.
+        /// The violation that the case found, with the seed that reproduces it.
         let description: String
     }
 
-    /// Runs the cases of these seeds until this many have failed, and returns the failures.
+    /// Runs a case for each seed until `limit` cases have failed, and returns the failures; empty if no case failed.
     func failures(of seeds: [UInt64], atMost limit: Int) async -> [Failure] {
         await withTaskGroup(of: Failure?.self) { group in
             var failures: [Failure] = []

@@ -1,28 +1,36 @@
 import Glibc
 import TestSupport
 
-/// The extent of the property test, and the case to repeat.
+/// The settings of the property test, which environment variables can change.
 enum PropertySettings {
-    /// The one case to repeat, as a failure prints it, from `SHIPSHAPE_SEED`.
+    /// The seed of the only case to run, from `SHIPSHAPE_SEED`; `nil` runs all cases.
+    ///
+    /// A failure prints the seed of its case.
     static let repeated: UInt64? = number("SHIPSHAPE_SEED")
 
-    /// The number of cases, which `SHIPSHAPE_CASES` may set.
+    /// The number of cases that the property test runs, which `SHIPSHAPE_CASES` may set.
     static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(8, full: 100, torture: 1_000)
 
-    /// The same for jobs whose every event is judged, each with some 2,500 events.
+    /// The number of cases that ``UndoEventsTests`` runs, which `SHIPSHAPE_CASES` may set.
+    ///
+    /// A case there judges about 2,500 change events.
     static let eventCases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(2, full: 8, torture: 40)
 
-    /// The first of the seeds, which are always the same ones, so that a change is blamed only for what it breaks.
+    /// The seed of the first case; each further case has the next number.
     ///
-    /// `SHIPSHAPE_FIRST_SEED` sets another one, to find failures that no run has found yet.
+    /// The seeds are the same in every run, so that a new failure is due to a change of the code.
+    /// `SHIPSHAPE_FIRST_SEED` sets another first seed, to find failures that no run has found yet.
     static let first = repeated ?? number("SHIPSHAPE_FIRST_SEED") ?? 3_080_617_000
 
-    /// The number of documents in each job whose every event is judged, from `SHIPSHAPE_SPREAD`.
+    /// The number of different `_id`s in a case of ``UndoEventsTests``, from `SHIPSHAPE_SPREAD`; `nil` lets the case
+    /// choose.
     ///
-    /// With fewer documents, the writers meet the job more often.
+    /// With fewer `_id`s, users more often change the documents that the job is changing.
     static let spread = number("SHIPSHAPE_SPREAD").map(Int.init)
 
-    /// The number of cases at once: most of the time a case waits for the lease of a killed runner.
+    /// The number of cases that run at the same time.
+    ///
+    /// A case spends most of its time waiting for the lease of a killed runner to end.
     static let atOnce = TestScale.pick(3, full: 6, torture: 6)
 
     private static func number(_ name: String) -> UInt64? {
@@ -31,23 +39,23 @@ enum PropertySettings {
     }
 }
 
-/// A violation that a case found.
+/// A condition of the property test that does not hold in a case.
 struct PropertyViolation: Error, CustomStringConvertible {
     /// The condition that does not hold.
     enum Kind {
         /// The program ended in an unexpected way.
         case ending
-        /// A document is not the result of a user's last write and the job.
+        /// A document is not what the job makes of the last write of a user, or is lost.
         case document
         /// A runner wrote after the end of its lease.
         case lateWrite
         /// The journal acknowledges the write of a document that still needs the job.
         case acknowledged
-        /// The report does not list the documents that do not fit.
+        /// Documents still need a step, or the report has wrong numbers of skipped documents.
         case listing
         /// A second run changes a document.
         case secondRun
-        /// A restored document is not as it was.
+        /// A document is not as undo must leave it.
         case undo
     }
 

@@ -1,9 +1,10 @@
 import TestSupport
 import Testing
 
-/// Random jobs over random documents, with users who write at the same time and runners that are killed.
+/// Tests random jobs over random documents, with users who write at the same time and runners that are killed.
 ///
-/// No user write is lost, every document fits or is listed, and a second run changes nothing.
+/// No write of a user is lost, each document has the job's result or is counted as skipped, and another run changes
+/// nothing.
 @Suite struct PropertyTests {
     @Test(.timeLimit(.minutes(TestScale.pick(60, full: 60, torture: 600)))) func whateverHappensNothingIsLost()
         async throws

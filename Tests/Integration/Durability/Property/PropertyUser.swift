@@ -3,7 +3,7 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// A user of the collection who writes at random, and remembers each document after their last write.
+/// A user of the collection who writes at random, and remembers each document as the user's last write left it.
 actor PropertyUser {
     private let database: TestDatabase
     private var random: Randomness
@@ -11,14 +11,16 @@ actor PropertyUser {
     private let paths: [String]
     private var ids: [BSONValue]
     private var favorites: [BSONValue] = []
-    /// The documents as the user's last write left them, by `_id`; `nil` after a deletion.
+    /// Each document that the user wrote, as the last of these writes left it, by `_id`; `nil` after a deletion.
     private(set) var left: [PropertyKey: BSONDocument?] = [:]
-    /// The values that the user's writes left, by `_id` and top-level field; `nil` if the field was missing then.
+    /// All values that the user's writes left in each top-level field of a document, by `_id` and name of the field.
+    ///
+    /// A value is `nil` if the field was missing after the write.
     private(set) var values: [PropertyKey: [String: [BSONValue?]]] = [:]
-    /// The top-level fields that the job writes.
+    /// The top-level fields that the job may write.
     private let targets: [String]
 
-    /// Makes a user of a collection of these documents, who prefers to write the fields that a job uses.
+    /// Creates a user who inserts documents of the given kind, and writes mostly to fields that the job uses.
     init(
         _ database: TestDatabase, random: Randomness, documents: PropertyDocuments, ids: [BSONValue], job: ModelJob
     ) {
@@ -31,8 +33,9 @@ actor PropertyUser {
         paths = own + own + ["a", "e.x", "free", "e.free", "l", "m.k2"]
     }
 
-    /// Writes this many times, with rests of up to `resting` milliseconds in between.
-    /// - Parameter favorites: documents that are written more often than others.
+    /// Writes this many times, with pauses of up to `resting` milliseconds in between.
+    ///
+    /// - Parameter favorites: the `_id`s of documents that are written more often than others.
     func write(times: Int, resting: Int = 0, among favorites: [BSONValue] = []) async throws {
         self.favorites = favorites
         for _ in 0..<times {
@@ -60,20 +63,22 @@ actor PropertyUser {
         do { try await database.run(["insert": "c", "documents": [.object(document)]]) } catch let error as MongoError
             where !error.isTransient
         {
-            return  // another document has that `_id`, or the server does not accept it
+            return  // another document has that `_id`, or the server refuses the document
         }
         ids.append(id)
         remember(document, id, names: nil)
     }
 
-    /// Remembers the values that a write left in these fields; `nil` means all.
+    /// Remembers a document as a write left it, and the values of its top-level fields.
+    ///
+    /// - Parameter names: the fields that the write changed; `nil` for all fields that the job may write.
     private func remember(_ document: BSONDocument, _ id: BSONValue, names: [String]?) {
         let key = PropertyKey(id)
         left[key] = document
         for name in names ?? targets { values[key, default: [:]][name, default: []].append(document[name]) }
     }
 
-    /// Changes one document, and remembers it as the server returns it.
+    /// Changes one random document, and remembers it as the server returns it.
     private func change(_ change: BSONDocument) async throws {
         let id = !favorites.isEmpty && random.percent(60) ? random.pick(favorites) : random.pick(ids)
         let filter: BSONDocument = ["$expr": ["$eq": ["$_id", ["$literal": id]]]]
@@ -81,7 +86,7 @@ actor PropertyUser {
             [("findAndModify", "c"), ("query", .object(filter))] + (try change.elements()).map { ($0.name, $0.value) })
         let reply: BSONDocument
         do { reply = try await database.run(command) } catch let error as MongoError where !error.isTransient {
-            return  // such as a path through a text: nothing was written
+            return  // the server refused the change, such as a path through a string
         }
         guard case .object(let document)? = reply["value"], let id = document["_id"] else { return }
         if change["remove"] == true {
@@ -91,7 +96,7 @@ actor PropertyUser {
         }
     }
 
-    /// Returns the top-level fields that an update writes, or `nil` for a replacement.
+    /// Returns the top-level fields that an update writes; `nil` for a replacement or a deletion.
     private static func names(of update: BSONValue?) throws -> [String]? {
         guard let (name, body) = try update?.document?.elements().first, name.hasPrefix("$") else { return nil }
         let written = try body.document?.elements() ?? []
@@ -100,7 +105,7 @@ actor PropertyUser {
     }
 }
 
-/// An `_id` by its bytes, because a document with `_id` 1 may be replaced by one with `_id` 1.0.
+/// An `_id` that is compared by its bytes, because a document with `_id` 1 may be replaced by one with `_id` 1.0.
 struct PropertyKey: Hashable, Sendable, CustomStringConvertible {
     private let document: BSONDocument
 

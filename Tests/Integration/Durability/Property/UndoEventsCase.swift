@@ -4,26 +4,31 @@ import Foundation
 import Mongo
 import TestSupport
 
-/// One random job during the writes of four users, killed and resumed, and then undone during their writes.
+/// One random job that is killed, resumed and then undone, while four users write.
 ///
-/// Each change event is judged by its images.
+/// Then each change event is judged by its images: the document before and after the change.
 struct UndoEventsCase {
     /// The result of judging the events of a case.
     struct Result: Sendable {
         var events = 0
-        /// The number of events of runs, and below it of undos.
+        /// The number of changes that runs made.
         var written = 0
+        /// The number of changes that undo made.
         var restored = 0
-        /// Changes by undo to fields that users had changed and then set back to the job's value, which undo cannot
-        /// notice.
+        /// The number of changes by undo to fields that users had changed and then set back to the job's value.
+        ///
+        /// Undo cannot notice such changes of users.
         var chances = 0
-        /// The number of documents that the undo listed.
+        /// The number of documents that undo listed as not restored.
         var named = 0
-        /// Changes of users that a run or an undo removed, and changes of the job that undo left and did not list.
+        /// The violations: changes of users that a run or undo removed, and changes of the job that undo neither
+        /// removed nor listed.
         var violations: [String] = []
     }
 
-    /// The field in which each write of a user leaves a number of its own; the job never writes it.
+    /// The field in which each write of a user stores a new number.
+    ///
+    /// The job never writes this field.
     static let mark = "w"
     static let collection = "c"
 
@@ -35,7 +40,7 @@ struct UndoEventsCase {
     private let targets: Set<String>
     private let start: BSONValue
     private var trail: [String] = []
-    /// The output of the last undo.
+    /// The output and the errors of the last undo.
     private var told = ""
 
     init(seed: UInt64, in test: BackfillCase, documents count: Int) async throws {
@@ -60,7 +65,7 @@ struct UndoEventsCase {
             try await test.database.run([
                 "insert": .string(Self.collection), "documents": .array(of: first), "ordered": false,
             ])
-        } catch let error as MongoError where !error.isTransient {}  // some have an `_id` that another has already
+        } catch let error as MongoError where !error.isTransient {}  // documents may have the same `_id`
         try test.job(on: Self.collection, steps: steps.map(\.yaml), limits: job.limits)
         targets = Set(
             steps.flatMap { [$0.target] + [$0.source].compactMap(\.self) + $0.others }.map { $0.components[0] })
@@ -90,7 +95,7 @@ struct UndoEventsCase {
         let last = try await beside(writers, times: 60) { case_, during in
             try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "20s"], nil, during)
         }
-        // Random steps might not fit the documents, or might be refused.
+        // The run may skip documents, which gives 1, or stop because the server refused too many, which gives 75.
         guard let code = last.exitCode, [0, 1, 75].contains(code) else {
             throw violation("the run ended with \(last.status): \(last.errors)")
         }
@@ -176,7 +181,7 @@ struct UndoEventsCase {
     }
 }
 
-/// Users who write at random, and sometimes exactly what a job would write.
+/// Users who write at random, and sometimes write exactly the value that the job would write.
 actor UndoEventsWriters {
     private let database: TestDatabase
     private let targets: [String]
@@ -208,7 +213,7 @@ actor UndoEventsWriters {
             switch random.below(10) {
             case 0: command = ["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]]
             case 1, 2:
-                // The document replaces the deleted one, or is a new one.
+                // The inserted document replaces the one that was just deleted, or is a new one.
                 _ = try? await database.run(["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]])
                 let body = documents.fields(behind: [("_id", id), ("w", mark)])
                 command = ["insert": "c", "documents": [.object(body)]]
@@ -227,26 +232,30 @@ actor UndoEventsWriters {
     }
 }
 
-/// The last writer of each field, found from the events in order.
+/// A judge of the change events, which finds the last writer of each field from the events in their order.
 struct UndoEventsJudge: Sendable {
     let targets: Set<String>
     var result = UndoEventsCase.Result()
-    /// The violations, each with the `_id` of its document.
+    /// The violations that were found so far, each with the `_id` of its document.
     private(set) var found: [(text: String, id: BSONValue)] = []
-    /// The values that the job found each time, by document and field, as long as no user has written the field since.
+    /// The values that the job replaced in each field, oldest first, by document and field.
     ///
-    /// `nil` for a field that was missing.
+    /// Undo may restore these values.
+    ///
+    /// A value is `nil` if the field was missing. After a user has written the field, its values are removed from the
+    /// list.
     private var open: [BSONDocument: [String: [BSONDocument?]]] = [:]
-    /// The same with the value that the job left, also after users have written the field, as long as the document
-    /// exists.
+    /// The value that the job last wrote into each field, and the values that it replaced there, by document and field.
+    ///
+    /// They stay after a user has written the field, until the document is deleted or a user replaces it.
     private var made: [BSONDocument: [String: (left: BSONDocument?, found: [BSONDocument?])]] = [:]
-    /// Each document after its last event.
+    /// Each document after its last event, by `_id`.
     private var last: [BSONDocument: BSONDocument] = [:]
     private var isUndoing = false
 
     init(targets: Set<String>) { self.targets = targets }
 
-    /// Judges the next event, and returns whether it was the last one.
+    /// Judges the next event, and returns whether it was the last event of the case.
     mutating func take(_ event: BSONDocument) throws -> Bool {
         guard let key = event["documentKey"]?.document, let id = key["_id"], let kind = event["operationType"]?.text
         else {
@@ -297,7 +306,12 @@ struct UndoEventsJudge: Sendable {
         return false
     }
 
-    /// Checks that each remaining change of the job is listed, and that the events lead to the documents.
+    /// Checks that undo listed each document that still has a change of the job, and that the events match the
+    /// documents.
+    ///
+    /// - Parameters:
+    ///   - named: the `_id`s of the documents that undo listed.
+    ///   - documents: the documents of the collection at the end.
     mutating func end(naming named: Set<BSONDocument>, _ documents: [BSONDocument]) {
         result.named = named.count
         for document in documents where document["_id"] != "end" {
@@ -325,14 +339,15 @@ struct UndoEventsJudge: Sendable {
 }
 
 enum UndoEventsError: Error {
-    /// The server keeps no images of the documents.
+    /// A change event lacks the document before or after the change.
     case noImages
 }
 
 extension BSONDocument {
     /// The document without the old field that mongod 6.0 leaves in an image if an update moved the field.
     ///
-    /// Of a name that occurs twice, the later one counts. No document of these tests has such a name itself.
+    /// If a name occurs twice in an image, the later field is the current one. The tests write no documents in which a
+    /// name occurs twice.
     fileprivate var withoutStaleFields: BSONDocument {
         let all = (try? elements()) ?? []
         let names = Set(all.map(\.name))

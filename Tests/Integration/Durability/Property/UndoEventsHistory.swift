@@ -3,10 +3,10 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// All that is known of a document with a violation.
+/// A text with all that is known about a document with a violation.
 ///
-/// These are its events, its entries in the journal with the evidence that they were written, and what the undo
-/// reported.
+/// It contains the document's change events, its journal entries with the evidence that they were written, and the
+/// output of undo.
 struct UndoEventsHistory {
     private let id: BSONValue
     private let test: BackfillCase
@@ -42,7 +42,7 @@ struct UndoEventsHistory {
         }
     }
 
-    /// Returns the entries, each with what its attempt is known to have written.
+    /// Returns a line for each journal entry of the document, which shows whether the document was written.
     private func journal() async throws -> [String] {
         let all = try await test.state.documents("journal")
         var lines: [String] = []

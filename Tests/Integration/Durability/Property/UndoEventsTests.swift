@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Random jobs, killed and then undone while users delete, replace and insert documents.
+/// Tests random jobs that are killed and then undone while users delete, replace and insert documents.
 ///
-/// The change events show that neither a run nor an undo takes anything from a user, and that undo lists what it does
-/// not restore.
+/// The change events show that neither a run nor undo removes a change of a user, and that undo lists the documents
+/// that it does not restore.
 @Suite struct UndoEventsTests {
     @Test(
         .timeLimit(.minutes(TestScale.pick(60, full: 60, torture: 600))),

@@ -2,7 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// The two errors of objects that become embedded, judged over all links of the app.
+/// Tests the two errors for objects that become embedded, which count the links of all collections of the app.
+///
+/// Exactly one link must lead to such an object. One error is for no link, the other one for several links.
 @Suite struct BacklinkTests {
     private typealias Case = CheckVerdictCase
     private static let address = Case.schema("Address", ["city": "string"])
@@ -10,8 +12,9 @@ import Testing
         #"{ "title": "Address", "bsonType": "object", "properties": { "city": { "bsonType": "string" } } }"#
     private static let list = #"{ "bsonType": "array", "items": { "bsonType": "int" } }"#
 
-    /// Runs a test with addresses, of which people link to some as home and work, and companies as their seat and in a
-    /// list.
+    /// Runs a test with seven addresses.
+    ///
+    /// People link to addresses as `home` and `work`, companies as `hq` and in `sites`.
     private func withAddresses(_ body: (CheckVerdictCase) async throws -> Void) async throws {
         try await Case.with { test in
             try await test.database.fill("Address", (1...7).map { ["_id": .integer($0), "city": "x"] })
@@ -42,9 +45,11 @@ import Testing
         }
     }
 
-    /// Address 3 is home and work of one person, 4 the home of one and the seat of a company: each has several links.
+    /// Addresses 3 and 4 have several links: 3 is `home` and `work` of one person, 4 is a `home` and the `hq` of a
+    /// company.
     ///
-    /// Address 2 is linked only as work, 5 from a list, and 6 as a long: each has one link. Nothing links to 7.
+    /// Addresses 1, 2, 5 and 6 have one link each: 2 only as `work`, 5 from the list `sites`, and 6 by a value of type
+    /// long. Nothing links to 7.
     @Test func everyLinkOfTheAppCounts() async throws {
         try await withAddresses { test in
             let run = try await test.check()
@@ -70,7 +75,7 @@ import Testing
         }
     }
 
-    /// An object that is embedded already does not count as a link, and the report says so.
+    /// A field that holds an embedded object already does not count as a link, and the report says so.
     @Test func linksThatAreEmbeddedAlreadyAreTold() async throws {
         try await withAddresses { test in
             try await test.database.run([
@@ -81,7 +86,7 @@ import Testing
         }
     }
 
-    /// `plan --uri` has the same counts in its text, its job files and its JSON.
+    /// `plan --uri` shows the same counts as `check`, in its text, its job files and its JSON.
     @Test func aPlanCountsTheParents() async throws {
         try await withAddresses { test in
             let plan = ["plan", "v1", "v2", "--uri", test.mongod.uri, "--out", "jobs"]
@@ -99,8 +104,10 @@ import Testing
         }
     }
 
-    /// A job counts every link in its schema: an address with only a `work` link is no orphan of `home`, and one that
-    /// is also a company's seat has two parents.
+    /// A job counts the links in all collections of its schemas, not only in the field that it changes.
+    ///
+    /// An address with only a `work` link is not reported as without a parent, and one that is also the `hq` of a
+    /// company has two parents.
     @Test func aJobThatEmbedsCountsThemToo() async throws {
         try await withAddresses { test in
             let step = { (more: String) in
@@ -121,7 +128,7 @@ import Testing
             #expect(refused.output.contains("multiple backlinks. 2 documents of"), "\(refused.output)")
             let left = try await run(", orphans: leave, shared: leave", ["--dry-run", "--output", "json"])
             let report = try BSONDocument(extendedJSON: left.output)
-            // Of the homes 1, 3, 4 and 99, only the first has one parent and exists.
+            // Four people have the homes 1, 3, 4 and 99. Only home 1 has one parent and exists.
             #expect(report.leftAlone("At least one object does have multiple backlinks.") == 2, "\(left.output)")
             #expect(report.leftAlone("the linked document is not there") == 1)
         }

@@ -6,7 +6,7 @@ import ServerSchema
 import Synchronization
 import TestSupport
 
-/// A way in which a document changes.
+/// A kind of change that a test makes to a document of ``ChangingPeople`` during a scan.
 enum ChangeKind: CaseIterable, Sendable {
     case insert, fail, failOtherwise, fit, replace, delete, deleteAndInsert, move, retype, touchTwice
 
@@ -38,7 +38,7 @@ enum ChangeKind: CaseIterable, Sendable {
     }
 }
 
-/// Writes during a scan, with the document after each write and the time of the write.
+/// A writer of random changes during a scan, which remembers each document after its write and the time of the write.
 final class ChangeHistory: Sendable {
     private struct Entry {
         var time: UInt64
@@ -53,7 +53,9 @@ final class ChangeHistory: Sendable {
 
     init(_ people: ChangingPeople) { self.people = people }
 
-    /// Scans the collection; writes begin before the scan and end after it.
+    /// Scans the collection while another thread writes to it.
+    ///
+    /// The writes begin before the scan and end after it.
     func scanWhileWriting(_ options: ScanOptions) async throws -> ScanResult {
         async let writing: Void = people.database.pool.run { client in try self.write(client) }
         try await waitUntil("writes are under way") { self.entries.withLock { $0.count > 20 } }
@@ -86,7 +88,9 @@ final class ChangeHistory: Sendable {
         }
     }
 
-    /// Returns the tally of the documents at a time, and the numbers of writes before and after it.
+    /// Returns the tally that is expected for the documents as they were at a time.
+    ///
+    /// The result also has the number of writes up to that time, and the number of later writes.
     func tally(at time: ClusterTime, _ options: ScanOptions) throws -> (Tally, passed: Int, later: Int) {
         var documents: [Int: BSONDocument] = [:]
         for id in 0..<25_000 { documents[id] = ChangingPeople.person(id, kind: id % 7) }

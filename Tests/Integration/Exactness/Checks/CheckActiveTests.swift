@@ -2,13 +2,13 @@ import BSON
 import TestSupport
 import Testing
 
-/// `check --active`: documents that newly fail, that already fail and that are fixed, and which of them end it with 1.
+/// Tests how `check --active` counts documents that newly fail, already fail or are fixed, and its exit codes for them.
 @Suite struct CheckActiveTests {
     private static let old = #"""
         { "bsonType": "object", "required": ["name"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" } } }
         """#
-    /// The old schema, except that names may be absent and ages must not be.
+    /// The old schema, except that the name may be missing and the age must not be missing.
     private static let new = #"""
         { "bsonType": "object", "required": ["age"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" }, "age": { "bsonType": "int" } } }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// A schema in one file does not name its collection: it is the only collection of the new schema.
+    /// A schema in a single file does not name its collection, so the check uses the only collection of the new schema.
     @Test func theActiveSchemaMayBeOneFile() async throws {
         try await withPeople([["_id": 1, "name": "Ada"]]) { database, folder, check in
             try folder.write(Self.old, to: "old.json")

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A collection of people, some of whom fail, in one of several ways.
+/// A collection of people, some of whom fail the schema in one of several ways.
 struct ChangingPeople: Sendable {
     let database: TestDatabase
     let namespace: Namespace
@@ -21,7 +21,7 @@ struct ChangingPeople: Sendable {
             }
         }
         """
-    /// A schema under which other documents fail.
+    /// The active schema, which other people fail: those whose age is not a string.
     static let active = """
         { "bsonType": "object", "properties": { "_id": { "bsonType": "int" }, "age": { "bsonType": "string" } } }
         """
@@ -32,7 +32,8 @@ struct ChangingPeople: Sendable {
         try await database.fill("person", count: count) { Self.person($0, kind: $0 % 7) }
     }
 
-    /// Returns a person that fits if the kind is 0 to 2, and fails otherwise.
+    /// Returns a person that fits the schema if the kind is 0 to 2, fails it if it is 3 to 5, and might fail it if it
+    /// is 6.
     static func person(_ id: Int, kind: Int) -> BSONDocument {
         let id = BSONValue.integer(id)
         return switch kind {
@@ -61,7 +62,7 @@ struct ChangingPeople: Sendable {
         try await CollectionScan(try CompiledSchema(namespace, Self.schema), on: database.pool, options: options).run()
     }
 
-    /// Scans the collection; `change` runs once, after the first thousand documents have been read.
+    /// Scans the collection, and runs `change` once, after about the first thousand documents have been read.
     func scan(_ options: ScanOptions, changing change: @escaping @Sendable (MongoCollection) throws -> Void)
         async throws
         -> ScanResult
@@ -91,7 +92,7 @@ private final class Holder: Sendable {
     let failure = Mutex<String?>(nil)
 }
 
-/// The parts of a tally that do not depend on the order of reading.
+/// The parts of a tally that do not depend on the order in which the documents were read.
 struct TallyDigest: Equatable {
     let counts: DocumentCounts
     let groups: [String: [Int]]
@@ -104,7 +105,9 @@ struct TallyDigest: Equatable {
 }
 
 extension ScanResult {
-    /// Expects that the result is of one moment, or that a server before 5.0 reports that it cannot read so.
+    /// Expects that the result shows all documents as they were at one moment.
+    ///
+    /// On a server before 5.0, expects instead that the result reports that the server cannot read so.
     func expectOneMoment(sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
         let isPossible = try await Mongod.build.isAtLeast(5)
         #expect((clusterTime != nil) == isPossible, sourceLocation: sourceLocation)

@@ -5,11 +5,14 @@ import Scanning
 import TestSupport
 import Testing
 
-/// Documents that change while they are read are judged again, so that the counts are those of one moment.
+/// Tests that a check judges a document again if it changes during the scan.
+///
+/// The counts of the check are therefore those of one moment.
 @Suite struct CheckChangesTests {
     private static let changes: [ChangeKind] = ChangeKind.allCases
 
-    /// Places among the documents that have been read, in the batch that was sent, and among those not sent yet.
+    /// The `_id`s at which changes begin: among the documents already read, in the batch already sent, and among those
+    /// not sent yet.
     private static let places = [100, 5_000, 15_000, 24_000]
 
     @Test(arguments: [(1, 1 << 20), (1, 1_000), (3, 1 << 20), (4, 500)])
@@ -20,7 +23,7 @@ import Testing
             options.seenInMemory = seenInMemory
             let result = try await people.scan(options) { collection in
                 for (number, change) in Self.changes.enumerated() {
-                    // Documents change from every kind to every other kind.
+                    // Each change is made to 49 documents in a row, seven of each kind of person.
                     for place in Self.places {
                         for offset in 0..<49 { try change.apply(to: place + number * 49 + offset, collection) }
                     }
@@ -51,7 +54,9 @@ import Testing
         }
     }
 
-    /// A failure in the failures file holds until its document is retracted.
+    /// The failures file lists a document that fails.
+    ///
+    /// If the document changes later, the file retracts that entry.
     @Test(arguments: [1, 3]) func whatIsToldOfSingleDocumentsHoldsInTheEnd(_ threads: Int) async throws {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)
@@ -107,7 +112,7 @@ import Testing
 
     @Test func withoutSnapshotsTheMomentIsNotStated() async throws {
         try await Mongod.shared.withDatabase { database in
-            // A capped collection has no snapshots in 6.0, but the same documents are found in it.
+            // MongoDB 6.0 has no snapshots of a capped collection, but the check finds the same documents in it.
             try await database.run(["create": "person", "capped": true, "size": 4_000_000])
             let people = try await ChangingPeople(database, count: 5_000)
             let result = try await people.scan(try people.options()) { collection in

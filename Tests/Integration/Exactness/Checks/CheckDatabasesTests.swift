@@ -2,9 +2,11 @@ import BSON
 import TestSupport
 import Testing
 
-/// `check --databases`: one schema over many databases of one shape.
+/// Tests `check --databases`, which checks one schema in many databases of one shape.
 @Suite struct CheckDatabasesTests {
-    /// Runs `body` with three tenants: the second has a document that does not fit, and the third lacks the collection.
+    /// Runs `body` with three databases that the pattern matches.
+    ///
+    /// The second database has a document that does not fit, and the third lacks the collection.
     private func withTenants(
         _ body: (_ pattern: String, (@escaping ([String]) async throws -> ProgramRun)) async throws -> Void
     ) async throws {

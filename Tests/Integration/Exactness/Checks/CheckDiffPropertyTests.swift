@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `check --active` and `diff` never contradict each other, for random pairs of schemas with documents.
+/// Tests that `check --active` and `diff` never contradict each other, for random pairs of schemas with documents.
 @Suite struct CheckDiffPropertyTests {
     private static let pairs = TestScale.pick(60, full: 200, torture: 2_000)
 
@@ -22,15 +22,16 @@ import Testing
                 }
             }
         }
-        // The pairs must be of every kind, because otherwise the agreement would prove little.
+        // Each kind of verdict must occur, because otherwise the agreement would prove little.
         for kind in ["safe", "documents", "change", "documents and change"] {
             #expect(outcomes[kind, default: 0] >= Self.pairs / 20, "\(outcomes)")
         }
         print("pairs of schemas: \(outcomes)")
     }
 
-    /// Checks one pair with both commands.
-    /// - Returns: the reasons against the deploy.
+    /// Runs `check` and `diff` on one pair of schemas, and expects that they agree.
+    ///
+    /// - Returns: "safe", or what makes the deploy unsafe: "documents", "change", or "documents and change".
     private static func agree(_ pair: SchemaPair, in test: CheckVerdictCase) async throws -> String {
         let namespace = test.database.namespace("Task\(pair.seed)")
         let folder = "pair-\(pair.seed)"
@@ -52,20 +53,20 @@ import Testing
         let parts = try #require(verdict["parts"]?.document, about)
         let change = try #require(parts["change"]?.document, about)
 
-        // The change part is what `diff` reports.
+        // The part of the verdict about the change is what `diff` reports.
         for key in ["worst", "changes", "breaking", "consequences"] { #expect(change[key] == said[key], about) }
         let isBreaking = said["worst"] == "breaking"
         #expect(diff.exitCode == (isBreaking ? 1 : 0), about)
         #expect((change["severity"] == "harmful") == isBreaking, about)
 
-        // The documents part agrees with the checker's verdict on each document.
+        // The part of the verdict about the documents agrees with the checker's verdict on each document.
         let (old, new) = (try pair.compiled(pair.old, namespace), try pair.compiled(pair.new, namespace))
         let newlyFailing = try pair.documents.count {
             try old.check($0.view) != .certain && new.check($0.view) == .certain
         }
         #expect(verdict["newly_failing"] == .integer(newlyFailing), about)
 
-        // Only a pair that both parts find safe is called safe, and the exit code agrees.
+        // The check calls a pair safe only if both parts find it safe, and its exit code agrees.
         let isSafe = !isBreaking && newlyFailing == 0
         let text = try #require(test.folder.text(of: "\(folder)/report.txt"), about)
         #expect(verdict["safe"] == .bool(isSafe), about)
@@ -81,7 +82,7 @@ import Testing
     }
 }
 
-/// Two versions of a schema that differ in a few places, and documents most of which fit the older one.
+/// Two versions of a schema that differ in at most two fields, and documents, most of which fit the older version.
 private struct SchemaPair: Sendable {
     let seed: Int
     let old: String
@@ -105,7 +106,8 @@ private struct SchemaPair: Sendable {
         }
         old = Self.text(fields)
         let before = fields
-        // One pair in eight does not change; half of the others only gain something.
+        // In one pair of eight, both versions are the same. In half of the other pairs, the newer version only adds
+        // fields or bounds.
         let onlyGains = random.percent(50)
         for number in 0..<(random.percent(12) ? 0 : 1 + random.below(2)) {
             let index = random.below(fields.count)

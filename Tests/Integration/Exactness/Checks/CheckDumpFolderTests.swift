@@ -5,11 +5,15 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The files that mongodump writes next to a collection's documents are understood, or reported as ignored.
+/// Tests that a check understands the files that mongodump writes next to a collection's documents, or reports them as
+/// ignored.
 @Suite struct CheckDumpFolderTests {
     private static let good = BSONDocument([("_id", 1), ("name", "Ada")]).bytes
 
-    /// Checks a folder as one collection, and returns the exit code and the text of standard output and error.
+    /// Writes files into a folder, and checks the folder as a dump of one collection.
+    ///
+    /// - Parameter pipe: the path of a pipe to create in the folder as well; `nil` for none.
+    /// - Returns: the exit code, and the text of standard output and error.
     private func check(
         _ files: [String: [UInt8]], as collection: String = "app.person", source: String = "dump", pipe: String? = nil
     ) async throws -> (status: Int32?, text: String) {
@@ -49,7 +53,7 @@ import Testing
         #expect(run.text.contains(": 1 document read"))
     }
 
-    /// A few kilobytes of gzip can expand to any size.
+    /// Metadata are limited in size, because a few kilobytes of gzip can expand to any size.
     @Test func metadataThatAreTooLargeAreRefused() async throws {
         let run = try await check([
             "dump/app/person.bson": Self.good,
@@ -74,7 +78,7 @@ import Testing
         }
     }
 
-    /// Opening a pipe would block until a process writes to it.
+    /// A check of a dump does not open pipes, because that would block until a process writes to the pipe.
     @Test func aPipeIsNoFileOfADump() async throws {
         let run = try await check(["dump/app/dog.bson": Self.good], pipe: "dump/app/person.bson")
         #expect(run.status == 65)

@@ -4,9 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A check of a dump finds the same as a check of the live collection, and names what is wrong with a file.
+/// Tests that a check of a dump finds the same as a check of the live collection, and names the problem of a bad file.
 @Suite struct CheckDumpTests {
-    /// Documents of which every third fails and every fifth might fail.
+    /// Documents of three kinds, by their number.
+    ///
+    /// A document fails if the number is divisible by 3 or by 7, and might fail if it is divisible by 5.
     private static let people: [BSONDocument] = (0..<500).map { number in
         var builder = BSONBuilder()
         builder.append("_id", .integer(number))
@@ -23,12 +25,12 @@ import Testing
         try await body(folder, try folder.write(CommandLineFolder.person, to: "person.json"))
     }
 
-    /// Checks a source as `app.person`.
+    /// Checks a file or folder as the collection `app.person`.
     private func check(_ source: String, _ schema: String, _ more: [String] = []) async throws -> ProgramRun {
         try await Program.run(["check", schema, "--collection", "app.person", "--source", source] + more)
     }
 
-    /// Expects a refusal of one line with exit code 65, and returns the line.
+    /// Checks a file or folder, expects an error of one line and exit code 65, and returns that line.
     private func refusal(_ source: String, _ schema: String) async throws -> String {
         let run = try await check(source, schema)
         #expect(run.exitCode == 65)
@@ -59,7 +61,7 @@ import Testing
         }
     }
 
-    /// Returns the part of the JSON report that is about the documents.
+    /// Returns the part of a JSON report that a dump and a live collection must have in common.
     private func findings(_ report: String) throws -> String {
         let document = try BSONDocument(extendedJSON: report)
         let collection = try #require(document["collections"]?.document?.values.first?.document)
@@ -106,7 +108,7 @@ import Testing
         try await withFolder { folder, schema in
             var bytes = Self.bytes(Self.people)
             let start = Self.bytes(Self.people.prefix(300)).count
-            // This byte is the type of `_id`; the value begins after the name.
+            // This byte is the type of the document's first field, `_id`. The field's value begins after the name.
             bytes[start + 4] = 0x77
             let file = try folder.write(bytes, to: "person.bson")
             let line = try await refusal(file, schema)

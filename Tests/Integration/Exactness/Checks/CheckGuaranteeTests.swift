@@ -5,7 +5,7 @@ import Scanning
 import TestSupport
 import Testing
 
-/// A check reports each guarantee that it cannot give, and still checks the documents.
+/// Tests that a check reports each guarantee that it cannot give, and still checks the documents.
 @Suite struct CheckGuaranteeTests {
     @Test func withoutThePrivilegeTheMomentIsNotStated() async throws {
         let mongod = try await Mongod.withAuthentication
@@ -83,7 +83,7 @@ import Testing
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             let people = try await ChangingPeople(database, count: 700)
-            // The oplog has lost the entries that the stream needs.
+            // Error 286: the oplog no longer has the entries that the change stream needs.
             let point = FailPoint.error(286, "aggregate", appName: database.appName, mode: .times(1))
             let result = try await mongod.failing(point) { try await people.scan(try people.options()) }
             #expect(result.tally.counts.read == 700)

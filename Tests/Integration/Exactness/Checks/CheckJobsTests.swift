@@ -2,12 +2,14 @@ import BSON
 import TestSupport
 import Testing
 
-/// Whether a document newly fails is judged by its state before a job converted it ahead of the deploy.
+/// Tests that a check counts a document as newly failing if it synced before a job converted it ahead of the deploy.
 @Suite struct CheckJobsTests {
     private typealias Case = CheckVerdictCase
     private static let steps = ["convert: {field: a, to: int}", "convert: {field: b, to: int}"]
 
-    /// Runs a test with texts that v2 wants as numbers: one text is not a number, and one document failed before.
+    /// Runs a test with three documents whose strings v2 wants as ints.
+    ///
+    /// Document 1 has a string that is not a number, and document 3 already fails v1.
     private func withTasks(_ body: (CheckVerdictCase) async throws -> Void) async throws {
         try await Case.with { test in
             try await test.database.fill(
@@ -44,15 +46,15 @@ import Testing
             sourceLocation: sourceLocation)
     }
 
-    /// `{a: "1", b: "x"}` became `{a: 1, b: "x"}`, which fits neither schema.
+    /// The job changes `{a: "1", b: "x"}` to `{a: 1, b: "x"}`, which fits neither schema.
     @Test(arguments: ["v1", "v2"])
     func whatAJobConvertedAheadOfTheDeployIsNewlyFailing(active: String) async throws {
         try await withTasks { test in
-            // The planned job for the time after the deploy names v2 as the active schema.
+            // A job that `plan` writes for the time after the deploy names v2 as the active schema.
             let job = try await test.backfill("convert", on: "Task", steps: Self.steps, active: active)
             #expect(job.exitCode == 1, "\(job.errors)")
             try await expectOneNewlyFailing(test)
-            // The document counts until it fits.
+            // The document counts as newly failing until it fits.
             try await test.database.run(["update": "Task", "updates": [["q": ["_id": 1], "u": ["$set": ["b": 5]]]]])
             let repaired = try await test.check("--fail-on", "new")
             #expect(repaired.exitCode == 0, "\(repaired.output)")
@@ -71,7 +73,8 @@ import Testing
     /// Without a journal, the reservations show which documents the job made unsyncable on purpose.
     @Test func theRecordOfHarmTellsItWithoutAJournal() async throws {
         try await withTasks { test in
-            // Documents that failed before are reserved, too, and would count without a journal.
+            // Document 3 is removed: it has a reservation although it failed before, so without a journal it would
+            // count.
             try await test.database.run(["delete": "Task", "deletes": [["q": ["_id": 3], "limit": 1]]])
             try await test.backfill("convert", on: "Task", steps: Self.steps, active: "v1", "--no-journal")
             try await expectOneNewlyFailing(test, already: 0)
@@ -103,7 +106,7 @@ import Testing
         }
     }
 
-    /// A job that is not done leaves documents that it has not reached.
+    /// The check names a job that is not done, because there are documents that the job has not reached.
     @Test func aJobThatIsNotDoneIsNamed() async throws {
         try await withTasks { test in
             try await test.database.fill("Task", count: 200) { ["_id": .integer($0 + 10), "a": "7", "b": "8"] }

@@ -5,9 +5,11 @@ import Scanning
 import TestSupport
 import Testing
 
-/// `_id`s that the driver, a collation or a range query could lose.
+/// Tests that a scan reads documents with `_id`s that the driver, a collation or a range query could lose.
 @Suite struct CheckOddIDTests {
-    /// There are many of a kind, so that batches end and ranges begin among them.
+    /// `_id`s with a field that has no name.
+    ///
+    /// There are so many that batches end and ranges of `_id`s begin among them.
     private static let nameless: [BSONValue] =
         (0..<300).map { number in ["": .integer(number)] } + (0..<300).map { number in ["a": ["": .integer(number)]] }
 
@@ -30,7 +32,7 @@ import Testing
     @Test func afterOneACursorIsReopened() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // A batch ends at 16 MiB: after the first `_id` without a name, and again later.
+            // A batch ends at 16 MiB, so the scan needs several batches for these documents.
             let large = BSONValue.string(String(repeating: "x", count: 5_000_000))
             let ids: [BSONValue] = [
                 1, 2, "a", ["": 1], ["": 2], ["b": 1], ["": ["": 3]], .objectID(ObjectID(high: 1, low: 2)), .maxKey,
@@ -60,8 +62,9 @@ import Testing
         }
     }
 
-    /// For the server, 1 and 1.0 are one `_id`: a replacement may change its bytes, and the change event has the old
-    /// ones.
+    /// For the server, 1 and 1.0 are the same `_id`.
+    ///
+    /// A replacement may change the bytes of an `_id`, and the change event then has the old bytes.
     @Test(arguments: [false, true]) func oneWhoseTypeChangesIsJudgedAgain(_ beginsAsDouble: Bool) async throws {
         func number(_ value: Int, isDouble: Bool) -> BSONValue { isDouble ? .double(Double(value)) : .integer(value) }
         func id(_ value: Int, isDouble: Bool) -> [BSONValue] {

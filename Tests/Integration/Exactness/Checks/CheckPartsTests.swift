@@ -3,7 +3,9 @@ import Checking
 import TestSupport
 import Testing
 
-/// `check --part` and `merge`: the parts contain every document once, and merged they equal the whole check.
+/// Tests `check --part` and `merge`.
+///
+/// The parts together contain every document once, and the merged reports equal the report of a check of everything.
 @Suite struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])
@@ -17,7 +19,8 @@ import Testing
         }
     }
 
-    /// Returns the report without the members that differ between any two runs.
+    /// Returns a JSON report without the duration, the time and the missing guarantees, which differ between any two
+    /// runs.
     private func essence(_ text: String) throws -> JSONValue {
         func reduced(_ value: JSONValue) -> JSONValue {
             switch value {
@@ -82,7 +85,7 @@ import Testing
         }
     }
 
-    /// The server examines only the part's share of the collection.
+    /// The server examines only the documents of the part that is checked.
     @Test func eachPartReadsItsShareAlone() async throws {
         let documents: [BSONDocument] = (0..<4_000).map { ["_id": .integer($0), "name": "a"] }
         try await withPets(documents) { test in
@@ -100,7 +103,7 @@ import Testing
             }
             try await test.database.run(["profile": 0])
             #expect(read == 4_000)
-            // Reads of the change stream examine the oplog, which has the writes of all tests, so they are left out.
+            // The reads of the change stream are left out. They examine the oplog, which has the writes of all tests.
             let looks = try await test.database.documents(
                 "system.profile",
                 [
@@ -108,12 +111,14 @@ import Testing
                     "originatingCommand.pipeline.$changeStream": ["$exists": false],
                 ])
             let examined = looks.reduce(0) { $0 + ($1["docsExamined"]?.integer ?? 0) }
-            // The bounds come from a sample of the collection.
+            // The server may examine up to 1,000 documents more, because the bounds of the parts come from a sample.
             #expect(4_000...5_000 ~= examined, "\(examined) documents were looked at for four parts of 4,000")
         }
     }
 
-    /// The parts of a collection that has grown much are cut again, and the reports of two cuts cannot be merged.
+    /// If a collection has grown much, the check divides it into new parts.
+    ///
+    /// Reports from before and after that cannot be merged.
     @Test func partsOfTwoCutsAreNotJoined() async throws {
         try await withPets((0..<300).map { ["_id": .integer($0), "name": "a"] }) { test in
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])
@@ -128,7 +133,7 @@ import Testing
         }
     }
 
-    /// Returns the `_id`s in the file of failing documents.
+    /// Returns the `_id`s that the failures file lists.
     private func failing(_ test: CheckVerdictCase) throws -> [JSONValue] {
         let lines = try #require(test.folder.text(of: "failing.jsonl")).split(separator: "\n")
         return try lines.compactMap { try JSONValue(String($0))["_id"] }
@@ -166,7 +171,7 @@ import Testing
 }
 
 extension Sequence {
-    /// Returns the results, computed one after the other.
+    /// Returns the results of `body` for all elements, computed one after the other.
     fileprivate func asyncMap<T>(_ body: (Element) async throws -> T) async rethrows -> [T] {
         var result: [T] = []
         for element in self { result.append(try await body(element)) }

@@ -3,8 +3,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A collection that disappears while it is read: its cursors just end, which must not look like the end of its
-/// documents.
+/// Tests a check whose collection is dropped or renamed during the scan.
+///
+/// The cursors of such a collection just end, and the check must not take this for the end of its documents.
 @Suite struct CheckReplacedTests {
     enum Change: CaseIterable { case drop, dropAndCreate, rename, dropDatabase }
 

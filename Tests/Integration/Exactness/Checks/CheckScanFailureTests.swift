@@ -7,9 +7,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A cursor that is lost during a check is reopened after the last `_id`, so that every document is read once.
+/// Tests that a check reopens a lost cursor after the last `_id` that it read, so that it reads every document once.
 @Suite struct CheckScanFailureTests {
-    /// More `_id`s than a batch holds, some of which index bounds or a comparison might lose.
+    /// More `_id`s than a batch holds.
+    ///
+    /// A query by bounds or a comparison might lose the unusual ones, such as NaN.
     private static let ids: [BSONValue] =
         [.minKey, .null, .double(.nan), .maxKey] + (0..<25_000).map { .integer($0) } + ["a", .bool(true)]
 
@@ -55,7 +57,7 @@ import Testing
         }
     }
 
-    /// If the member whose records are read is gone for good, everything is read again.
+    /// If the scan loses the server that it reads from for good, it starts over and reads every document again.
     @Test func whatOneMemberCannotEndIsReadAnew() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -92,7 +94,7 @@ import Testing
                     count += 1
                     if count == 5_000 {
                         started.continuation.yield()
-                        // This is long enough for the connection of the old cursor to close.
+                        // Two seconds are long enough for the connection of the old cursor to close.
                         sleep(2)
                     }
                     return true

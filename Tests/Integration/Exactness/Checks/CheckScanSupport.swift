@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 
 extension CompiledSchema {
-    /// Makes a schema of one collection from the text of its file.
+    /// Creates the compiled schema of one collection from the text of its file.
     init(_ namespace: Namespace, _ text: String) throws {
         self.init(try ServerSchema.read(text: text, namespace: namespace).collections[0])
     }
@@ -22,7 +22,7 @@ extension CompiledSchema {
 }
 
 extension TestDatabase {
-    /// Checks a collection with this many threads.
+    /// Checks the collection of a schema with this many threads, and returns a tally that keeps all failing `_id`s.
     func scan(_ schema: CompiledSchema, threads: Int = 1, isView: Bool = false) async throws -> Tally {
         var options = ScanOptions()
         options.threads = threads

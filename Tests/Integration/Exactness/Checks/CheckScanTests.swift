@@ -5,9 +5,9 @@ import Scanning
 import TestSupport
 import Testing
 
-/// A check reads every document once, whatever its `_id` and whatever the collection.
+/// Tests that a check reads every document once, whatever its `_id` and whatever the kind of the collection.
 @Suite struct CheckScanTests {
-    /// Several `_id`s of every type that mongod takes.
+    /// Several `_id`s of every type that mongod accepts.
     static let mixedIDs: [BSONValue] = {
         var ids: [BSONValue] = [.minKey, .maxKey, .null, .bool(false), .bool(true), .double(.nan)]
         for number in -20..<20 {
@@ -17,7 +17,7 @@ import Testing
             ids += [.timestamp(UInt64(100 + number) << 32), .javascript("return \(number)")]
             ids += [.objectID(ObjectID(high: UInt64(100 + number), low: 7)), .symbol("symbol \(number)")]
             ids += [0, 4, 5, 128].map { .binary(subtype: $0, bytes: [UInt8(50 + number)]) }
-            // The old subtype repeats the length.
+            // A value of the old subtype 2 begins with its length.
             ids.append(.binary(subtype: 2, bytes: [1, 0, 0, 0, UInt8(50 + number)]))
             ids.append(.javascriptWithScope("return n", ["n": .integer(number)]))
             ids.append(.dbPointer("app.a", ObjectID(high: UInt64(100 + number), low: 8)))

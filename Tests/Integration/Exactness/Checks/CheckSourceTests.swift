@@ -7,11 +7,14 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A check of a copy in files finds the same as a check of the live collections, whatever the form of the copy.
+/// Tests that a check of a copy in files finds the same as a check of the live collections, for each format of the
+/// copy.
 @Suite struct CheckSourceTests {
     private static let collections = DemoData.collections(documents: 2_000)
 
-    /// Runs a test with a small copy of the demo on the server, and its documents as the driver reads them back.
+    /// Runs a test with a small copy of the demo on the server.
+    ///
+    /// `body` receives its documents as the driver reads them back.
     private func withDemo(
         _ body: (Mongod, CommandLineFolder, TestDatabase, [(Namespace, [BSONDocument])]) async throws -> Void
     ) async throws {
@@ -30,7 +33,7 @@ import Testing
         }
     }
 
-    /// Writes the demo's app, with the name of the test's database.
+    /// Writes the schemas of the demo app, with the name of the test's database in place of `app`.
     private func writeApp(to folder: CommandLineFolder, for database: TestDatabase) throws {
         let app = DemoApp.folder.appending("v2").string
         for file in FileManager.default.enumerator(atPath: app)?.compactMap({ $0 as? String }) ?? [] {
@@ -47,7 +50,7 @@ import Testing
         try await Program.run(["check", folder.path.appending("v2").string, "-o", "json"] + more)
     }
 
-    /// Returns the collections of the JSON report without the values that only a server knows.
+    /// Returns the collections of a JSON report without the values that only a check of a live deployment has.
     private func findings(_ run: ProgramRun) throws -> [String] {
         #expect(run.exitCode == 1)
         #expect(run.errors == "")
@@ -114,7 +117,8 @@ import Testing
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")
         let documents: [BSONDocument] = (0..<20_000).map { ["_id": .integer($0), "name": "Ada"] }
         let file = try folder.write(documents.flatMap(\.bytes), to: "person.bson")
-        // The shell holds the pipe open itself. It writes more than a pipe holds, so the program was reading by then.
+        // The shell itself holds the pipe open. It writes more than fits into a pipe, so it sends the signal only after
+        // the program has begun to read.
         let script = #"""
             mkfifo "$2"; exec 3<>"$2"
             "$0" check "$1" --collection app.person --source - <"$2" & program=$!

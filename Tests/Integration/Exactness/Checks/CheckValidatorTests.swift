@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// `check` against MongoDB's own validators, as a user runs it.
+/// Tests `check` with MongoDB validators as schemas, as a user runs it.
 @Suite struct CheckValidatorTests {
     private static let validator = #"""
         { "$jsonSchema": { "required": ["name"], "properties": { "name": { "bsonType": "string" } } } }

@@ -1,14 +1,16 @@
 import BSON
 import TestSupport
 
-/// Two versions of an app over a database of the test's own, checked and compared as a user does.
+/// The fixture of the tests of a check's verdict: two versions of an app, a database, a state database, and a folder.
 struct CheckVerdictCase {
     let mongod: Mongod
     let database: TestDatabase
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// Returns a schema with these properties and types; an exclamation mark after a name makes the property required.
+    /// Returns a schema with these properties and their types.
+    ///
+    /// An exclamation mark after a name makes the property required.
     static func schema(_ title: String, id: String = "int", _ properties: KeyValuePairs<String, String>) -> String {
         let types = [("_id!", id)] + properties.map { ($0.key, $0.value) }
         let required = types.map(\.0).filter { $0.hasSuffix("!") }.map { #""\#($0.dropLast())""# }
@@ -33,8 +35,10 @@ struct CheckVerdictCase {
         }
     }
 
-    /// Writes one version of the app.
-    /// - Parameter links: the targets of each collection's links, such as `home` → `Address`; lists end in `[]`.
+    /// Writes the files of one version of the app.
+    ///
+    /// - Parameter links: for each collection, the names of its links with the collection that each leads to, such as
+    ///   `home` → `Address`. The name of a list of links ends in `[]`.
     func write(
         _ version: String, _ schemas: KeyValuePairs<String, String>, links: [String: [String: String]] = [:],
         sync: String? = nil
@@ -71,7 +75,7 @@ struct CheckVerdictCase {
                 + (more.contains("--ledger") ? [] : ["--ledger", "none"]) + more, in: folder.path)
     }
 
-    /// Returns the verdict of the same check in JSON.
+    /// Checks v2, with v1 as the active schema, and returns the verdict of the JSON report; empty if it has none.
     func verdict(_ more: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             [
@@ -81,12 +85,14 @@ struct CheckVerdictCase {
         return try BSONDocument(extendedJSON: run.output)["verdict"]?.document ?? [:]
     }
 
-    /// Compares v1 with v2.
+    /// Runs `diff` on v1 and v2.
     func diff(_ more: String...) async throws -> ProgramRun {
         try await Program.run(["diff", "v1", "v2"] + more, in: folder.path)
     }
 
-    /// Runs a job over a collection, with both versions as its schemas.
+    /// Writes and runs a job over a collection.
+    ///
+    /// Its next schema is v2, and `active` names its active schema.
     @discardableResult
     func backfill(
         _ name: String, on collection: String, steps: [String], active: String = "v1", _ more: String...

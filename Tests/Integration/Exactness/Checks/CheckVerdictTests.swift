@@ -2,11 +2,13 @@ import BSON
 import TestSupport
 import Testing
 
-/// The verdict combines the documents, the limit and the change: none of them alone makes a deploy safe.
+/// Tests that the verdict combines the documents, the limit and the change: none of them alone makes a deploy safe.
 @Suite struct CheckVerdictTests {
     private typealias Case = CheckVerdictCase
 
-    /// v1 requires a and b; v2 drops b and makes a optional: every document fits, and every client resets.
+    /// v1 requires a and b, and v2 drops b and makes a optional.
+    ///
+    /// Every document fits, but every client has to reset.
     @Test func aBreakingChangeIsNotSafeThoughEveryDocumentFits() async throws {
         try await Case.with { test in
             try await test.database.fill("Person", [["_id": 1, "a": "x", "b": "y"], ["_id": 2, "a": "x", "b": "z"]])
@@ -36,7 +38,7 @@ import Testing
             for (policy, status) in [("new", Int32(0)), ("any", 0), ("possible", 0), ("breaking", 1)] {
                 #expect(try await test.check("--fail-on", policy).exitCode == status, "\(policy)")
             }
-            // A part that was not judged is not called safe.
+            // A part of the verdict that was not judged is not called safe.
             let alone = try await test.check(active: false)
             #expect(alone.exitCode == 0)
             #expect(alone.output.hasPrefix("0 documents would stop syncing.\n"))
@@ -45,7 +47,7 @@ import Testing
         }
     }
 
-    /// The deploy is called safe only if all three parts are safe.
+    /// The check calls the deploy safe only if the documents, the limit and the change are all safe.
     @Test func anAdditiveChangeIsSafeWhereTheDocumentsAre() async throws {
         try await Case.with { test in
             try await test.database.fill("Dog", [["_id": 1, "name": "Rex"], ["_id": 2, "name": "Lassie"]])
@@ -88,7 +90,7 @@ import Testing
                 stopped.output.hasPrefix("Sync itself has stopped: the limit of 5 is reached.\n"), "\(stopped.output)")
             let will = try await test.check("--ledger", ledger, "--limit", "6")
             #expect(will.output.hasPrefix("Sync itself will stop: the limit of 6 is reached.\n"), "\(will.output)")
-            // Terminated sync begins with an empty ledger.
+            // If sync is terminated (state `""`), its ledger is empty when sync is enabled again.
             let sync = #"{ "type": "flexible", "state": "", "service_name": "atlas" }"#
             try test.write("v1", ["Dog": Case.schema("Dog", ["name!": "string"])], sync: sync)
             let fresh = try await test.check("--ledger", ledger, "--limit", "5")
@@ -100,7 +102,7 @@ import Testing
         }
     }
 
-    /// The state of sync in the export decides what an unsafe verdict means, and how the change can be deployed.
+    /// The state of sync in the app's export decides what an unsafe verdict means, and how the change can be deployed.
     @Test(
         arguments: [
             ("enabled", false, "1 document would stop syncing\n", nil),
@@ -136,7 +138,7 @@ import Testing
         }
     }
 
-    /// The partner collection does not exist yet, so that clients of TaskV2 would find no documents.
+    /// The partner collection TaskV2 does not exist yet, so its clients would find no documents after the deploy.
     @Test func aCollectionThatDoesNotExistIsPartOfTheVerdict() async throws {
         try await Case.with { test in
             try await test.database.fill("Task", [["_id": 1, "priority": "7"]])
@@ -162,7 +164,7 @@ import Testing
         }
     }
 
-    /// For validators, the change part is the difference of the validators.
+    /// If the schemas are MongoDB validators, the verdict on the change compares the two validators.
     @Test func aTighterValidatorIsNotSafe() async throws {
         try await Case.with { test in
             try await test.database.fill("Person", [["_id": 1, "name": "Ada"]])

@@ -8,7 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// mongod itself is the oracle of the `jsonschema` dialect.
+/// Tests that the `jsonschema` dialect judges documents as mongod does, by asking a mongod.
 @Suite("The jsonschema dialect agrees with mongod")
 struct ConformanceTests {
     @Test("over random schemas and documents that nearly fit", arguments: [1, 2, 3, 4] as [UInt64])
@@ -26,9 +26,9 @@ struct ConformanceTests {
                 return counts
             }
             #expect(counts.disagreements == [])
-            // A server before 5.0 does not store every document.
+            // A server before 5.0 refuses to store some of the random documents, so fewer cases can be compared.
             #expect(counts.agreed + counts.differing >= (build.isAtLeast(5) ? 6_000 : 5_800))
-            // Cases that all have the same result would prove little.
+            // If all cases had the same result, the agreement would prove little.
             #expect(counts.fitting > 1_000 && counts.fitting < counts.agreed - 1_000)
         }
     }
@@ -61,7 +61,7 @@ struct ConformanceTests {
     private struct Counts: Sendable {
         let build: BuildInfo
         var agreed = 0
-        /// Cases on which this server is known to differ.
+        /// The number of cases on which this server is known to judge differently from 6.0.5.
         var differing = 0
         var fitting = 0
         var disagreements: [String] = []
@@ -85,10 +85,12 @@ struct ConformanceTests {
 }
 
 extension BuildInfo {
-    /// Whether this server is known to judge by the schema differently from 6.0.5, as the page on servers says.
+    /// Whether this server is known to judge by the schema differently from 6.0.5, as `docs/reference/servers.md`
+    /// lists.
     fileprivate func isKnownToDiffer(on group: CaseGroup) -> Bool {
         let text = (try? group.schema.extendedJSON()) ?? ""
-        // A property without a name is that field, and no longer the object around it.
+        // Since 6.0.6, a property with an empty name applies to the field with that name, and no longer to the object
+        // around it.
         if !numbers.lexicographicallyPrecedes([6, 0, 6]) { return text.contains(#""" : {"#) }
         // Before 6.0 the server refuses a title among the dependencies, and some forms of encryption.
         guard !isAtLeast(6) else { return false }

@@ -7,7 +7,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// A check of the demo's data finds exactly the documents that the generator made bad.
+/// Tests that a check of the demo's data finds exactly the documents that the generator made bad.
 @Suite struct DemoCheckTests {
     @Test func everyBadDocumentIsFoundAndNoOther() async throws {
         try await DemoApp.withLoaded { app in
@@ -31,7 +31,7 @@ import Testing
         try await compare(groups, of: collection, against: version, app)
     }
 
-    /// Scans with several threads, and compares the counts with the generator's.
+    /// Scans a collection with several threads, compares the counts with the generator's, and returns the groups.
     private func scan(
         _ compiled: CompiledSchema, of collection: DemoCollection, against version: DemoVersion, _ app: DemoApp
     ) async throws -> [ViolationGroup] {
@@ -50,7 +50,8 @@ import Testing
         return tally.violationGroups
     }
 
-    /// Expects that each group counts the documents with its flaw, and that its filter finds them on the server.
+    /// Expects that each group counts the documents with its flaw, and that its filter finds these documents on the
+    /// server.
     private func compare(
         _ groups: [ViolationGroup], with expected: Set<Finding>, of collection: DemoCollection, _ app: DemoApp
     ) async throws {
@@ -66,7 +67,7 @@ import Testing
         }
     }
 
-    /// Expects that the documents of each rule are those of a handwritten query.
+    /// Expects that the filter of each rule finds the same documents as a handwritten query.
     private func compare(
         _ groups: [ViolationGroup], of collection: DemoCollection, against version: DemoVersion, _ app: DemoApp
     ) async throws {

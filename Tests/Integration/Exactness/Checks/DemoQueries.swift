@@ -13,7 +13,8 @@ struct DemoQuery {
         self.filter = filter
     }
 
-    /// Returns one query for each rule and path that has findings in a collection.
+    /// Returns one query for each rule and path that has findings in a collection; empty for a collection without
+    /// findings.
     static func all(of collection: String, against version: DemoVersion) -> [DemoQuery] {
         switch (collection, version) {
         case ("Person", .v1): person

@@ -3,7 +3,7 @@ import Subprocess
 import TestSupport
 import Testing
 
-/// Runs of `infer` on a database and a folder of one test.
+/// The fixture of a test of `shipshape infer`: a database, a folder, and the connection string of the server.
 struct InferCase {
     let database: TestDatabase
     let folder: CommandLineFolder
@@ -18,10 +18,10 @@ struct InferCase {
         }
     }
 
-    /// Runs the program in the folder.
+    /// Runs the program in the test's folder, with the test's server.
     func run(_ arguments: String...) async throws -> ProgramRun { try await run(arguments) }
 
-    /// Runs the program in the folder.
+    /// Runs the program in the test's folder, with the test's server.
     func run(_ arguments: [String]) async throws -> ProgramRun {
         try await Program.run(arguments, environment: ["SHIPSHAPE_URI": uri], in: folder.path)
     }
@@ -48,24 +48,28 @@ struct InferCase {
         )
     }
 
-    /// The validator in the file that was written.
+    /// The validator in `schema.json`, which `infer` has written.
     var validator: BSONDocument {
         get throws { try BSONDocument(extendedJSON: try #require(folder.text(of: "schema.json"))) }
     }
 
-    /// Returns how many documents of a collection do not match the validator on the server.
+    /// Returns how many documents of a collection do not match the validator of `schema.json`, as the server counts
+    /// them.
     func refused(_ collection: String) async throws -> Int {
         try await database.count(collection, ["$nor": [.object(try validator)]])
     }
 
-    /// Creates a collection with the validator, so that the server checks the validator.
+    /// Creates a collection with the validator of `schema.json`, which the server accepts only if the validator is
+    /// valid.
     func use(as collection: String) async throws {
         try await database.run(["create": .string(collection), "validator": .object(try validator)])
     }
 }
 
 extension BSONDocument {
-    /// Returns a share from a report, which is an integer if it is whole.
+    /// Returns a share, from 0 to 1, from a report.
+    ///
+    /// The report has an integer if the share is 0 or 1.
     func share(_ name: String) throws -> Double {
         switch try #require(self[name]) {
         case .double(let number): number

@@ -3,7 +3,7 @@ import DemoData
 import TestSupport
 import Testing
 
-/// A dump gives the same schema as the deployment.
+/// Tests that `infer` gives the same schema for a dump as for the deployment.
 @Suite struct InferSourceTests {
     private static let demo = DemoData.collections(documents: 1_000)[0]
     private static let people = (0..<demo.count).map(demo.document)
@@ -18,7 +18,7 @@ import Testing
                 ["infer", "--collection", "\(namespace)", "--uri", test.uri] + options)
             #expect(live.exitCode == 0, "\(live.errors)")
             let source = try form.write([(namespace, Self.people)], to: test.folder)
-            // A folder and an archive name the collections that they contain.
+            // The command names no collection, because a folder and an archive name the collections that they contain.
             let dump = try await Program.run(["infer", "--source", source] + options)
             #expect(dump.exitCode == 0, "\(dump.errors)")
             #expect(dump.output == live.output)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Returns the report without the line that names the place and the time.
+    /// Returns the report without the line that names the source and the time.
     private static func table(_ report: String) -> [Substring] {
         report.split(separator: "\n").filter { !$0.contains(" read in ") }
     }

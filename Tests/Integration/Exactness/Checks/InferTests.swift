@@ -3,9 +3,9 @@ import DemoData
 import TestSupport
 import Testing
 
-/// The statements of `infer` about documents hold for those that it read, and for others like them.
+/// Tests that what `infer` says about its schema holds for the documents that it read, and for others like them.
 @Suite struct InferTests {
-    /// Loads a collection of the demo in two random halves, `a` and `b`.
+    /// Loads the documents of a demo collection into two collections, `a` and `b`: a random half into each.
     private func load(_ collection: DemoCollection, into database: TestDatabase) async throws {
         var halves: [[BSONDocument]] = [[], []]
         for index in 0..<collection.count {
@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: collections.indices, ["appservices", "jsonschema"])
     func theOtherHalfOfTheDemoFitsAsStated(_ index: Int, _ dialect: String) async throws {
         let collection = Self.collections[index]
-        // The notes have keys of three types, for which App Services has no schema.
+        // The `_id`s of the notes have three types, for which App Services has no schema.
         let isHopeless = collection.namespace.collection == "Note" && dialect == "appservices"
         try await InferCase.with { test in
             try await load(collection, into: test.database)

@@ -6,7 +6,9 @@ import Testing
 
 @testable import Scanning
 
-/// A collection is read in the order of its records: every document once, whatever is removed or inserted during it.
+/// Tests reading a collection in the order in which the server stores its documents.
+///
+/// Every document is read once, whatever is removed or inserted during the scan.
 @Suite struct RecordReaderTests {
     private static let count = 30_000
 
@@ -18,7 +20,11 @@ import Testing
         return try #require(plan)
     }
 
-    /// Reads one part after another, and calls `each` for every document.
+    /// Reads one part of the collection after another, and returns the `_id`s in the order in which they were read.
+    ///
+    /// - Parameters:
+    ///   - given: the plan that divides the collection into parts; `nil` makes a new one.
+    ///   - each: runs after each document, with the number of documents read so far.
     private func ids(
         of database: TestDatabase, parts: Int = 4, by given: RecordPlan? = nil,
         each: @escaping @Sendable (Int, MongoCollection, RecordPlan) throws -> Void = { _, _, _ in }
@@ -57,7 +63,8 @@ import Testing
         }
     }
 
-    /// Documents that the plan was made with are gone, so the records' numbers decide what belongs to a part.
+    /// The documents at the bounds of the parts are deleted, so the record numbers decide which documents belong to a
+    /// part.
     @Test func partsWhoseBoundsAreGone() async throws {
         try await withNumbers { database in
             let gone = Seen()
@@ -74,7 +81,7 @@ import Testing
         }
     }
 
-    /// A document that is inserted again gets a new place, after all others.
+    /// A document that is deleted and inserted again is stored after all others.
     @Test func aBoundThatMoves() async throws {
         try await withNumbers { database in
             let read = try await ids(of: database, parts: 2) { count, collection, plan in
@@ -94,7 +101,8 @@ import Testing
             let read = try await mongod.failing(point) {
                 try await ids(of: database, parts: 1) { count, collection, _ in
                     guard count == 1_000 else { return }
-                    // The batch has been read; the records after which the next batch would start are removed.
+                    // The first 1,000 documents have been read. The documents after which the next read would start are
+                    // removed.
                     let read: BSONDocument = ["_id": ["$gte": isAllGone ? 0 : 990, "$lt": 1_000]]
                     _ = try collection.delete([DeleteStatement(read, isMulti: true)])
                 }
@@ -103,8 +111,9 @@ import Testing
         }
     }
 
-    /// The server returns the record's number in the field of the document that has this name, so the number is
-    /// unknown.
+    /// The server returns the record number in the field `$recordId`, which this document has itself.
+    ///
+    /// The record number of such a document is therefore unknown.
     @Test(.server(from: 5, for: "field names with a leading $"), arguments: [false, true])
     func aFieldOfTheNameOfARecordsNumber(_ isLast: Bool) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -117,7 +126,7 @@ import Testing
                     guard count == 1, let bound = plan.ranges[0].through else { return }
                     _ = try collection.delete([DeleteStatement(["_id": bound.id])])
                 }
-                // The document may have been read before it was removed.
+                // The removed document may have been read before.
                 #expect(isLast && read.count >= 2_999 && Set(read).count == read.count)
             } catch is MemberLost {
                 #expect(!isLast)
@@ -125,7 +134,10 @@ import Testing
         }
     }
 
-    /// Code that uses the documents has errors of its own, such as a failed look-up of a link: nothing is read twice.
+    /// An error in the code that uses the documents, such as a failed look-up of a link, does not count as a lost
+    /// cursor.
+    ///
+    /// Otherwise documents would be read twice.
     @Test func anErrorOfWhoLooksIsNoLostCursor() async throws {
         let mongod = try await Mongod.shared
         try await withNumbers(3_000) { database in
@@ -166,7 +178,9 @@ import Testing
         }
     }
 
-    /// A killed server gives its last records new numbers when it restarts, so the scan does not continue there.
+    /// After a restart, a killed server gives its last documents new record numbers.
+    ///
+    /// The scan therefore does not continue on a server whose process is not that of the plan.
     @Test func aMemberThatIsAnotherProcessIsNotGoneOnWith() async throws {
         let other = try await Mongod.start()
         let process = try await other.withDatabase { database in
@@ -200,7 +214,7 @@ import Testing
     }
 }
 
-/// The documents that the one reading thread has seen.
+/// The `_id`s and the number of documents that the reading thread stores for the test.
 private final class Seen: @unchecked Sendable {
     var ids: [BSONValue] = []
     var count = 0

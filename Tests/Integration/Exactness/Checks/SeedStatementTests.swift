@@ -2,28 +2,32 @@ import BSON
 import TestSupport
 import Testing
 
-/// The statements of the documents that the project was created from about each kind of change, with their types and
-/// names.
+/// Tests the statements about each kind of change in the documents that the project was created from.
 ///
-/// They are the quick reference of 000, the framework of 001, and the examples of 002 to 004.
+/// They are the quick reference of 000, the framework of 001, and the examples of 002 to 004. The types and names here
+/// are those of these documents.
 @Suite struct SeedStatementTests {
     private typealias Case = CheckVerdictCase
 
     struct Statement: Sendable, CustomTestStringConvertible {
         let text: String
-        /// The collections of each version, with their properties.
+        /// The collections of the older version, each with its properties and their types.
         let v1: [String: [String: String]]
+        /// The collections of the newer version, each with its properties and their types.
         let v2: [String: [String: String]]
-        /// The verdicts on the change for the server's schema and for the clients' models.
+        /// The verdict on the change for the server's schema: "breaking" or "non-breaking".
         let server: String
+        /// The verdict on the change for the clients' models: "breaking" or "non-breaking".
         let clients: String
-        /// The number of documents that would stop syncing with v2 alone.
+        /// The number of documents that would stop syncing if v2 were deployed without a job.
         let stop: Int
-        /// A rename, which has to be stated because it looks like a removal and an addition.
+        /// The rename for `--rename`; empty for none.
+        ///
+        /// Without it, a rename looks like a removal and an addition.
         var rename = ""
         /// The title of the type Person in v2.
         var title = "Person"
-        /// The steps of a job that makes the documents fit; empty if no job can, or none has to.
+        /// The steps of a job that makes the documents fit; empty if no job can do that, or if none is needed.
         var steps: [String] = []
 
         var testDescription: String { text }

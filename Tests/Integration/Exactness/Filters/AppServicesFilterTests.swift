@@ -5,7 +5,10 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Random App Services schemas and documents, on which the two passes and the filters agree.
+/// Tests random App Services schemas over random documents.
+///
+/// The checker's verdict on a document must agree with the violations that it lists, and each group's filter must find
+/// the documents that the group counts.
 @Suite struct AppServicesFilterTests {
     @Test(.server(from: 5, for: "field names with a leading $"), arguments: [21, 22, 23] as [UInt64])
     func generated(seed: UInt64) async throws {
@@ -13,7 +16,7 @@ import Testing
         var groupCount = 0
         for _ in 0..<60 {
             let sample = generator.next()
-            // The driver refuses filters with an empty name, which mongosh sends.
+            // The driver refuses filters with an empty field name, although mongosh sends them.
             guard let text = sample.appServicesText, !text.contains("\"\" :") else { continue }
             guard let read = try? ServerSchema.read(text: text, namespace: Self.namespace) else { continue }
             let schema = CompiledSchema(read.collections[0])

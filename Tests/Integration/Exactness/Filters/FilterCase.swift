@@ -2,20 +2,20 @@ import BSON
 import Checking
 import Testing
 
-/// A rule, the schema of one field `f` that may break it, and values of the field.
+/// A test case of a rule: the schema of a field `f` that may break the rule, and values of the field.
 struct FilterCase: Sendable, CustomTestStringConvertible {
     let rule: RuleCode
     /// The schema of `f`, as extended JSON.
     let schema: String
     /// Whether `f` is required.
     var isRequired = false
-    /// Values of `f` that fail; `nil` for a document without the field.
+    /// Values of `f` that break the rule; `nil` for a document without the field.
     let failing: [BSONValue?]
-    /// Values of `f` that fit, or fail for another reason.
+    /// Values of `f` that fit, or that break another rule; `nil` for a document without the field.
     let others: [BSONValue?]
-    /// Whether the filter is expected to find no others.
+    /// Whether the filter of the rule is expected to find only the failing values.
     var isExact = true
-    /// Whether a mixed value may be an array or an object.
+    /// Whether the check allows arrays and objects as values of the type mixed.
     var allowsMixedCollections = true
 
     var testDescription: String { "\(rule) of \(schema)" }
@@ -43,7 +43,7 @@ extension FilterCase {
     private static let embedded =
         #"{ "bsonType": "object", "required": ["n"], "properties": { "n": { "bsonType": "int" } } }"#
 
-    /// One value of each type but int, string, array and object.
+    /// One value of each type that is not a number, a string, an array, an object, null or deprecated.
     private static let strangers: [BSONValue] = [
         .bool(true), .date(milliseconds: 5), .objectID(ObjectID(high: 1, low: 2)), .timestamp(7),
         .regex(pattern: "a", options: "i"), .minKey, .maxKey, .javascript("x"), .binary(subtype: 0, bytes: [1]),

@@ -5,7 +5,9 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// A group's filter, run on the server, finds the documents of the group, and no others if it claims to be exact.
+/// Tests that a group's filter, run on the server, finds the documents that the group counts.
+///
+/// If the filter claims to be exact, it must find no others.
 @Suite struct FilterServerTests {
     @Test(arguments: FilterCase.all) func theFilterFindsTheGroup(_ sample: FilterCase) async throws {
         let values = sample.failing + sample.others

@@ -3,7 +3,8 @@ import Checking
 import ServerSchema
 import Testing
 
-/// The filters of the rules that need the whole app (partitions, links and targets of DBRefs), and of the sizes.
+/// Tests the filters of the rules that need the whole app (partitions, links, and targets of DBRefs) or that limit
+/// sizes.
 @Suite struct FilterSyncTests {
     private static let nowhere = SourceLocation(file: "schema.json", line: 1, column: 1)
 

@@ -5,13 +5,15 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// A group, and the `_id`s of the documents that the checker itself counts in it.
+/// A group of violations, and the `_id`s of the documents that the checker counts in it.
 struct FilteredGroup {
     let group: ViolationGroup
     let ids: Set<BSONValue>
 
-    /// Checks the documents one by one, and compares them with each group's filter on the server.
-    /// - Parameter change: makes the one schema part of an app.
+    /// Checks documents one by one, and compares each group with what the group's filter finds on the server.
+    ///
+    /// - Parameter change: changes the schema that was read, for instance to make it part of an app.
+    /// - Returns: the groups that were compared.
     static func compare(
         _ documents: [BSONDocument], _ schema: String, _ options: CheckOptions = CheckOptions(),
         change: (inout ServerSchema) -> Void = { _ in }
@@ -24,7 +26,8 @@ struct FilteredGroup {
             let (groups, members) = try tally(documents, compiled)
             var found: [FilteredGroup] = []
             for group in groups {
-                // Two schemas of one place may have the same description.
+                // Two groups may have the same violation, for instance if two schemas apply to the same field. They are
+                // not compared.
                 guard groups.count(where: { $0.violation == group.violation }) == 1 else { continue }
                 let ids = members[group.violation] ?? []
                 #expect(group.count == ids.count)
@@ -55,12 +58,12 @@ struct FilteredGroup {
 }
 
 extension [FilteredGroup] {
-    /// Returns the documents of the groups of one rule.
+    /// Returns the `_id`s of the documents in all groups of one rule.
     func ids(_ rule: RuleCode) -> Set<BSONValue> {
         Set<BSONValue>(filter { $0.group.violation.rule == rule }.flatMap(\.ids))
     }
 
-    /// Whether the filters of all groups of one rule find those documents and no others.
+    /// Whether the filters of all groups of one rule claim to find the counted documents and no others.
     func isExact(_ rule: RuleCode) -> Bool {
         filter { $0.group.violation.rule == rule }.allSatisfy(\.group.filterIsExact)
     }

@@ -4,7 +4,8 @@ import Conformance
 import TestSupport
 import Testing
 
-/// The filter of each group is copied into a shell, and therefore must find the documents that the group counts.
+/// Tests that each group's filter finds the documents that the group counts, because users copy the filter into a
+/// shell.
 @Suite("Filters of the jsonschema dialect find their groups")
 struct JSONSchemaFilterTests {
     @Test(
@@ -17,7 +18,7 @@ struct JSONSchemaFilterTests {
             let sample = generator.next()
             guard JudgingSchema(sample.schema).compiled != nil else { continue }
             let validator = try BSONDocument([("$jsonSchema", .object(sample.schema))]).extendedJSON()
-            // The driver refuses filters with an empty name, which mongosh sends.
+            // The driver refuses filters with an empty field name, although mongosh sends them.
             guard !validator.contains("\"\" :") else { continue }
             let groups = try await FilteredGroup.compare(sample.documents, validator)
             exactCount += groups.count { $0.group.filterIsExact }

@@ -7,7 +7,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// In MongoDB's own dialect, the validator itself proves documents good.
+/// Tests prefilters of the `jsonschema` dialect, with which the server itself finds the documents that fit a validator.
 @Suite("A validator as a prefilter")
 struct JSONSchemaPrefilterTests {
     @Test(

@@ -6,10 +6,9 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// The server holds back only documents in which the checker finds nothing.
+/// Tests prefilters: with one, the server holds back only documents in which the checker finds nothing.
 @Suite struct PrefilterTests {
-    /// Tests each schema of one field with which the filters are tested, with the field required where the case says
-    /// so.
+    /// Tests the prefilter with the schemas and values of all ``FilterCase``s.
     @Test func everyRulesDocumentsAreStillFound() async throws {
         try await Mongod.shared.withDatabase { database in
             for (number, sample) in FilterCase.all.enumerated() {
@@ -55,7 +54,7 @@ import Testing
             let schema = try CompiledSchema(people.namespace, ChangingPeople.schema)
             options.prefilter = Prefilter(proof: try #require(schema.proof))
             let result = try await people.scan(options)
-            // Three of the seven kinds fit.
+            // Three of the seven kinds of people fit, and the server holds them back.
             #expect(result.tally.counts.read == 4_000)
             let whole = try await people.scan(ScanOptions())
             #expect(TallyDigest(result.tally).groups == TallyDigest(whole.tally).groups)
@@ -82,7 +81,8 @@ import Testing
 }
 
 extension PrefilterTests {
-    /// Compares the checker's verdicts with the documents that the server would hold back.
+    /// Inserts documents, and expects that the checker finds nothing in those that the prefilter would hold back.
+    ///
     /// - Returns: the number of documents that it would hold back.
     @discardableResult
     private func expectSame(

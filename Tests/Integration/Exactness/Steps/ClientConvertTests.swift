@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Conversions from and to a UUID.
+/// Tests conversions from and to a UUID, which the client computes.
 @Suite struct ClientConvertTests {
     private static let bytes: [UInt8] = [
         0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF,
@@ -11,7 +11,7 @@ import Testing
     private static let text = "00112233-4455-6677-8899-aabbccddeeff"
     private static let uuid = BSONValue.binary(subtype: 4, bytes: bytes)
 
-    /// Runs a step over one document for each value, and returns the values of the field afterwards.
+    /// Runs a conversion over one document for each value, and returns the values of the field after the run.
     private func run(
         _ step: String, over values: [BSONValue?], changed: Int, exitCode: Int32 = 0,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -39,7 +39,7 @@ import Testing
         #expect(after == [Self.uuid] + others)
     }
 
-    /// Together with the result of an earlier step, such a document does not fit into one reply of the server.
+    /// A document of 9 MB does not fit into one reply of the server together with the result of the earlier step.
     @Test func aLargeDocumentIsConvertedBehindAStepOfTheServer() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Steps of the server before and after the client's see each other's values through it.
+    /// Steps that the server computes, before and after steps that the client computes, see each other's values.
     @Test func stepsOfBothSidesWorkTogether() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 1_200) { number in
@@ -121,7 +121,8 @@ import Testing
                     "copy: {from: o.new, to: last}", "default: {field: o.id, generate: objectId}",
                 ], limits: "{chunk: {documents: 100}}")
             let report = try await test.runThreeTimes(exitCode: 1)
-            // Each document is counted once, and each update: 1,200 tags, 400 conversions, 400 copies, 1,200 ids.
+            // The report counts each document once, but each update: 1,200 tags, 400 conversions, 400 copies and 1,200
+            // ids.
             #expect(report["changed"]?.integer == 1_200)
             #expect(report["updates"]?.integer == 3_200)
             #expect(try await test.database.count("people", ["last": Self.uuid, "o.new": Self.uuid]) == 400)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Linked documents that replace the links to them.
+/// Tests steps that replace links by the documents that they lead to.
 @Suite struct ClientEmbedTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -122,7 +122,9 @@ import Testing
         }
     }
 
-    /// The links that the killed run replaced are no longer backlinks, which is no reason to refuse the rest.
+    /// The links that the killed run replaced no longer count as links to a dog.
+    ///
+    /// The next run must not be refused for that.
     @Test func aRunThatDiedIsEnded() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", count: 60) { ["_id": .integer($0), "name": .integer($0)] }

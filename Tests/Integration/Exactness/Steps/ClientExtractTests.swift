@@ -5,14 +5,17 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Embedded objects that become documents of another collection.
+/// Tests steps that move embedded objects into another collection and leave links to them.
 @Suite(.fencedDeletes) struct ClientExtractTests {
     private func extract(_ test: BackfillCase, _ id: String, limits: String? = nil) throws {
         try test.job(
             steps: ["extract: {field: home, to: \(test.database.name).homes, \(id)}"], limits: limits)
     }
 
-    /// Returns the objects that each document links to, as they were before.
+    /// Returns the value of `home` in each document, with each link replaced by the document that it leads to, without
+    /// `_id`.
+    ///
+    /// If the links are right, this is the value before the job.
     private func joined(_ test: BackfillCase) async throws -> [BSONValue?] {
         let homes = Dictionary(
             uniqueKeysWithValues: try await test.database.documents("homes").map { ($0["_id"] ?? .null, $0) })
@@ -75,7 +78,9 @@ import Testing
         }
     }
 
-    /// Writes an app export whose collections are in the test's database, with a title and one further property each.
+    /// Writes an app export with a schema for each of these collections of the test's database.
+    ///
+    /// - Parameter collections: the title and one property besides `_id` for each collection.
     private func app(
         _ folder: String, in test: BackfillCase, _ collections: KeyValuePairs<String, (title: String, property: String)>
     ) throws {
@@ -94,7 +99,7 @@ import Testing
         }
     }
 
-    /// An `_id` of an object would be lost, and a document that does not fit its collection is never made.
+    /// Objects are skipped if they have an `_id`, which would be lost, or if they would not fit their new collection.
     @Test func whatWouldBeLostOrNotFitIsLeftAlone() async throws {
         try await Mongod.shared.withBackfill { test in
             let name = test.database.name
@@ -119,7 +124,7 @@ import Testing
         }
     }
 
-    /// The run is killed when the documents exist and nothing links to them yet.
+    /// The run is killed after it has inserted the documents and before any document links to them.
     @Test func aRunThatDiesBetweenTheTwoIsEndedWithoutATrace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 90) { number in
@@ -141,7 +146,7 @@ import Testing
         }
     }
 
-    /// A runner that slept past its lease does not make a document either.
+    /// A runner that was stopped until its lease had ended inserts no document either.
     @Test func aFencedOffRunnerMakesNothing() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "home": ["city": .integer($0)]] }

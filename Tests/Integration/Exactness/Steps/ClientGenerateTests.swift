@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Ids that the client derives from the job and the `_id`.
+/// Tests ids that the client derives from the job and the `_id` of the document.
 @Suite struct ClientGenerateTests {
     private static let documents = 120
 
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// The ids that a killed run has filled in are those that the next run would have filled in.
+    /// A killed run has filled in the same ids that the next run would have filled in.
     @Test func anInterruptedRunEndsLikeOneThatWasNot() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 25}}")
@@ -75,7 +75,9 @@ import Testing
         }
     }
 
-    /// A user fills in the field between the read and the write, and the user's value stays.
+    /// A user fills in the field after the run has read the document and before it writes.
+    ///
+    /// The user's value stays.
     @Test func aFieldThatAUserFillsMeanwhileKeepsTheUsersValue() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"])
@@ -92,7 +94,7 @@ import Testing
         }
     }
 
-    /// A document that the server refuses is skipped, and the others are written.
+    /// The run skips a document that the server refuses, and writes the others.
     @Test func aDocumentThatIsRefusedIsSetAside() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 40}}")

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Links that get new values from a lookup collection.
+/// Tests steps that replace links by values from a lookup collection.
 @Suite struct ClientLookupTests {
     @Test func eachLinkGetsTheValueThatTheLookupGives() async throws {
         try await Mongod.shared.withBackfill { test in
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// A second run would map the new values again: a dry run finds that out, and a run does not start.
+    /// A second run would map the new values again, so a dry run reports that, and a run does not start.
     @Test func aLookupWhoseNewValuesAreOldOnesTooIsRefused() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("ids", [["_id": "a", "to": "b"], ["_id": "b", "to": "c"]])

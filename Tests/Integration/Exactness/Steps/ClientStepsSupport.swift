@@ -3,9 +3,10 @@ import TestSupport
 import Testing
 
 extension BackfillCase {
-    /// Runs a job dry, then for real, and then again.
+    /// Runs a job three times: as a dry run, for real, and again.
     ///
-    /// The dry run writes nothing and has the same counts as the real run; the third run finds nothing to do.
+    /// The dry run must write nothing and have the same counts as the real run. The third run must find nothing to do.
+    ///
     /// - Returns: the report of the real run.
     @discardableResult
     func runThreeTimes(
@@ -31,7 +32,7 @@ extension BackfillCase {
 }
 
 extension BSONDocument {
-    /// Returns how many documents the report's first step skips for this reason.
+    /// Returns how many documents the report's first step skips for this reason; 0 if the reason is not in the report.
     func leftAlone(_ reason: String) -> Int {
         let step = self["steps"]?.document?.values.first?.document
         let left = step?["left_alone"]?.document?.values.compactMap(\.document) ?? []

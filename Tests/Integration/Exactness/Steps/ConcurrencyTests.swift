@@ -9,9 +9,9 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Work that is done concurrently has the same result as work that is done in sequence.
+/// Tests that a run with concurrency, or over several ranges of `_id`s, has the same result as one without.
 @Suite struct ConcurrencyTests {
-    /// Bounds of one type, of several types, and of types that the match language does not compare simply.
+    /// Bounds of `_id` ranges: of one type, of several types, and of types that a query does not simply compare.
     static let bounds: [[BSONValue]] = [
         [], [0], [-5, 3, .double(7.5)], ["text 1", "text 15", "text 3"],
         [.objectID(ObjectID(high: 90, low: 7)), .objectID(ObjectID(high: 105, low: 7))],
@@ -69,7 +69,9 @@ import Testing
         }
     }
 
-    /// One part of the chunk fails, and another one is written; the documents that are left are found by halving.
+    /// One of the concurrent commands of a chunk fails, and another one succeeds.
+    ///
+    /// The run then finds the refused documents by halving the list of documents that are left.
     @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneLaneStopsNoOther(_ flag: String) async throws
     {
         try await Mongod.shared.withBackfill { test in
@@ -87,14 +89,16 @@ import Testing
         }
     }
 
-    /// The parts of a chunk are one attempt in the journal, so an undo that reads it twice reports each document once.
+    /// The concurrent commands of a chunk are one attempt in the journal.
+    ///
+    /// If a chunk has two attempts in the journal, undo reports each document once.
     @Test func aChunkThatIsJournaledTwiceIsTakenBackOnce() async throws {
         try await Mongod.shared.withBackfill { test in
             let people = (0..<400).map(KillDocuments.document)
             try await test.database.fill("people", people)
             try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 200}, lanes: 4}")
             #expect(try await test.backfill(fault: "after-journal:2").wasKilled)
-            // The lease is long, because the result of a write that takes too long would be unknown.
+            // The lease is long, because a write that takes longer than the lease allows has an unknown result.
             #expect(try await test.backfill("job", "--lease-wait", "30s", "--lease-ttl", "60s").wasKilled == false)
             let written = try await test.database.documents("people")
             let original = Set(people)
@@ -106,7 +110,7 @@ import Testing
         }
     }
 
-    /// Each concurrent command holds a client, and the run several more.
+    /// Each concurrent command needs a client from the connection pool, and the run itself needs several more.
     @Test func aSmallPoolInTheConnectionStringStopsNoRun() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 500)

@@ -4,7 +4,9 @@ import Testing
 
 @testable import Jobs
 
-/// A condition in the form of a filter holds for the documents that a query with it finds; the server evaluates both.
+/// Tests that a `where` in the form of a filter holds for the same documents that a query with that filter finds.
+///
+/// The server evaluates both.
 @Suite struct ConditionFilterTests {
     static let filters: [(yaml: String, query: BSONDocument)] = [
         ("{a: 3}", ["a": 3]), ("{a: null}", ["a": nil]), ("{a: {$eq: text}}", ["a": "text"]),
@@ -39,8 +41,7 @@ import Testing
         .timestamp(1 << 32 | 1), .binary(subtype: 0, bytes: [3]),
     ]
 
-    /// Every value alone, in a list, in lists of lists, in a field of an object, of objects in a list, and deeper in
-    /// both.
+    /// Documents with each value alone, in arrays, in arrays of arrays, in objects, in objects of arrays, and deeper.
     private static let documents: [BSONDocument] = {
         var values = scalars + [[], [[]], [:], [[:]], [1, 2], [1, [1, 2]], ["b": []], ["b": [[:]]], [["b": [[]]]]]
         for value in scalars {

@@ -2,7 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// Steps and jobs that apply to some of the documents, like the seed documents' chain `if oldSchemaVersion < 3`.
+/// Tests steps and jobs that have a condition `where`, so that they apply only to matching documents.
+///
+/// An example is the chain `if oldSchemaVersion < 3` in the documents that the project was created from.
 @Suite struct ConditionTests {
     private func people(_ test: BackfillCase) async throws -> [BSONDocument] {
         try await test.database.documents("people").sorted { ($0["_id"]?.integer ?? 0) < ($1["_id"]?.integer ?? 0) }
@@ -42,7 +44,7 @@ import Testing
         }
     }
 
-    /// A document that the condition excludes does not concern the step, and is not even reported.
+    /// The step neither changes nor reports a document that its condition excludes.
     @Test func whatTheConditionLeavesOutIsNotReported() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "v": "x", "old": true], ["_id": 2, "v": "x"]])
@@ -71,7 +73,7 @@ import Testing
         }
     }
 
-    /// A condition that becomes true by a later step would hold again in every run.
+    /// A condition that a later step makes true would hold again in every run, so the job is refused.
     @Test func aConditionThatALaterStepMakesTrueIsRefused() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "schemaVersion": 5]])
@@ -95,7 +97,7 @@ import Testing
         }
     }
 
-    /// The seed documents' Person in four versions of its schema.
+    /// The type Person, in the four schema versions of the documents that the project was created from.
     ///
     /// Version 1 has an age, 2 an email, 3 a single name, and 4 has yearsSinceBirth instead of the age.
     @Test func fourMixedVersionsArriveAtTheNewestWhileOldClientsWriteOn() async throws {

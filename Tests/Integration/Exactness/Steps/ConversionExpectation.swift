@@ -2,13 +2,13 @@ import BSON
 import Foundation
 import ServerSchema
 
-/// The expected result of `convert` for a value, computed without the server.
+/// The expected result of the step `convert` for a value, computed without the server.
 enum ConversionOutcome: Hashable {
-    /// There is nothing to convert, or the value already has the type.
+    /// The value is missing, null or undefined, or already has the type.
     case untouched
-    /// The value becomes this one.
+    /// The step converts the value to this one.
     case becomes(BSONValue)
-    /// The value is reported and skipped.
+    /// The step skips the document, and the report lists it.
     case reported
 
     init(of value: BSONValue?, to type: SchemaType) {
@@ -46,12 +46,15 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the whole number as text, or up to 15 digits if they read back as the same double.
+    /// Returns a double as text; `nil` if the server does not convert it.
+    ///
+    /// A whole number has all of its digits. Any other number has up to 15 digits, if they read back as the same
+    /// double.
     private static func text(_ number: Double) -> String? {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
-        guard !number.isSubnormal else { return nil }  // the server does not read back its own text of such a number
+        guard !number.isSubnormal else { return nil }  // the server cannot read back its text of such a number
         let short = String(format: "%g", number)
         if Double(short) == number { return short }
         guard abs(number) >= 1e-6 else { return nil }
@@ -59,7 +62,9 @@ enum ConversionOutcome: Hashable {
         return Double(long) == number && !long.contains("e") ? long : nil
     }
 
-    /// Returns the whole number that a value is; -0 has none, and neither has a text in another spelling.
+    /// Returns a value as a whole number; `nil` if it is none.
+    ///
+    /// The number -0 is none, and neither is a text in another spelling, such as "+36".
     private static func whole(_ value: BSONValue) -> Int64? {
         switch value {
         case .int(let number): Int64(number)
@@ -91,7 +96,7 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the double nearest to a decimal; `nil` if it is out of range, or is 0 for a decimal that is not 0.
+    /// Returns the double nearest to a decimal; `nil` if it is out of range, or if it is 0 although the decimal is not.
     private static func nearest(_ number: Decimal128) -> Double? {
         if number.isNaN { return .nan }
         if number.isInfinite { return number.isNegative ? -.infinity : .infinity }
@@ -108,7 +113,8 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the server's decimal of a double, if it reads back as that double.
+    /// Returns the decimal with 15 digits to which the server converts a double; `nil` if it reads back as another
+    /// double.
     private static func fifteenDigits(_ number: Double) -> Decimal128? {
         guard number != 0 else { return Decimal128("-0") }
         guard !number.isSubnormal else { return nil }
@@ -140,7 +146,9 @@ enum ConversionOutcome: Hashable {
 }
 
 extension String {
-    /// The digits of a number with a point, without the zeros at the end.
+    /// The text without the zeros at the end of a fraction, and without the point if the fraction is zero.
+    ///
+    /// A text that is not a number with a point is unchanged.
     var withoutFractionZeros: String {
         let parts = (hasPrefix("-") ? dropFirst() : self[...]).split(separator: ".", omittingEmptySubsequences: false)
         let isFraction = parts.count == 2 && !parts[0].isEmpty && parts.allSatisfy { $0.allSatisfy(\.isASCIIDigit) }
@@ -154,10 +162,10 @@ extension Character {
     fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// An instant in the years 0 to 9999, which three forms of text can express.
+/// A point in time in the years 0 to 9999, with the text of it that a conversion writes.
 private struct ISODate {
     let milliseconds: Int64
-    /// The text with milliseconds and `Z`.
+    /// The point in time as text, with milliseconds and `Z`.
     let text: String
 
     init?(milliseconds: Int64) {
@@ -170,7 +178,8 @@ private struct ISODate {
             Int(rest / 60_000 % 60), Int(rest / 1_000 % 60), Int(rest % 1_000))
     }
 
-    /// Reads `2020-01-31`, `2020-01-31T12:30:45Z` and `2020-01-31T12:30:45.678Z`.
+    /// Reads a text such as `2020-01-31`, `2020-01-31T12:30:45Z` or `2020-01-31T12:30:45.678Z`; `nil` for any other
+    /// text.
     init?(_ text: String) {
         let whole = text.utf8.count == 10 ? "\(text)T00:00:00.000Z" : text
         let full = whole.utf8.count == 20 ? "\(whole.dropLast()).000Z" : whole
@@ -178,7 +187,7 @@ private struct ISODate {
         func number(_ start: Int, _ count: Int) -> Int { Int(full.dropFirst(start).prefix(count)) ?? 0 }
         let days = Self.days(number(0, 4), number(5, 2), number(8, 2))
         let seconds = (days * 24 + number(11, 2)) * 3_600 + number(14, 2) * 60 + number(17, 2)
-        // A text that is not such a date differs from the text of the date that it gives.
+        // If the text is no valid date, such as February 30, the date that results from it has another text.
         guard let date = ISODate(milliseconds: Int64(seconds * 1_000 + number(20, 3))), date.text == full else {
             return nil
         }

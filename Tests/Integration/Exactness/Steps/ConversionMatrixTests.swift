@@ -4,7 +4,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Every odd value in every target type, compared with an expectation that is computed without the server.
+/// Tests the conversion of every odd value to every type, against an expectation that is computed without the server.
 @Suite struct ConversionMatrixTests {
     @Test(arguments: Conversion.targets) func everyValue(to type: SchemaType) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -24,9 +24,9 @@ import Testing
         }
     }
 
-    /// Whether the server writes a double with all of its digits.
+    /// Whether the server converts a double to a text with all of its digits.
     ///
-    /// Some versions do, and so convert values that have to be skipped on others.
+    /// Servers of some versions do. They convert values that must be skipped on other servers.
     private static func writesAllDigits(_ database: TestDatabase) async throws -> Bool {
         try await database.fill("digits", [["_id": 1, "v": 0.30000000000000004]])
         let reply = try await database.run([
@@ -36,11 +36,11 @@ import Testing
             == .string("0.30000000000000004")
     }
 
-    /// The conversions without a way back of their own: "1" and "true" are both true, "2020-01-01" is an instant, and a
-    /// date is not an int.
+    /// The conversions that cannot be reversed: "1" and "true" both become true, "2020-01-01" becomes a date with a
+    /// time, and a date cannot be converted to an int.
     static let oneWay: Set<[SchemaType]> = [[.string, .bool], [.string, .date], [.int, .date]]
 
-    /// A converted value converts back to the original one.
+    /// A value that is converted to another type and back is the original value again.
     @Test(arguments: Conversion.targets, Conversion.targets) func thereAndBack(_ type: SchemaType, via: SchemaType)
         async throws
     {
@@ -55,7 +55,8 @@ import Testing
                 .convert(field: try path("w"), to: type, into: try path("x")),
                 over: values.documents(), in: database)
             for (odd, document) in zip(values, run.after) where document["w"] != nil {
-                // A decimal keeps its value but may get other digits, and so does a text from which a number was made.
+                // A decimal keeps its value but may get other digits. A text that was converted to a number may get
+                // another spelling.
                 let isNumber = [.int, .long, .double].contains(via)
                 let spelled = odd.value?.text.flatMap { isNumber ? .string($0.withoutFractionZeros) : nil } ?? odd.value
                 #expect(document["x"]?.isSameNumber(as: spelled) == true, "\(odd.name) via \(via.rawValue)")
@@ -65,7 +66,7 @@ import Testing
 }
 
 extension ConversionOutcome {
-    /// Whether it is the text of a double, or the double of a text, with all digits.
+    /// Whether the outcome is the text of a double with all of its digits, or the double of such a text.
     fileprivate func hasAllDigits(of value: BSONValue?) -> Bool {
         switch (self, value) {
         case (.becomes(.string(let text)), .double(let number)?), (.becomes(.double(let number)), .string(let text)?):
@@ -74,7 +75,9 @@ extension ConversionOutcome {
         }
     }
 
-    /// Whether both are the same; the bytes are compared, because NaN never equals itself.
+    /// Whether the two outcomes are the same.
+    ///
+    /// Values are compared by their bytes, because NaN never equals itself.
     fileprivate func isSame(as other: ConversionOutcome) -> Bool {
         switch (self, other) {
         case (.becomes(let left), .becomes(let right)): left.bytes == right.bytes

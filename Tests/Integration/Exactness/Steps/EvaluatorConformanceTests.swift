@@ -6,17 +6,17 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The client evaluates a step's expressions as the server does, or says that it cannot.
+/// Tests that the client evaluates the expressions of a step as the server does, or reports that it cannot.
 @Suite struct EvaluatorConformanceTests {
-    /// An expression of a step.
+    /// An expression of a step that the client and the server both evaluate.
     private struct Question {
         let name: String
         let expression: Expression
         let isCondition: Bool
     }
 
-    /// Returns the questions of a step about a document: whether it is needed, why it is skipped, and each field's new
-    /// value.
+    /// Returns the expressions of a step: whether it is needed, why it skips a document, and the new value of each
+    /// field.
     private static func questions(_ step: CompiledStep) throws -> [Question] {
         var questions = [
             Question(name: "needs", expression: step.needs, isCondition: true),
@@ -31,8 +31,9 @@ import Testing
         return questions
     }
 
-    /// Compares the client's answers with the server's.
-    /// - Parameter minimum: the least share of the questions that the client has to answer.
+    /// Compares the client's results of a step's expressions with the server's, for each document.
+    ///
+    /// - Parameter minimum: the least share of the expressions, from 0 to 1, that the client has to evaluate.
     private func compare(
         _ form: String, over documents: [BSONDocument], in database: TestDatabase, minimum: Double
     ) async throws {
@@ -47,7 +48,7 @@ import Testing
         var (told, asked) = (0, 0)
         for question in try Self.questions(step) {
             let compiled = CompiledExpression(question.expression)
-            // Not every condition evaluates to a bool.
+            // A condition may evaluate to another type than a bool, so `$cond` makes a bool of it.
             let answer: BSONValue =
                 question.isCondition ? ["$cond": [question.expression.bson, true, false]] : question.expression.bson
             for (document, answer) in zip(stored, try await answers(["$project": ["_id": 0, "v": answer]])) {
@@ -62,12 +63,12 @@ import Testing
                 #expect(found?.bytes == answer["v"]?.bytes, "\(form), \(question.name): \(document)")
             }
         }
-        // The whole document is compared with the result of the step's stage.
+        // The document after the step is compared as a whole with the result of the step's stage on the server.
         let update = try #require(CompiledUpdate([step.stage]))
         let needs = CompiledExpression(step.needs)
         for (document, after) in zip(stored, try await answers(step.stage)) {
             do throws(NotEvaluated) {
-                // The server may show the unchanged part of a document differently.
+                // Only changed documents are compared, because the server may show an unchanged document differently.
                 guard try needs.holds(for: document.view) else { continue }
                 #expect(try update.applied(to: document.view).bytes == after.bytes, "\(form): \(document)")
             } catch {}
@@ -98,7 +99,8 @@ import Testing
 
     private static func document(_ number: Int, _ random: inout Randomness) -> BSONDocument {
         var fields: [(String, BSONValue)] = [("_id", .integer(number))]
-        // An expression of one form makes a text of this field, which the server can do only with scalars.
+        // One of the tested steps makes a text of this field with `$toString`, which the server can do only with
+        // scalars.
         fields.append(("name", .string("n\(number)")))
         for name in ["v", "w", "o", "x"] where random.percent(70) {
             let value: BSONValue? = name == "o" && random.percent(60) ? object(&random, 2) : value(&random, 3)

@@ -3,9 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A document whose child cannot be made is skipped with a reason, and does not hold up the others.
+/// Tests that the step `extract` skips a document whose object cannot be inserted, and changes the others.
 @Suite(.fencedDeletes) struct ExtractBlockedTests {
-    /// The documents in the collection that takes the objects, and an object that cannot be inserted there.
+    /// A reason why an object cannot be inserted into the collection `homes`.
+    ///
+    /// It consists of the object, the documents that `homes` already has, and the options and a unique index of
+    /// `homes`.
     struct Block: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var there: [BSONDocument] = []
@@ -72,7 +75,7 @@ import Testing
         }
     }
 
-    /// Names and keys that a pipeline of the server might misread.
+    /// Objects with field names and values that a pipeline of the server might misread.
     static let odd: [BSONDocument] = [
         ["list": .array(BSONDocument([("5", 1), ("5", 2)]))], BSONDocument([("a", 1), ("a", 2)]), ["$x": 1, "y": "$y"],
         ["a.b": 1, "": 2], ["at": ["t": .timestamp(0)]],
@@ -94,7 +97,7 @@ import Testing
         }
     }
 
-    /// The `_id` is free when the run reads, and taken when it writes.
+    /// No document has the `_id` when the run reads, and another client's document has it when the run writes.
     @Test func oneThatSomebodyElseMakesMeanwhileIsLeftAloneToo() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {
@@ -113,7 +116,7 @@ import Testing
         }
     }
 
-    /// The child is the run's own, made from the object before a user changed it.
+    /// The run itself inserted the document in `homes`, from the object as it was before a user changed it.
     @Test func theOwnChildOfAnObjectThatAUserChangedIsNamed() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A later phase skips documents that an earlier one still needs to change.
+/// Tests that a later phase skips documents that an earlier phase still has to change.
 @Suite struct PhaseOrderTests {
     private static let people = 60
 
@@ -11,8 +11,9 @@ import Testing
         "00112233-4455-6677-8899-" + String(String(number + 1_000_000_000_000).dropFirst())
     }
 
-    /// Runs a test with people who have the text of a UUID, which the client converts before the server renames the
-    /// field.
+    /// Runs a test with people whose field `ref` has the text of a UUID.
+    ///
+    /// The client first converts the field to a UUID, and then the server renames it.
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: Self.people) {
@@ -34,7 +35,8 @@ import Testing
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],
             ])
-            // A chunk of 25, without the locked document, is converted; the next write is the first one of the rename.
+            // The first write has converted a chunk of 25 documents without the locked one. The next write is the first
+            // rename.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -67,7 +69,9 @@ import Testing
         }
     }
 
-    /// There are more documents than one chunk compares.
+    /// Values that the client cannot convert are renamed all the same.
+    ///
+    /// There are more of them than one chunk compares.
     @Test func whatTheClientLeavesAloneGoesOn() async throws {
         try await withPeople { test in
             try await test.database.fill("people", count: 450) { ["_id": .integer(1_000 + $0), "ref": "none"] }

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Steps
 
-/// A dry run shows for each document what the server would make of it, also if the client evaluates the steps.
+/// Tests that a dry run shows for each document what the server would make of it, even if the client evaluates the
+/// steps.
 @Suite struct PreviewConformanceTests {
-    /// The change of a document; a document that does not need the job has none.
+    /// The change that a preview shows for a document; its `before` is `nil` if the document does not need the job.
     private struct Change: Hashable, Sendable {
         let before: BSONDocument?
         let after: BSONDocument?
@@ -16,7 +17,7 @@ import Testing
 
         init(_ outcome: Preview.Outcome) {
             before = outcome.before
-            // The server may show a document that it does not change in another form.
+            // The server may show an unchanged document differently, so `after` is not compared for such a document.
             after = outcome.before == nil ? nil : outcome.after
             (isOpen, changes) = (outcome.isOpen, outcome.changes)
         }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Copies that stay current while old clients write the source until the deploy.
+/// Tests steps with `whenPresent: refresh`, whose targets follow their source while old clients write it.
 @Suite struct RefreshTests {
     private func people(_ test: BackfillCase) async throws -> [BSONDocument] {
         try await test.database.documents("people").sorted { ($0["_id"]?.integer ?? 0) < ($1["_id"]?.integer ?? 0) }
@@ -13,7 +13,8 @@ import Testing
         (report["notes"]?.document?.values ?? []).compactMap(\.text)
     }
 
-    /// Each step with its source fields, an earlier and a later value of these, and its results for both.
+    /// Each step with its source fields, two values of each of them, an earlier and a later one, and the targets for
+    /// both.
     @Test(
         arguments: [
             (
@@ -47,7 +48,7 @@ import Testing
             let changed = BSONDocument(Array(zip(sources, second)))
             #expect(fields != changed)
             for id in [3, 17] { try await test.database.set("people", .integer(id), changed) }
-            // A target that another client changed stays, whatever the source becomes.
+            // A target that another client changed keeps that value, whatever happens to the source.
             let target = try #require(targets.keys.sorted().first)
             try await test.database.set("people", 5, changed.appending(target, "mine"))
 
@@ -65,12 +66,12 @@ import Testing
             #expect(after[5][target] == "mine")
             let conflict = try #require(notes(report).first { $0.contains("another client changed") })
             #expect(conflict.contains("_id 5 ") && conflict.contains("\(target) is string"), "\(conflict)")
-            // Nothing is left to do, and the conflict is still reported.
+            // The next run has nothing to do, and still reports the conflict.
             let again = try await test.backfill("job", "--output", "json")
             #expect(again.exitCode == 1)
             #expect(try test.report(again)["outcome"] == "nothing_to_do")
             #expect(try await people(test) == after)
-            // Undo removes both values of the job, and another client's value stays.
+            // Undo removes the earlier and the later value of the job, but not another client's value.
             #expect(try await test.steer("undo", "job", "--yes").exitCode == 1)
             for (id, document) in try await people(test).enumerated() where id != 5 {
                 #expect(targets.keys.allSatisfy { document[$0] == nil }, "\(id)")
@@ -87,7 +88,8 @@ import Testing
                 "default: {field: yearsSinceBirth, value: 0}", "default: {field: email, value: \"\"}",
             ])
             #expect(try await test.backfill().exitCode == 0)
-            // In the meantime, a client gives the other field a value.
+            // In the meantime, a client fills in the source that was missing, and changes the field that the last step
+            // has filled.
             try await test.database.set("people", 2, ["age": 7, "email": "ada@example.com"])
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await people(test)[1]["yearsSinceBirth"] == 7)

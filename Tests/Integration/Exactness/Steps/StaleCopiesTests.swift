@@ -2,11 +2,12 @@ import BSON
 import TestSupport
 import Testing
 
-/// Copies whose source changed after they were made: nothing overwrites them, and a run lists them.
+/// Tests copies whose source changed after they were made: no run overwrites them, and each run lists them.
 @Suite struct StaleCopiesTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
-            // The target of document 0 is a user's from the start: it differs from the source, and is not a copy.
+            // In document 0, a user has filled the target before the job. It differs from the source, but it is not a
+            // copy.
             try await test.database.fill("people", count: 100) {
                 $0 == 0 ? ["_id": 0, "n": 0, "m": 1_000] : ["_id": .integer($0), "n": .integer($0)]
             }

@@ -3,7 +3,9 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A document, the document after a step (`nil` if it does not change), and the reasons that are reported.
+/// A test case of a step: a document, the document after the step, and the reasons why the step skips it.
+///
+/// The document after the step is `nil` if the step does not change it.
 struct StepCase: Sendable {
     let document: BSONDocument
     let after: BSONDocument?
@@ -15,7 +17,9 @@ struct StepCase: Sendable {
         self.reasons = reasons
     }
 
-    /// Runs a step of a job file over all cases, and compares the results byte by byte.
+    /// Runs a step over the documents of all cases, and compares the results byte by byte.
+    ///
+    /// - Parameter yaml: the step as a job file has it.
     static func run(
         _ yaml: String, _ cases: [StepCase], sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws {

@@ -3,7 +3,7 @@ import Jobs
 import TestSupport
 import Testing
 
-/// Paths through lists and dictionaries.
+/// Tests steps whose paths lead through arrays and dictionaries.
 @Suite struct StepsElementsTests {
     @Test func everyElementOfAListAndEveryValueOfADictionary() async throws {
         try await StepCase.run(
@@ -69,7 +69,7 @@ import Testing
             [StepCase(["m": [[1, 2], ["a": 3], 4]], ["m": [["1", "2"], ["a": "3"], 4]], .notContainer)])
     }
 
-    /// The other contents of a list or a dictionary are written back as they were, or none of it is written.
+    /// A step writes the other contents of an array or a dictionary back as they were, or writes nothing into it.
     @Test func aNameThatStandsTwiceInAnElement() async throws {
         try await StepCase.run(
             "default: {field: 'pets.[].toy', value: 1}",

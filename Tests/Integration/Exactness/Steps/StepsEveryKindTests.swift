@@ -2,9 +2,11 @@ import BSON
 import TestSupport
 import Testing
 
-/// Properties of each kind of step, in each of its forms, over every odd value.
+/// Tests each kind of step, with each of its options, over every odd value.
 @Suite struct StepsEveryKindTests {
-    /// Steps over the field `v`; documents hold `v`, and some of them `w` and `o`.
+    /// The steps to test.
+    ///
+    /// They use the field `v`, which most documents have, and the fields `w` and `o`, which half have.
     static let forms = [
         "default: {field: v, value: $now}", "default: {field: v, value: [1, {a: null}], when: missingOrNull}",
         "default: {field: o.n, value: 1}", "copy: {from: v, to: w}", "copy: {from: v, to: w, whenPresent: keep}",
@@ -48,7 +50,7 @@ import Testing
         return plain + beside
     }()
 
-    /// Values for particular kinds of steps.
+    /// Further values for `v`, each for a particular kind of step.
     private static let more: [OddValue] = [
         OddValue("a-b-c", "a-b-c"), OddValue("12-x", "12-x"), OddValue("list of one", [1]),
         OddValue("list of a list", [[1]]), OddValue("repeats", [1, 1.0, .long(1), "a", "A", "a", nil, nil, 0.0, -0.0]),
@@ -63,7 +65,7 @@ import Testing
         try await Mongod.shared.withDatabase { database in
             let run = try await StepsRun(try step(form), over: Self.documents, in: database)
             try run.expectSound()
-            // A form that changes no document would test nothing.
+            // A step that changes no document would test nothing.
             #expect(run.modified > 0)
         }
     }

@@ -3,7 +3,7 @@ import Jobs
 import TestSupport
 import Testing
 
-/// The effect of each kind of step on a document, by example.
+/// Tests the effect of each kind of step on a document, by examples.
 @Suite struct StepsMeaningTests {
     private func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? nil }
     private func date(_ milliseconds: Int64) -> BSONValue { .date(milliseconds: milliseconds) }
@@ -46,7 +46,7 @@ import Testing
             "convert: {field: v, to: int, onError: 'null'}",
             [
                 StepCase(["v": "x"], ["v": nil]), StepCase(["v": "7"], ["v": 7]),
-                // A conversion with loss is not an error, so `onError` does not apply.
+                // A conversion that loses a part of the value is not an error, so `onError` does not apply.
                 StepCase(["v": 3.5], nil, .notConvertible), StepCase(["v": [:]], ["v": nil]), StepCase(["v": nil], nil),
             ])
         try await StepCase.run(
@@ -213,7 +213,7 @@ import Testing
                     ["items": [["price": 1], ["price": 2]]], ["items": [["price": 1], ["price": 2]], "total": 3]),
                 StepCase(["items": 1], nil), StepCase(["items": [], "total": 0.0], ["items": [], "total": 0]),
             ])
-        // An operator with one argument takes a list as its arguments.
+        // For an operator with one argument, the server takes an array as the list of its arguments.
         for value in ["[$n, 2]", "[]", "[$n]", "[[$n, 2], {a: [1]}]"] {
             let made: BSONValue =
                 switch value {

@@ -1,7 +1,7 @@
 import BSON
 import Testing
 
-/// A value that occurs in real collections, with a name for reports.
+/// A value that occurs in real collections, with a name for the test's output.
 struct OddValue: CustomTestStringConvertible, Sendable {
     let name: String
     /// The value, or `nil` if the field is missing.
@@ -14,7 +14,7 @@ struct OddValue: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// Every kind of value that a step may meet.
+/// Values of every kind that a step may find in a document.
 enum OddValues {
     static let all =
         [OddValue("missing", nil)] + everyType + numbers + decimals + dates + texts + containers
@@ -83,7 +83,9 @@ enum OddValues {
 }
 
 extension [OddValue] {
-    /// Returns a document for each value, which is between two other fields.
+    /// Returns a document for each value.
+    ///
+    /// The field with the value is between two other fields.
     func documents(field: String = "v") -> [BSONDocument] {
         enumerated().map { index, odd in
             var document: BSONDocument = ["_id": .integer(index), "name": .string(odd.name)]

@@ -7,7 +7,7 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Each kind of step in the program: the dry run has the counts of the run, and a second run finds nothing to do.
+/// Tests each kind of step in the program: a dry run has the counts of the run, and a second run finds nothing to do.
 @Suite struct StepsProgramTests {
     static let forms = [
         "default: {field: v, value: 1, when: missingOrNull}", "copy: {from: v, to: w, whenPresent: replace}",
@@ -19,8 +19,8 @@ import Testing
 
     @Test(arguments: forms) func theDryRunCountsWhatTheRunDoes(_ form: String) async throws {
         try await Mongod.shared.withBackfill { test in
-            // The command is sent directly, because the driver's own insert refuses names that are empty or contain a
-            // dot.
+            // The test sends the command itself, because the driver's own insert refuses names that are empty or
+            // contain a dot.
             try await test.database.run([
                 "insert": "people", "documents": .array(of: StepsEveryKindTests.documents.map { .object($0) }),
             ])
@@ -28,7 +28,7 @@ import Testing
             let told = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
             let done = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(told["steps"] == done["steps"])
-            // A rename changes a document in two passes.
+            // A rename changes each document in two passes, so the counts differ.
             if !form.hasPrefix("rename") { #expect(told["changed"] == done["changed"]) }
             let again = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(again["changed"] == 0)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// The update of a chunk checks less than the stage in an aggregation, and has the same result for every document.
+    /// The update of a chunk checks less than the step's stage in an aggregation, but must have the same result.
     @Test(
         arguments: StepsEveryKindTests.forms.filter { !$0.contains("$now") } + [
             "expression: {field: v, value: {k: $v}, once: _done}", "expression: {field: v, value: {}, once: _done}",
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// A step that builds on its own result would do so in every run.
+    /// A step that uses its own earlier result would change the document again in every run, so it needs a marker.
     @Test func aStepThatDoesNotEndIsRefusedUnlessItNamesAMarker() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "n": 1]])

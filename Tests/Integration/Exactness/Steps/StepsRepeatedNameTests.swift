@@ -3,10 +3,9 @@ import Jobs
 import TestSupport
 import Testing
 
-/// Documents in which a field name occurs twice.
+/// Tests steps over documents in which a field name occurs twice.
 ///
-/// Drivers read them differently, and mongod 6.0 aborts when it describes the change that an update makes to some of
-/// them.
+/// Drivers read such documents differently, and mongod 6.0 may abort when it describes an update of such a document.
 @Suite struct StepsRepeatedNameTests {
     private static let padding = BSONValue.string(String(repeating: "p", count: 2_000))
 
@@ -63,8 +62,9 @@ import Testing
 }
 
 extension StepsRepeatedNameTests {
-    /// A repeated name below the field that a step reads would be written wrongly as soon as any step of the job
-    /// writes.
+    /// If a name occurs twice inside the field that a step reads, any write to the document would store it wrongly.
+    ///
+    /// So no step of the job may write such a document.
     @Test(arguments: [
         "drop-nulls: {field: a}", "unwrap: {field: a, from: x}", "dedupe: {field: a}", "wrap: {field: a, under: x}",
         "copy: {from: a, to: b, whenPresent: replace}", "remap-link: {field: a, map: {1: 2}}",
@@ -82,7 +82,7 @@ extension StepsRepeatedNameTests {
     }
 }
 
-/// Steps that run over documents as a chunk is written.
+/// A run of steps over documents with the update that a chunk uses, and its results.
 private struct RepeatedRun {
     let before: [BSONDocument]
     let after: [BSONDocument]

@@ -5,11 +5,13 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Compare-and-set: the values that count as the same in source and target, and texts under a collation.
+/// Tests which values of source and target count as the same, and that a collation does not change that.
 @Suite struct StepsSameTests {
     private static func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? nil }
 
-    /// Values that `$eq` treats as equal within a group, and that are not the same.
+    /// Groups of values that look alike.
+    ///
+    /// `$eq` takes most values of a group as equal, but a step must not.
     static let lookAlikes: [[BSONValue]] = [
         [1, 1.0, .long(1), decimal("1"), decimal("1.0"), decimal("1.00")],
         [0, 0.0, -0.0, .long(0), decimal("0"), decimal("-0"), decimal("0E+3"), decimal("-0E+3")],
@@ -38,10 +40,10 @@ import Testing
         }
     }
 
-    /// Five levels are compared exactly.
+    /// Values are compared exactly down to five levels of nesting.
     ///
-    /// Below them only the size is compared, which distinguishes `int` from the other types; the target is not
-    /// overwritten in either case.
+    /// Below, only the size is compared, which distinguishes `int` from the other types of numbers. In either case, the
+    /// step does not overwrite the target.
     @Test func exactDownToTheStatedDepth() async throws {
         func nested(_ value: BSONValue, _ levels: Int) -> BSONValue {
             (0..<levels).reduce(value) { inner, level in level % 2 == 0 ? ["a": inner] : [inner] }
@@ -60,7 +62,8 @@ import Testing
         }
     }
 
-    /// The target of the conversion already holds the result, or a value that only looks like it.
+    /// The target of the conversion already has the result 36, or another value such as 36.0, which `$eq` takes as
+    /// equal.
     @Test func convertIntoTellsLookAlikesApart() async throws {
         try await Mongod.shared.withDatabase { database in
             let documents: [BSONDocument] = [
@@ -78,7 +81,7 @@ import Testing
         }
     }
 
-    /// A collection may compare texts without their case, but the meaning of a text depends on its bytes.
+    /// A collection's collation may ignore the case of texts, but a conversion depends on the bytes of the text.
     @Test func aCollationChangesNothing() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.run([

@@ -4,10 +4,11 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Steps that run over documents exactly as a chunk is written: as one filtered pipeline update.
+/// A run of steps over documents, written exactly as a chunk is: with one update that has a filter and a pipeline.
 struct StepsRun {
-    /// The result of a step for a document before the update: the step is needed, or there are reasons to skip the
-    /// document.
+    /// The effect of a step on a document, as evaluated before the update.
+    ///
+    /// Either the step is needed, or there are reasons to skip the document, or the step does not apply to it.
     struct Class: Hashable, CustomStringConvertible {
         var isNeeded: Bool
         var reasons: [CompiledStep.Reason]
@@ -17,11 +18,12 @@ struct StepsRun {
     let steps: [CompiledStep]
     let before: [BSONDocument]
     let after: [BSONDocument]
-    /// The result of the first step for each document.
+    /// The effect of the first step on each document, as evaluated before the update.
     let classes: [Class]
     let modified: Int
-    /// The number of documents that still need a step after the update, and of those that a second update changes.
+    /// The number of documents that still need a step after the update.
     let remaining: Int
+    /// The number of documents that a second update changes.
     let modifiedAgain: Int
 
     init(
@@ -33,7 +35,8 @@ struct StepsRun {
         let statement = UpdateStatement(filter, pipeline, isMulti: true, hint: ["_id": 1])
         let namespace = database.namespace(collection)
         self.steps = compiled
-        // The command is sent directly, because the driver's own insert refuses names that are empty or contain a dot.
+        // The test sends the command itself, because the driver's own insert refuses names that are empty or contain a
+        // dot.
         try await database.run([
             "insert": .string(collection), "documents": .array(of: documents.map { .object($0) }),
         ])
@@ -65,10 +68,13 @@ struct StepsRun {
         }
     }
 
-    /// Checks each step and document: the document is in one class, done after one update, and otherwise untouched.
+    /// Checks the results of the update.
+    ///
+    /// For each document, the first step is needed, or skips the document for a reason, or does not apply. The update
+    /// changes only the target of the step, and a second update changes nothing.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
-        // If a name occurs twice, only the filter keeps the stages away from the document.
+        // If a name occurs twice in a document, only the filter keeps the update from changing it.
         let repeated = classes.count { $0.reasons.contains(.repeatedName) }
         #expect(modifiedAgain <= repeated, "a second run changes nothing", sourceLocation: sourceLocation)
         #expect(modified == classes.count(where: \.isNeeded), sourceLocation: sourceLocation)
@@ -99,19 +105,25 @@ struct StepsRun {
 }
 
 extension BSONValue {
-    /// The value's bytes, which distinguish 0.0 from -0.0, and are equal for one NaN.
+    /// The bytes of the value.
+    ///
+    /// They distinguish 0.0 from -0.0, and they are the same for the same NaN.
     var bytes: [UInt8] { BSONDocument([("v", self)]).bytes }
 }
 
 extension BSONDocument {
-    /// Returns the value at a path through objects, or `nil` if there is none.
+    /// Returns the value at a path through objects; `nil` if there is none.
     func value(at path: FieldPath) -> BSONValue? {
         path.components.reduce(.object(self)) { value, name in
             if case .object(let document)? = value { document[name] } else { nil }
         }
     }
 
-    /// Returns the document with another value at the path, in its place or after the parent's last field.
+    /// Returns the document with another value at a path.
+    ///
+    /// A new field comes after the last field of its parent.
+    ///
+    /// The document is unchanged if the value is `nil`, or if a parent of the field is not an object.
     func setting(_ path: some Collection<String>, to value: BSONValue?) throws -> BSONDocument {
         guard let name = path.first, let value else { return self }
         guard path.count > 1 else { return try replacing(name, with: value) }
@@ -121,7 +133,7 @@ extension BSONDocument {
 }
 
 extension BSONDocument {
-    /// Returns the document without some of its own fields.
+    /// Returns the document without the top-level fields of these names.
     func without(_ names: [String]) throws -> BSONDocument {
         BSONDocument(try elements().filter { !names.contains($0.name) })
     }
@@ -129,7 +141,7 @@ extension BSONDocument {
 
 func path(_ text: String) throws -> FieldPath { try FieldPath(text) }
 
-/// Returns a step as a job file states it.
+/// Returns the step that a text in the syntax of a job file describes.
 func step(_ yaml: String) throws -> Step {
     let job = try JobFile.parse("job: a\ncollection: b.c\nsteps:\n  - \(yaml)\n", path: "j.yml")
     return try #require(job.steps.first).step

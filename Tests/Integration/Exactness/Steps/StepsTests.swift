@@ -4,7 +4,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Properties of each kind of step over every odd value.
+/// Tests the steps `default`, `copy` and `convert` over every odd value.
 @Suite struct StepsTests {
     @Test(arguments: [false, true]) func defaultFillsWhatIsNotThere(nullsToo: Bool) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -19,7 +19,7 @@ import Testing
     @Test func copyTakesEveryValueByteByByte() async throws {
         try await Mongod.shared.withDatabase { database in
             let step = Step.copy(from: try path("v"), to: try path("w"))
-            // A copy of the huge value would exceed the size of the largest document.
+            // A document with two copies of the huge text would exceed the size limit of documents.
             let values = OddValues.all.filter { $0.name != "a huge text" }
             let run = try await StepsRun(step, over: values.documents(), in: database)
             try run.expectSound()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// Source and target hold every pair of a few values, so that "done" and "another value" both occur.
+    /// Source and target have every pair of these values, so that some pairs are the same and others differ.
     @Test func copyBesideATargetThatHoldsAValue() async throws {
         try await Mongod.shared.withDatabase { database in
             let values: [BSONValue] = [

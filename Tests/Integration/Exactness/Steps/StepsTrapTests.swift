@@ -5,9 +5,11 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// The traps of MongoDB's own operators, each one by its name.
+/// Tests steps with values for which operators of MongoDB have surprising results.
 @Suite struct StepsTrapTests {
-    /// A document, the document after a step (`nil` if it does not change), and the reason that is reported.
+    /// A document, the document after the step, and the reason why the step skips it.
+    ///
+    /// The document after the step is `nil` if the step does not change it.
     private typealias Case = (document: BSONDocument, after: BSONDocument?, reason: CompiledStep.Reason?)
 
     private func run(
@@ -31,7 +33,9 @@ import Testing
         }
     }
 
-    /// Match-language `null`, `$exists` and `$type` would count these values as present, as null or as of the type.
+    /// In a query, `null`, `$exists` and `$type` also look into arrays, so they would match these values.
+    ///
+    /// Steps must not.
     @Test func needsDoesNotLookIntoArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
@@ -65,7 +69,7 @@ import Testing
             [(["email": "x"], ["email": "x", "v": wrapped], nil)])
     }
 
-    /// Each kind of parent that is not an object, and the reason that is reported.
+    /// Documents in which a parent of `o.p.v` is missing or not an object, each with the expected reason.
     static let blockedParents: [(BSONDocument, CompiledStep.Reason)] = [
         ([:], .parentMissing), (["o": nil], .parentMissing), (["o": .undefined], .parentMissing),
         (["o": 1], .parentNotObject), (["o": "text"], .parentNotObject), (["o": []], .parentNotObject),
@@ -95,7 +99,7 @@ import Testing
         try await run(.copy(from: try path("from"), to: target), withSource)
     }
 
-    /// Without a source there is nothing to write below the parent, whatever the parent is.
+    /// If the source is missing, the step has nothing to write, so it does not report the target's parent.
     @Test func aBlockedTargetIsToldOnlyWhereThereIsASource() async throws {
         for source in [[:], ["from": nil], ["from": .undefined]] as [BSONDocument] {
             let cases = try Self.blockedParents.map { entry in
