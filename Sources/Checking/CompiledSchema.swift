@@ -214,8 +214,11 @@ extension CompiledSchema {
 }
 
 extension RuleCode {
-    /// The codes of all rules, without those for constraints.
-    package static var known: [RuleCode] { Rule.allCases.map(\.code) }
+    /// The codes of all rules, and the codes under which they are reported if they judge a constraint.
+    package static var known: [RuleCode] {
+        let codes = Rule.allCases.map(\.code)
+        return codes + codes.map(\.ofConstraint)
+    }
 }
 
 /// The parts of a compiled App Services schema that the walker reads; few, because they are copied for each document.

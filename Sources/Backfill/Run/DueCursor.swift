@@ -39,12 +39,6 @@ struct DueCursor: ~Copyable {
         evidence: DocumentEvidence? = nil
     ) throws(MongoError) {
         self.evidence = evidence ?? DocumentEvidence([])
-        if detail != .whole {
-            reading = try DueReading(
-                scope, of: phase, detail, in: context.collection, collectionUUID: collectionUUID,
-                evidence: self.evidence)
-        }
-        guard reading == nil else { return }
         switch detail {
         case .id:
             let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
@@ -52,6 +46,9 @@ struct DueCursor: ~Copyable {
                 scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
                 options: scope.options("find", more))
         case .touched:
+            reading = try DueReading(
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
+            guard reading == nil else { return }
             touched = TouchedFields(
                 scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
         case .whole where phase.isServerSide:

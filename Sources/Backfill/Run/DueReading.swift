@@ -29,15 +29,15 @@ struct DueReading: ~Copyable {
     /// - Returns: `nil` if the server has to find the documents: if only some documents are wanted, a collation
     ///   compares strings, the server is far away, or the client cannot evaluate the phase for most documents.
     init?(
-        _ scope: ReadScope, of phase: Phase, _ detail: DueCursor.Detail, in collection: MongoCollection,
-        collectionUUID: BSONValue?, evidence: DocumentEvidence
+        _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
+        evidence: DocumentEvidence
     ) throws(MongoError) {
         guard scope.isWhole, let evaluator = PhaseEvaluator(phase), try collection.isNear, try !collection.hasCollation
         else { return nil }
         let filter = scope.filter(quick: phase.quickNeed)
         let few = scope.options("find", ["limit": .integer(Self.sample)])
         guard try evaluator.evaluatesMost(of: collection.find(filter, options: few)) else { return nil }
-        finder = DueFinder(phase: phase, evaluator: evaluator, detail: detail, evidence: evidence)
+        finder = DueFinder(phase: phase, evaluator: evaluator, evidence: evidence)
         (self.collection, self.collectionUUID) = (collection, collectionUUID)
         cursor = collection.find(
             filter, options: scope.options("find", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
@@ -64,11 +64,7 @@ struct DueReading: ~Copyable {
             do throws(NotEvaluated) {
                 if let document = try finder.due(view) { return document }
             } catch {
-                guard let element = try view.find("_id") else { continue }
-                let id = try view.value(element)
-                // Without a journal, the server is not asked: the write checks whether the document needs the phase.
-                if finder.detail == .id { return DueDocument(id: id) }
-                unknown.append(id)
+                if let id = try view.find("_id") { unknown.append(try view.value(id)) }
             }
         }
     }
@@ -78,29 +74,20 @@ struct DueReading: ~Copyable {
 private struct DueFinder {
     let phase: Phase
     let evaluator: PhaseEvaluator
-    let detail: DueCursor.Detail
     let evidence: DocumentEvidence
 
     /// Returns the document if it needs the phase, with the change that the journal has to hold; otherwise `nil`.
     func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
-        let after: BSONDocument?
-        if detail == .id {
-            guard try evaluator.isNeeded(by: view) else { return nil }
-            after = nil
-        } else {
-            guard let change = try evaluator.change(of: view) else { return nil }
-            after = change.after
-        }
+        guard let (after, _) = try evaluator.change(of: view) else { return nil }
         do throws(BSONError) {
-            guard let element = try view.find("_id") else { return nil }
-            var document = DueDocument(id: try view.value(element))
-            guard let after else { return document }
+            guard let id = try view.find("_id") else { return nil }
             let others = try view.fields(evidence.names)
-            document.change = DueDocument.Change(
-                before: try view.shown(phase.touched), after: try after.view.shown(phase.touched),
-                positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
-                evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others))
-            return document
+            return DueDocument(
+                id: try view.value(id),
+                change: DueDocument.Change(
+                    before: try view.shown(phase.touched), after: try after.view.shown(phase.touched),
+                    positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
+                    evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others)))
         } catch { throw NotEvaluated(.damage) }
     }
 }

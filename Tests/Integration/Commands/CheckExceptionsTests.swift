@@ -71,6 +71,16 @@ import Testing
         }
     }
 
+    @Test func aFindingOfAConstraintCanBeExcepted() async throws {
+        try await withPeople { database, folder, check in
+            try folder.write(entry(database, rule: "constraint-too-short"), to: "e.yml")
+            let run = try await check(["--exceptions", "e.yml"])
+            #expect(
+                run.output.contains("Matched nothing: the exception for constraint-too-short of name"),
+                "\(run.errors)\(run.output)")
+        }
+    }
+
     @Test func oneThatMatchesNothingIsNoted() async throws {
         try await withPeople { database, folder, check in
             try folder.write(entry(database, path: "'tags[]'", rule: "array-item-type"), to: "e.yml")

@@ -110,7 +110,7 @@ import Testing
             try await database.run(["createIndexes": "Pet", "indexes": .array(of: indexes.map { .object($0) })])
         }
         #expect(index.exitCode == 0)
-        #expect(index.output.contains("unique-conflict the unique index by email"))
+        #expect(index.output.contains("unique-conflict clients do not know the unique index by email"))
         #expect(!index.output.contains("n_1"))
     }
 

@@ -44,7 +44,7 @@ import Testing
                 (["--source", ".", "--database", "x"], 64, "does not say which collection it holds"),
                 (
                     ["--collection", "\(name).empty", "--where", #"{"$nope": 1}"#], 64,
-                    "the server does not take the filter"
+                    "the server refuses the filter"
                 ),
             ]
             for (arguments, status, message) in cases {
@@ -63,7 +63,7 @@ import Testing
             for place in ["file/schema.json", "file/further"] {
                 let run = try await test.run(["infer", "--collection", "\(test.database.name).a", "--out", place])
                 #expect(run.exitCode == 73)
-                #expect(run.errors.contains("file is no folder"), "\(run.errors)")
+                #expect(run.errors.contains("file is not a folder"), "\(run.errors)")
                 #expect(run.output.isEmpty)
             }
             #expect(test.folder.text(of: "file") == "mine")

@@ -71,7 +71,7 @@ import Testing
             #expect([0, 65].contains(half.exitCode), "visit \(visit): \(half.errors)")
             let rest = try await test.enforce("--abort", "--yes")
             // At the last fault point, the killed abort had already recorded that everything is restored.
-            #expect(rest.exitCode == 0 || rest.errors.contains("nothing to put back"), "visit \(visit): \(rest.errors)")
+            #expect(rest.exitCode == 0 || rest.errors.contains("nothing to restore"), "visit \(visit): \(rest.errors)")
             let before = Validation(BackfillCase.earlier, level: "moderate")
             #expect(try await test.validation().isSame(as: before), "visit \(visit)")
         }

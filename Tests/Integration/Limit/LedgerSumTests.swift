@@ -96,7 +96,7 @@ import Testing
             let headroom = report["headroom"]?.document
             #expect(headroom?["ledger"] == 1_200 && headroom?["ledger_documents"] == 1_200, "\(report)")
             #expect(headroom?["documents"] == 0)
-            #expect(report["refusal"]?.text?.contains("1200 in the ledger") == true)
+            #expect(report["refusal"]?.text?.contains("1,200 in the ledger") == true)
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
             sourceLocation: sourceLocation)
         #expect(
             run.output.contains(
-                "1 document of \(test.database.name).Task synced until a job changed it, and fits neither"),
+                "1 document of \(test.database.name).Task synced until a job changed it. It now fits neither"),
             "\(run.output)", sourceLocation: sourceLocation)
         #expect(
             run.output.contains("  documents  unsafe    1 document would stop syncing\n"),
