@@ -11,7 +11,7 @@ package struct JobHistory {
         package var state: String
         /// The number of documents that the job changed.
         package var modified: Int
-        /// The texts of the schema files that the job makes documents fit.
+        /// The texts of the files of the new schema, which documents fit after the job; empty if the job names none.
         package var next: Set<String>
         /// Whether the journal still holds the changes of the job, so that they can be read back.
         package var hasJournal: Bool

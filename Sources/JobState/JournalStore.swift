@@ -25,9 +25,8 @@ package struct JournalStore {
 
     private static let collection = "journal"
 
-    /// Which of its journaled documents an acknowledged attempt at a chunk did not change, or might not have changed.
-    ///
-    /// The attempt changed all other documents that it had journaled.
+    /// The writes of an acknowledged attempt at a chunk, stored as exceptions: the attempt changed every document that
+    /// it had journaled, except those listed here.
     package struct Written: Hashable {
         /// The documents that the attempt did not change, for instance because another client had changed them before.
         package var missed: [BSONValue] = []

@@ -283,8 +283,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Returns the age in milliseconds of the oldest change that is not yet carried over; 0 if there is none.
     ///
-    /// A stream that has not reached the deployment's time at the last call counts as lagging. Its next change might
-    /// have come right after the time that it has reached.
+    /// A stream may still have to report changes that are older than the previous call of this function. Until it has
+    /// reached the operation time that the deployment had at that call, its next change counts as made right after the
+    /// last time that the stream has reached.
     private mutating func lag() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let untold = sides.values.map(\.time).filter { $0 < known }

@@ -117,7 +117,7 @@ package struct PlannedJob: Sendable {
 
 /// A step of a plan, or a remark in place of a step.
 package struct PlanEntry: Sendable {
-    /// The meaning of an entry for the changes that it serves.
+    /// How the plan treats the schema changes of an entry.
     package enum Role: String, Sendable {
         /// A step serves the changes.
         case step
@@ -127,7 +127,7 @@ package struct PlanEntry: Sendable {
         case manual
     }
 
-    /// The meaning of the entry for the changes that it serves.
+    /// How the plan treats the entry's changes.
     package var role: Role
     /// The changes that the entry serves; empty for a further step that serves the same changes as an earlier entry.
     package var changes: [SchemaChange] = []

@@ -314,8 +314,9 @@ extension UndoLoop {
         for (index, document) in due.enumerated() {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
-            // A document that fails already takes no room; it must still be as it was read, because a user may repair
-            // it before.
+            // A document that already fails under the active schema needs no room in the budget. A user may repair it
+            // before the write, and the restore would then make it unsyncable without a reservation, so it is written
+            // only if it is still as it was read.
             if try active.check(document.current.view) == .certain {
                 due[index].isWatched = true
             } else {

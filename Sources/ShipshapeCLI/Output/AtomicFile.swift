@@ -99,8 +99,9 @@ struct AtomicFile {
 
     /// Opens a device or a pipe.
     ///
-    /// Opening a pipe without a reader would block the program for ever, even against signals, so it waits only for a
-    /// time. Another user may put a link or a file in the place of the pipe in the meantime, so neither is written.
+    /// A plain open of a pipe that no program reads would block for ever, and no signal would end it. So this tries
+    /// again without blocking, and fails after ``patience``. After the path was examined, another user may have put a
+    /// link or a regular file there: then this throws, and writes to neither.
     private static func open(_ place: FilePath, isPipe: Bool) throws -> FileDescriptor {
         let deadline = ContinuousClock.now + patience
         while true {

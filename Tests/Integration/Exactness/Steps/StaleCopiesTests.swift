@@ -1,4 +1,5 @@
 import BSON
+import Glibc
 import TestSupport
 import Testing
 
@@ -29,11 +30,11 @@ import Testing
 
     @Test func ofTheRunItself() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--output", "json", held: true) { program in
-                try await test.slowly(program) {
-                    try await test.waitForChunks(3)
-                    try await change([4, 17], test)
-                }
+            let flags = ["--output", "json", "--lease-ttl", "60s"]
+            let run = try await test.backfill("job", flags: flags, fault: "after-checkpoint:3:stop") { program in
+                try await waitUntil("the runner is stopped after the third chunk") { try program.isStopped }
+                try await change([4, 17], test)
+                program.send(SIGCONT)
             }
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
             #expect(
