@@ -23,8 +23,8 @@ package final class ClientPool {
     /// The replica set that the connection string asks for.
     let replicaSet: String?
     let handles = HandleCount()
-    /// Whether the deployment answers quickly; `nil` before it was measured.
-    let isNear = Mutex<Bool?>(nil)
+    /// Whether the deployment was found to answer quickly.
+    let isNear = Mutex(false)
     /// The state of the waits while the server sheds load.
     package let overload = Overload()
 

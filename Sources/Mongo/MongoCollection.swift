@@ -27,7 +27,7 @@ extension MongoCollection {
     /// - Throws: ``MongoError``.
     package var isNear: Bool {
         get throws(MongoError) {
-            if let known = lease.pool.isNear.withLock({ $0 }) { return known }
+            if lease.pool.isNear.withLock({ $0 }) { return true }
             var shortest = Duration.seconds(1)
             for _ in 0..<3 {
                 let start = ContinuousClock.now
@@ -35,7 +35,8 @@ extension MongoCollection {
                 shortest = min(shortest, start.duration(to: .now))
             }
             let isNear = shortest < .milliseconds(5)
-            lease.pool.isNear.withLock { $0 = isNear }
+            // A slow answer may pass, so it is not kept.
+            if isNear { lease.pool.isNear.withLock { $0 = true } }
             return isNear
         }
     }

@@ -8,7 +8,9 @@ package enum MigrationText {
     /// Renders the report; `color` says whether the text has escape sequences for colours.
     package static func render(_ report: MigrationReport, color: Bool) -> String {
         let reports = report.jobs.map { BackfillReportText.render($0.report, showsValues: false, color: color) }
-        let next = report.isDryRun && !report.jobs.isEmpty ? "\nNext: the same command without --dry-run." : ""
+        let isRefused = report.jobs.contains { $0.report.refusal != nil || $0.report.outcome.isStopped }
+        let isNext = report.isDryRun && !isRefused && report.jobs.contains { $0.report.work.modified > 0 }
+        let next = isNext ? "\nNext: the same command without --dry-run." : ""
         return (reports + [summary(report) + next]).joined(separator: "\n\n")
     }
 

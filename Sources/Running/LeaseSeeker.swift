@@ -5,6 +5,9 @@ import Mongo
 
 /// Takes the lease of a job, a watch or a mirror, and waits for it while another runner holds it.
 package struct LeaseSeeker {
+    /// The most dead runners whose leases are waited for.
+    private static let mostDead = 3
+
     private let options: RunOptions
     private let identity: RunnerIdentity
     private let retry: RetryPolicy
@@ -33,6 +36,7 @@ package struct LeaseSeeker {
         // A runner that is known to be dead, and when its lease ends: it never renews it. Another runner may then take
         // the lease, and die, too.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
+        var deadRunners = 0
         while true {
             try freeing()
             let askedAt = ContinuousClock.now
@@ -42,7 +46,11 @@ package struct LeaseSeeker {
             case .held(let holder, let remaining):
                 let needed = max(remaining, .zero) + store.ranges.terms.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false
-                if isDead, let holder, dead?.runner != holder { dead = (holder, .now + needed + .seconds(2)) }
+                // Runners that die one after the other are not waited for without end.
+                if isDead, let holder, dead?.runner != holder, deadRunners < Self.mostDead {
+                    dead = (holder, .now + needed + .seconds(2))
+                    deadRunners += 1
+                }
                 let isEnding = isDead && dead.map { .now < $0.end } ?? false
                 guard !retry.stop.isRaised else {
                     throw RunError(.stopped, "stopped by a signal before the job's lease was free; run it again")

@@ -13,6 +13,11 @@ package struct PhaseEvaluator: Sendable {
 
     private let needs: CompiledExpression
     private let parts: [Part]
+    /// The top-level fields that the phase may write.
+    private let touched: [String]
+
+    /// The most bytes of a document that the server stores.
+    private static let largest = 16 << 20
 
     /// Compiles a phase; `nil` if a step is client-side, or if the client cannot evaluate the stages of an update.
     package init?(_ phase: Phase) {
@@ -24,6 +29,7 @@ package struct PhaseEvaluator: Sendable {
             parts.append(Part(needs: CompiledExpression(steps.need), update: update))
         }
         self.parts = parts
+        touched = phase.touched
         needs = CompiledExpression(phase.needs)
     }
 
@@ -37,15 +43,31 @@ package struct PhaseEvaluator: Sendable {
     /// document does not need the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func change(of document: borrowing BSONView) throws(NotEvaluated) -> (after: BSONDocument, parts: Int)? {
-        guard try isNeeded(by: document), let first = parts.first else { return nil }
-        guard parts.count > 1 else { return (try first.update.applied(to: document), 1) }
+        guard try isNeeded(by: document) else { return nil }
+        try checkArrays(of: document)
         var after = BSONDocument(copying: document)
         var count = 0
-        for part in parts where try part.needs.holds(for: after.view) {
+        for part in parts {
+            // A document that needs a phase of one part needs that part.
+            if parts.count > 1 { guard try part.needs.holds(for: after.view) else { continue } }
             after = try part.update.applied(to: after.view)
+            guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
             count += 1
         }
+        try checkArrays(of: after.view)
         return (after, count)
+    }
+
+    /// Refuses arrays in touched fields whose keys are not 0, 1, 2, because the server may renumber them.
+    private func checkArrays(of document: borrowing BSONView) throws(NotEvaluated) {
+        do throws(BSONError) {
+            for name in touched {
+                guard let element = try document.find(name), element.type == .array else { continue }
+                if try document.document(element).hasOddKeys() {
+                    throw BSONError(.invalidLength, at: element.nameOffset)
+                }
+            }
+        } catch { throw NotEvaluated(.damage) }
     }
 
     /// Whether the client can evaluate at least four in five of these sample documents.
@@ -57,7 +79,7 @@ package struct PhaseEvaluator: Sendable {
         var (known, unknown) = (0, 0)
         while let view = try documents.next() {
             do throws(NotEvaluated) {
-                _ = try change(of: view)
+                _ = try outcome(of: view)
                 known += 1
             } catch { unknown += 1 }
         }

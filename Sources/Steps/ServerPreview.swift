@@ -27,7 +27,9 @@ struct ServerPreview: ~Copyable {
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
         // This check of the whole document is a separate stage, because it has to come before the first access to a
         // field.
-        pipeline.append(["$set": [Self.alteredMark: phase.steps.alteredAlthoughNeeded.bson]])
+        // A locked document stays as it is, too.
+        let stays = Expression.any([phase.steps.alteredAlthoughNeeded, !SyncLock.isFree])
+        pipeline.append(["$set": [Self.alteredMark: stays.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
         pipeline.append(["$set": [Self.beforeMark: ["$cond": [known.needs.bson, before, "$$REMOVE"]]]])
         pipeline += Self.stages(of: known)

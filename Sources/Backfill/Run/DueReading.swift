@@ -85,7 +85,7 @@ private struct DueFinder {
             return DueDocument(
                 id: try view.value(id),
                 change: DueDocument.Change(
-                    before: try view.shown(phase.touched), after: try after.view.shown(phase.touched),
+                    before: try view.fields(phase.touched), after: try after.view.fields(phase.touched),
                     positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
                     evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others)))
         } catch { throw NotEvaluated(.damage) }
@@ -93,16 +93,6 @@ private struct DueFinder {
 }
 
 extension BSONView {
-    /// Returns the named fields of the document, as the server would return them.
-    /// - Throws: ``BSONError`` if the server would return one differently from how it is stored.
-    fileprivate func shown(_ names: [String]) throws(BSONError) -> BSONDocument {
-        for name in names {
-            guard let element = try find(name), element.type == .array else { continue }
-            if try document(element).hasOddKeys() { throw BSONError(.invalidLength, at: element.nameOffset) }
-        }
-        return try fields(names)
-    }
-
     /// Returns the named fields, in the given order, without those that the document lacks.
     fileprivate func fields(_ names: [String]) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()

@@ -35,7 +35,7 @@ package struct CheckResult: Reportable {
             layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
             showsFilters: showsFilters || layout.isKept, difference: history.difference
         ).text
-        return text + (next.map { "\nNext: \($0)\n" } ?? "")
+        return text + (layout.hidesNotes ? "" : next.map { "\nNext: \($0)\n" } ?? "")
     }
 
     /// Returns the findings as text, without the verdict, for `enforce`, which has a verdict of its own.

@@ -198,11 +198,12 @@ struct BackfillCommand: AsyncParsableCommand {
     private func nextCommands(after job: Job) -> String? {
         var commands: [String] = []
         if let next = job.nextSchema {
-            let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
+            let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string.shellWord }
             let active = job.activeSchema.map { " --active \(path($0))" } ?? ""
-            commands.append("shipshape check \(path(next))\(active) --collection \(job.namespace)")
+            let collection = job.namespace.description.shellWord
+            commands.append("shipshape check \(path(next))\(active) --collection \(collection)")
         }
-        if !noJournal, job.keepsJournal { commands.append("to undo the job: shipshape undo \(job.name)") }
+        if !noJournal, job.keepsJournal { commands.append("to undo the job: shipshape undo \(job.name.shellWord)") }
         return commands.isEmpty ? nil : commands.joined(separator: "; ")
     }
 

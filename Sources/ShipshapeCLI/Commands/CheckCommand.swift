@@ -23,7 +23,7 @@ struct CheckCommand: AsyncParsableCommand {
             ({"$jsonSchema": …}), or live: the validators that the collections have now. Documents are read from a \
             live deployment or, with --source, from files: a mongodump folder, a .bson file, a mongodump archive, a \
             mongoexport file of JSON, or standard input; all may be compressed with gzip. Nothing is written to the \
-            database, except that --part stores in the state database where each part begins.
+            deployment, except by --part, which stores where each part begins, and by --history db:NAME.
 
             The verdict has three parts: the documents (which of them stop syncing), the limit (whether sync itself \
             stops), and the change (what it does to sync and to clients, as in diff). The result is "Safe to deploy" \
@@ -52,7 +52,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Check every database whose name matches, such as 'tenant_*'; SCHEMA describes one of them.",
+            "Check every database whose name matches, such as 'tenant_*'; SCHEMA must describe a single database.",
             discussion: "* matches any characters, ? one character. Each database has its own verdict.",
             valueName: "pattern"))
     var databases: String?

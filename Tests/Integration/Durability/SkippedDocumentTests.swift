@@ -119,6 +119,8 @@ import Testing
                 "update": "people",
                 "updates": [["q": ["_id": ["$lt": 10]], "u": ["$set": ["blob": "small"]], "multi": true]],
             ])
+            let dry = try await test.backfill("job", "--dry-run", yes: false)
+            #expect(dry.output.contains("too large for MongoDB"), "\(dry.output)\(dry.errors)")
             let run = try await test.backfill()
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
             #expect(try await recorded(test) == [150])

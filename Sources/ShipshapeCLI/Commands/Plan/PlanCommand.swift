@@ -26,10 +26,10 @@ struct PlanCommand: AsyncParsableCommand {
             partner collection can, a partner job goes into the folder partner. No job is run, and no document is \
             changed.
 
-            Values that you have to decide on are marked "review". For a change that no job can serve, a comment \
-            recommends a manual remedy. With --uri, the documents are read, and the plan shows how many each step \
-            affects and which values cannot be converted; SHIPSHAPE_URI alone has no effect here. For MongoDB \
-            validators, the collMod commands are printed.
+            Values that plan chose are marked "review"; steps that you have to decide on are comments. For a change \
+            that no job can serve, a comment recommends a manual remedy. With --uri, the documents are read, and the \
+            plan shows how many each step affects and which values cannot be converted; SHIPSHAPE_URI alone has no \
+            effect here. For MongoDB validators, the collMod commands are printed.
 
             The same schemas and options give the same files. Exit code 1, after writing, means that no job can serve \
             a change or, with --uri, that a step cannot change some documents; --fail-on changes this. A wrong \

@@ -26,8 +26,8 @@ struct WatchCommand: AsyncParsableCommand {
             the collection with --ledger.
 
             A watch that was stopped or killed continues where it ended. If the oplog no longer holds what happened \
-            since, it says so and reads the collection again. It writes nothing else, and never anything below \
-            __realm_sync.
+            since, it says so and reads the collection again. Apart from that, it writes only its own state, \
+            and never anything below __realm_sync.
 
             Runs until SIGINT or SIGTERM, and then ends with 0, or with 75 if the ledger was not complete yet. With \
             --once, it ends when it has checked all that happened before it began, with 1 if the ledger is not empty.
