@@ -63,9 +63,10 @@ import Testing
             }
             #expect(run.exitCode == 75)
             #expect(run.output == "")
+            // On a busy machine, a line of progress may come first.
             #expect(
-                run.errors
-                    == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over\n")
+                run.errorLines.last
+                    == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over")
         }
     }
 
