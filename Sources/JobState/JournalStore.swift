@@ -139,7 +139,7 @@ package struct JournalStore {
 
     /// A filter for all documents of the job in the collection `journal`.
     ///
-    /// Its bounds fit the index on `_id` exactly, so the server reads no other documents.
+    /// The bounds fit the index on `_id` exactly, so the server reads no other documents.
     private var journalFilter: BSONDocument {
         ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]]
     }

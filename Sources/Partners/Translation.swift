@@ -26,7 +26,7 @@ struct Translation {
 
     /// Computes the outcomes of all documents together, and splits the list if an error concerns a single document.
     ///
-    /// So only the document at fault is refused, for example because it cannot be sent, or is too large together with
+    /// Only the document at fault is refused then, for example because it cannot be sent, or is too large together with
     /// its result.
     private func each(
         of documents: [BSONDocument], in range: Range<Int>? = nil, _ outcomes: (Range<Int>) throws -> [Outcome]

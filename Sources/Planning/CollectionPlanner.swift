@@ -44,7 +44,7 @@ struct CollectionPlanner {
 
     /// Moves each group that makes a list a set after the groups for values inside the list.
     ///
-    /// Those groups may convert values, and then two elements of the list can become equal.
+    /// The groups for values may convert values, and then two elements of the list can become equal.
     private func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }

@@ -5,7 +5,7 @@ import Mongo
 
 /// Looks up the documents that links lead to, many at a time.
 ///
-/// Its memory is bounded: it holds about a thousand keys, or all keys of one document that has more.
+/// The memory is bounded: it holds about a thousand keys, or all keys of one document that has more.
 struct LinkFollower {
     private let schema: CompiledSchema
     /// The target of each of the schema's links: the collection of the linked documents, as the schema names it.

@@ -6,7 +6,7 @@ import Mongo
 package final class ThreeNodes: Sendable {
     /// The member that accepts writes.
     ///
-    /// Its connection string names only that member, unless each member can be elected.
+    /// The connection string names only that member, unless each member can be elected.
     package let primary: Mongod
     /// The hosts of the other members.
     package let secondaries: [String]

@@ -11,7 +11,7 @@ package import Steps
 
 /// Runs a job: plans it, previews it, or writes it chunk by chunk.
 ///
-/// Its functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
+/// The functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
 package struct BackfillRunner: Sendable {
     var job: CompiledJob
     let options: RunOptions

@@ -25,7 +25,7 @@ final class ChunkReader: Sendable {
 
     /// How long the caller waits for a whole chunk; after that, ``ReadScope/batch`` documents are enough.
     ///
-    /// So if few documents need the job, those are written while the reader searches for more.
+    /// If few documents need the job, they are written while the reader searches for more.
     private static let patience = Duration.milliseconds(50)
 
     /// Starts the reading thread, on which `open` creates the cursor.

@@ -99,7 +99,7 @@ struct TouchedFields: ~Copyable {
     /// Returns an expression for the positions of the named fields among all fields of the document.
     private static func places(of names: [String]) -> BSONValue {
         let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
-        // By bytes, because `$indexOfArray` would compare strings by the collection's collation.
+        // Compares bytes, because `$indexOfArray` would compare strings by the collection's collation.
         let places = names.map { name -> BSONValue in
             let isThat = Expression.sameText(.variable("this"), .constant(.string(name)))
             return ["$indexOfArray": [["$map": ["input": "$$names", "in": isThat.bson]], true]]

@@ -10,7 +10,7 @@ import Steps
 
 /// Undoes what a job changed, from its journal.
 ///
-/// Its functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
+/// The functions block, so they must be called on a thread of our own, not on one of Swift's concurrency.
 package struct UndoRunner: Sendable {
     let job: String
     /// The collection that the job's file names; `nil` when the operator gave the job's name alone.

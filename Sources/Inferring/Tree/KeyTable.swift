@@ -11,7 +11,7 @@ struct KeyTable: Sendable {
     private var bytes: [UInt8] = []
     /// The hash table, which is used if there are many names; a slot holds a name's position, or -1.
     ///
-    /// Its size is a power of two.
+    /// The size is a power of two.
     private var slots: [Int32] = []
 
     var count: Int { keys.count }

@@ -225,7 +225,7 @@ extension Report {
 
         /// A marked period.
         ///
-        /// Its beginning and end are counted in points from the first one, so that 1.5 is halfway between the second
+        /// Beginning and end are counted in points from the first one, so that 1.5 is halfway between the second
         /// and the third.
         package struct Span: Sendable {
             /// The beginning of the period.

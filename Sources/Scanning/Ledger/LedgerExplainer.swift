@@ -4,7 +4,7 @@ package import Mongo
 
 /// Reads each document that the ledgers record for an app, and reports whether the document still fails; never writes.
 ///
-/// Its memory holds one batch of `_id`s for each collection, and the groups of findings. If there are several ledgers,
+/// The memory holds one batch of `_id`s for each collection, and the groups of findings. If there are several ledgers,
 /// it holds all `_id`s, because two ledgers may record the same document.
 package struct LedgerExplainer {
     let ledgers: [Namespace]

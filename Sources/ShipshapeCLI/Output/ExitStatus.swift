@@ -153,7 +153,7 @@ enum ExitStatus: Int32, Error {
 
     /// Ends the process without the exit handlers of libraries.
     ///
-    /// Those free memory that is still used by the threads which watch servers and close connections.
+    /// The handlers free memory that is still used by the threads which watch servers and close connections.
     static func leave(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)

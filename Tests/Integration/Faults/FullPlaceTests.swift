@@ -50,7 +50,7 @@ import Testing
     private func check(_ output: Output, room: Int) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // So many documents fail that the long outputs do not fit into one KiB.
+            // Enough documents fail that the long outputs do not fit into one KiB.
             try await database.fill("person", count: 50) { ["_id": .integer($0), "name": .integer($0)] }
             let folder = try CommandLineFolder()
             defer { folder.remove() }

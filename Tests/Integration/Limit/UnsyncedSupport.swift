@@ -31,7 +31,7 @@ struct UnsyncedCase {
 
     /// Inserts documents, and ledger entries of every kind.
     ///
-    /// Of the documents of `person` that the ledger records, two fail (one of them is recorded twice), one might fail,
+    /// The ledger records these documents of `person`: two fail (one of them is recorded twice), one might fail,
     /// one fits now, and one does not exist. Two entries are of a collection that no schema covers, one names no
     /// document, and one is of another app.
     func fill() async throws {

@@ -59,7 +59,7 @@ import Testing
                             if !second.hasEnded { second.send(SIGKILL) }
                             kills += 2
                         }
-                        // By the clock of a new primary, the lease of a mirror may have ended. The mirror then gives it
+                        // The lease of a mirror may have ended by the clock of a new primary. The mirror then gives it
                         // up and says so.
                         #expect(other.wasKilled || other.exitCode == 76, "\(other.errors)")
                     }

@@ -149,7 +149,7 @@ extension BackfillCase {
 
     /// Returns a document of the journal as version 2 wrote it.
     ///
-    /// Its number has the lease's token in the upper half, and the number of the attempt in the lower half.
+    /// The number has the lease's token in the upper half, and the number of the attempt in the lower half.
     private static func asVersion2(_ attempt: BSONDocument, number: Int) throws -> BSONDocument {
         let elements = try attempt.elements().filter { !["parts", "evidence"].contains($0.name) }
         return BSONDocument(

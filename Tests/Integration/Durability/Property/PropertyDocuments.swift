@@ -19,7 +19,7 @@ struct PropertyDocuments: Sendable {
 
     /// Returns a random document.
     ///
-    /// Its `_id` may be that of an earlier one.
+    /// The `_id` may be that of an earlier document.
     mutating func document() -> BSONDocument { fields(behind: [("_id", id())]) }
 
     /// Returns a document that has the given fields first, and then random fields in random order.

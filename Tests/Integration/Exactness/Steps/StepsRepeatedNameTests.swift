@@ -64,7 +64,7 @@ import Testing
 extension StepsRepeatedNameTests {
     /// If a name occurs twice inside the field that a step reads, any write to the document would store it wrongly.
     ///
-    /// So no step of the job may write such a document.
+    /// For this reason, no step of the job may write such a document.
     @Test(arguments: [
         "drop-nulls: {field: a}", "unwrap: {field: a, from: x}", "dedupe: {field: a}", "wrap: {field: a, under: x}",
         "copy: {from: a, to: b, whenPresent: replace}", "remap-link: {field: a, map: {1: 2}}",
