@@ -21,11 +21,23 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
+    /// Whether a client can read whole documents and evaluate expressions on them in place of the server.
+    ///
+    /// The deployment has to answer quickly, and the collection must not have a collation, by which the server would
+    /// compare strings.
+    /// - Throws: ``MongoError``.
+    package var suitsEvaluationByClient: Bool {
+        get throws(MongoError) {
+            guard try isNear else { return false }
+            return try !hasCollation
+        }
+    }
+
     /// Whether the fastest of three pings to the deployment takes less than 5 ms.
     ///
     /// Then reading documents costs little more than evaluating them on the server. The deployment is measured once.
     /// - Throws: ``MongoError``.
-    package var isNear: Bool {
+    private var isNear: Bool {
         get throws(MongoError) {
             if lease.pool.isNear.withLock({ $0 }) { return true }
             var shortest = Duration.seconds(1)
@@ -43,7 +55,7 @@ extension MongoCollection {
 
     /// Whether the collection has a default collation other than the simple one.
     /// - Throws: ``MongoError``.
-    package var hasCollation: Bool {
+    private var hasCollation: Bool {
         get throws(MongoError) {
             let listing = try command([
                 "listCollections": 1, "filter": ["name": .string(namespace.collection)], "cursor": [:],

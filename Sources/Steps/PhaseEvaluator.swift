@@ -18,9 +18,22 @@ package struct PhaseEvaluator: Sendable {
 
     /// The most bytes of a document that the server stores.
     private static let largest = 16 << 20
+    /// The number of documents on which it is tried whether the client can evaluate the phase.
+    private static let sample = 200
+
+    /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them: it answers slowly, the
+    /// collection has a collation, a step is client-side, or the client cannot evaluate most of the first documents.
+    /// - Throws: ``MongoError``.
+    package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
+        guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
+        let few = collection.find(
+            scope.filter(quick: phase.quickNeed), options: scope.options("find", ["limit": .integer(Self.sample)]))
+        guard try evaluator.evaluatesMost(of: few) else { return nil }
+        self = evaluator
+    }
 
     /// Compiles a phase; `nil` if a step is client-side, or if the client cannot evaluate the stages of an update.
-    package init?(_ phase: Phase) {
+    init?(_ phase: Phase) {
         guard phase.isServerSide else { return nil }
         var parts: [Part] = []
         for range in phase.parts {
@@ -75,7 +88,7 @@ package struct PhaseEvaluator: Sendable {
     /// The server has to be asked about each of the others by its `_id`, which costs more than letting the server find
     /// the documents.
     /// - Throws: ``MongoError``.
-    package func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
+    private func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)
         while let view = try documents.next() {
             do throws(NotEvaluated) {

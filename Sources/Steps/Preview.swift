@@ -1,7 +1,7 @@
 package import BSON
 import Evaluating
 import Jobs
-package import Mongo
+import Mongo
 
 /// Evaluates a phase without writing: returns each document before the phase and as the phase would leave it.
 ///
@@ -23,7 +23,7 @@ package struct Preview: ~Copyable {
     private let phase: Phase
     private let collection: MongoCollection
     private let onlyNeeding: Bool
-    private var evaluator: PhaseEvaluator?
+    private let evaluator: PhaseEvaluator?
     /// The whole documents that the client evaluates; `nil` after the last one.
     private var documents: Cursor?
     /// The `_id`s of documents that the server has to evaluate.
@@ -37,34 +37,27 @@ package struct Preview: ~Copyable {
     /// The most `_id`s that the server is asked about at once.
     private static let mostUnknown = 1_000
 
-    /// The number of documents on which it is tried whether the client can evaluate the phase.
-    private static let sample = 20
-
     /// Starts to read the documents of a scope through a phase.
-    /// - Parameter onlyNeeding: whether to leave out documents that do not need the phase.
-    /// - Throws: ``MongoError``.
+    /// - Parameters:
+    ///   - evaluator: the evaluator of the phase for the collection; `nil` if the server has to evaluate all documents.
+    ///   - onlyNeeding: whether to leave out documents that do not need the phase.
     package init(
-        _ scope: ReadScope, through phase: Phase, in context: ClientContext, onlyNeeding: Bool
-    ) throws(MongoError) {
+        _ scope: ReadScope, through phase: Phase, by evaluator: PhaseEvaluator?, in context: ClientContext,
+        onlyNeeding: Bool
+    ) {
         (self.phase, collection, self.onlyNeeding) = (phase, context.collection, onlyNeeding)
+        self.evaluator = evaluator
         guard phase.isServerSide else {
             evaluation = Evaluation(
                 scope, through: phase.steps, in: context, onlyNeeding: onlyNeeding, where: phase.isThrough)
             return
         }
-        guard !scope.isList, let evaluator = PhaseEvaluator(phase), try collection.isNear, try !collection.hasCollation
-        else {
+        guard evaluator != nil else {
             asked = ServerPreview(scope, through: phase, in: collection, onlyNeeding: onlyNeeding)
             return
         }
-        let filter = scope.filter(quick: onlyNeeding ? phase.quickNeed : nil)
-        let few = scope.options("preview", ["limit": .integer(Self.sample)])
-        guard try evaluator.evaluatesMost(of: collection.find(filter, options: few)) else {
-            asked = ServerPreview(scope, through: phase, in: collection, onlyNeeding: onlyNeeding)
-            return
-        }
-        self.evaluator = evaluator
-        documents = collection.find(filter, options: scope.options("preview"))
+        documents = collection.find(
+            scope.filter(quick: onlyNeeding ? phase.quickNeed : nil), options: scope.options("preview"))
     }
 
     /// Returns the next document; `nil` at the end.

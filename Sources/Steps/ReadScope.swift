@@ -53,9 +53,6 @@ package enum ReadScope: Sendable {
         }
     }
 
-    /// Whether the scope lists the `_id`s of its documents.
-    var isList: Bool { if case .ids = self { true } else { false } }
-
     /// Returns the number of documents in the scope by the cheapest count; for a whole collection, it is the count of
     /// the metadata.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {

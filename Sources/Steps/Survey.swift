@@ -228,7 +228,7 @@ package struct Survey {
     /// depends on another one, if the collection has a collation or the server answers slowly, or if there are too many
     /// documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
-        guard scope.isWhole, part == nil, looksAtOnce, try collection.isNear, try !collection.hasCollation else {
+        guard scope.isWhole, part == nil, looksAtOnce, try collection.suitsEvaluationByClient else {
             return nil
         }
         let finder = StepFinder(job.steps)

@@ -184,10 +184,12 @@ extension BackfillRunner {
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: .dryRun, estimatedDocuments: plan.collection.documents,
             before: plan.before, after: plan.after)
-        let cutter = SpanCutter(collection: client.collection(job.job.namespace))
+        let collection = client.collection(job.job.namespace)
+        let cutter = SpanCutter(collection: collection)
         var count = PreviewCount(job: job)
         if let upper = try retry.run({ try cutter.greatestID() }) {
-            let walk = PreviewWalk(self, upper: upper, averageSize: plan.collection.averageSize)
+            let evaluator = try retry.run { try PhaseEvaluator(job.whole, for: job.scope, in: collection) }
+            let walk = PreviewWalk(self, by: evaluator, upper: upper, averageSize: plan.collection.averageSize)
             count = try walk.run(in: job.job.limits.concurrency, on: pool)
             report.work.chunks = count.chunks
             report.failures = BackfillReport.FailureGroup.all(of: count.failures)

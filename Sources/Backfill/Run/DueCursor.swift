@@ -52,7 +52,8 @@ struct DueCursor: ~Copyable {
             touched = TouchedFields(
                 scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
         case .whole where phase.isServerSide:
-            preview = try Preview(scope, through: phase, in: context, onlyNeeding: true)
+            let evaluator = scope.isWhole ? try PhaseEvaluator(phase, for: scope, in: context.collection) : nil
+            preview = Preview(scope, through: phase, by: evaluator, in: context, onlyNeeding: true)
             placed = phase.removesFields ? phase.touched : nil
         case .whole:
             evaluation = Evaluation(scope, through: phase.steps, in: context, onlyNeeding: true, where: phase.isThrough)

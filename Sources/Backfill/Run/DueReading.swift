@@ -23,8 +23,6 @@ struct DueReading: ~Copyable {
 
     /// How many such documents the server is asked about at once.
     private static let mostUnknown = 1_000
-    /// The number of documents with which it is tested whether the client can evaluate the phase.
-    private static let sample = 200
 
     /// - Returns: `nil` if the server has to find the documents: if only some documents are wanted, a collation
     ///   compares strings, the server is far away, or the client cannot evaluate the phase for most documents.
@@ -32,15 +30,12 @@ struct DueReading: ~Copyable {
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence
     ) throws(MongoError) {
-        guard scope.isWhole, let evaluator = PhaseEvaluator(phase), try collection.isNear, try !collection.hasCollation
-        else { return nil }
-        let filter = scope.filter(quick: phase.quickNeed)
-        let few = scope.options("find", ["limit": .integer(Self.sample)])
-        guard try evaluator.evaluatesMost(of: collection.find(filter, options: few)) else { return nil }
+        guard scope.isWhole, let evaluator = try PhaseEvaluator(phase, for: scope, in: collection) else { return nil }
         finder = DueFinder(phase: phase, evaluator: evaluator, evidence: evidence)
         (self.collection, self.collectionUUID) = (collection, collectionUUID)
         cursor = collection.find(
-            filter, options: scope.options("find", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
+            scope.filter(quick: phase.quickNeed),
+            options: scope.options("find", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
 
     /// Returns the next document that needs the phase; `nil` at the end.

@@ -27,12 +27,17 @@ struct PreviewCount: Sendable {
     var journalBytes = 0
 
     /// Counts the documents of a range of `_id`s as one chunk, and returns how many documents the range has.
-    /// - Parameter number: the number of the chunk.
-    mutating func look(at span: IDSpan, number: Int, of collection: MongoCollection) throws -> Int {
+    /// - Parameters:
+    ///   - number: the number of the chunk.
+    ///   - evaluator: the evaluator of the job; `nil` if the server has to evaluate all documents.
+    mutating func look(
+        at span: IDSpan, number: Int, by evaluator: PhaseEvaluator?, of collection: MongoCollection
+    ) throws -> Int {
         var documents = 0
         let touched = job.whole.touched
         var journal = ChunkJournal(touched: touched)
-        var preview = try Preview(.span(span), through: job.whole, in: job.context(collection), onlyNeeding: false)
+        var preview = Preview(
+            .span(span), through: job.whole, by: evaluator, in: job.context(collection), onlyNeeding: false)
         while let outcome = try preview.next() {
             documents += 1
             try add(outcome, number)

@@ -19,14 +19,15 @@ final class PreviewWalk: Sendable {
     }
 
     private let runner: BackfillRunner
+    private let evaluator: PhaseEvaluator?
     private let upper: BSONValue
     private let size: Int
     private let state = Mutex(State())
 
     /// Prepares a pass over all documents up to the `_id` `upper`, which is included.
-    init(_ runner: BackfillRunner, upper: BSONValue, averageSize: Int?) {
-        self.runner = runner
-        self.upper = upper
+    /// - Parameter evaluator: the evaluator of the job; `nil` if the server has to evaluate all documents.
+    init(_ runner: BackfillRunner, by evaluator: PhaseEvaluator?, upper: BSONValue, averageSize: Int?) {
+        (self.runner, self.evaluator, self.upper) = (runner, evaluator, upper)
         size = ChunkSize(runner.job.job.limits, averageSize: averageSize).documents
     }
 
@@ -60,7 +61,7 @@ final class PreviewWalk: Sendable {
                     // document counts twice.
                     let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
-                        let documents = try count.look(at: next, number: number, of: collection)
+                        let documents = try count.look(at: next, number: number, by: evaluator, of: collection)
                         return (count, documents)
                     }
                     total.add(count)

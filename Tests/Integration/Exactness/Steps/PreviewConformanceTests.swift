@@ -37,8 +37,9 @@ import Testing
                     let job = compiled.compiled(for: try client.hello().maxWireVersion)
                     let collection = client.collection(namespace)
                     var seen: [PropertyKey: Change] = [:]
-                    var preview = try Preview(
-                        .collection, through: job.whole, in: job.context(collection), onlyNeeding: false)
+                    let evaluator = PhaseEvaluator(job.whole)
+                    var preview = Preview(
+                        .collection, through: job.whole, by: evaluator, in: job.context(collection), onlyNeeding: false)
                     while let outcome = try preview.next() {
                         seen[PropertyKey(outcome.after["_id"] ?? .null)] = Change(outcome)
                     }
@@ -48,7 +49,7 @@ import Testing
                         asked[PropertyKey(outcome.after["_id"] ?? .null)] = Change(outcome)
                     }
                     var known = 0
-                    if let evaluator = PhaseEvaluator(job.whole) {
+                    if let evaluator {
                         for document in try collection.find().documents() {
                             if (try? evaluator.change(of: document.view)) != nil { known += 1 }
                         }
