@@ -135,7 +135,7 @@ import Testing
             try test.job(steps: [#"default: {field: email, value: ""}"#])
             let dry = try await test.backfill("job", "--dry-run", "--output", "json")
             #expect(try test.report(dry)["changed"] == 1)
-            let run = try await test.backfill("job", "--max-runtime", "5s")
+            let run = try await test.backfill("job", "--max-runtime", "60s")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 1)
         }

@@ -1,4 +1,5 @@
 import BSON
+import Foundation
 import TestSupport
 import Testing
 
@@ -47,12 +48,14 @@ import Testing
     @Test func afterAnUndoTheSameStepsHaveRoomUnderANewName() async throws {
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
-            // The undo need not wait for the ledger to drop the documents, because the next run releases their
-            // reservations.
-            let undo = try await Program.run([
-                "undo", "job", "--yes", "--max-runtime", "3s", "--uri", test.uri, "--state-database", test.state.name,
-                "--ledger", "\(test.database.name).ledger",
-            ])
+            // The undo would wait until the ledger no longer has the documents. It need not, because the next run
+            // releases their reservations.
+            let undo = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"]) { program in
+                try await waitUntil("all documents are restored, or the undo has ended") {
+                    try await BudgetCase.harmed(test).isEmpty || program.hasEnded
+                }
+                program.send(SIGTERM)
+            }
             #expect([0, 75].contains(undo.exitCode), "\(undo.errors)")
             #expect(try await BudgetCase.harmed(test) == [])
             #expect(try await run("second", test).exitCode == 0)

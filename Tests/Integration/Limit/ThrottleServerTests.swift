@@ -56,7 +56,7 @@ import Testing
             // The documents of this test make the oplog window short. A job of two documents does not wait for that.
             try await test.database.fill("few", count: 2)
             try test.job("small", on: "few", steps: ["default: {field: email, value: none}"], limits: "{oplog: 1h}")
-            let few = try await test.backfill("small", "--max-runtime", "10s")
+            let few = try await test.backfill("small", "--max-runtime", "60s")
             #expect(few.exitCode == 0, "\(few.errors)")
             #expect(!few.errors.contains("waiting: "), "\(few.errors)")
             try await ThrottleCase.expectHold("oplog", "oplog window", test) {
