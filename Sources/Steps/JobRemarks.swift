@@ -104,7 +104,7 @@ extension CompiledJob {
     /// A step that no document needs has no obstacles.
     package func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
-            count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }
+            count.needing == 0 ? [] : step.preparation.obstacles.map { $0.message(of: step) }
         }
     }
 }

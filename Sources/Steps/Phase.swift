@@ -51,9 +51,9 @@ package struct Phase: Sendable {
 
     /// Returns the phase with the data that its client-side step needs before the first document.
     package func prepared(in context: ClientContext) throws -> Phase {
-        guard var step = steps.first, let client = step.transform else { return self }
+        guard var step = steps.first, let transform = step.transform else { return self }
         do {
-            step.client = try client.prepared(in: context)
+            try transform.collect(into: &step.preparation, in: context)
         } catch let error as RunError {
             throw error.located(at: step.location)
         } catch let error as MongoError where error.isAuthorization {
@@ -70,13 +70,12 @@ package struct Phase: Sendable {
     ///
     /// The step checks them against those of the given schemas that cover the other collection.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
-        guard var step = steps.first, let client = step.transform, let namespace = client.creates else { return self }
-        let covering = schemas.compactMap { schema in
+        guard var step = steps.first, let namespace = step.step.kind.creates else { return self }
+        step.preparation.schemas = schemas.compactMap { schema in
             (schema?[namespace] ?? schema?.neighbours.first { $0.namespace == namespace }).map {
                 CompiledSchema($0, of: schema, options: assumptions)
             }
         }
-        step.client = client.judging(by: covering)
         let isRisky = !isHarmless
         return Phase([step]) { _ in isRisky }
     }

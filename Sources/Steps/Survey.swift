@@ -158,7 +158,7 @@ package struct Survey {
                         reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,
                         samples: found > 0 ? try sampleIDs(step: index, where: reason.when) : []))
             }
-            for reason in step.client?.reasons ?? [] {
+            for reason in step.step.kind.clientReasons {
                 leftAlone.append(
                     StepCount.LeftAlone(
                         reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))

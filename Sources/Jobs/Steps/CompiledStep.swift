@@ -15,7 +15,9 @@ package struct CompiledStep: Sendable {
     /// See ``altered(by:seeingKeys:)``.
     package private(set) var altered: AlteredDocument
     /// The computation that the client does for documents that meet ``needs``; `nil` if ``stage`` does the whole step.
-    package var client: (any ClientComputation)?
+    package let client: ClientComputation?
+    /// The data that ``client`` needs in addition to the documents.
+    package var preparation = ClientPreparation()
     /// The position of the step in the job file; `nil` if no file states it.
     package var location: SourceLocation?
 

@@ -81,7 +81,11 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// The client's computation of the step's value; `nil` for a step that the server runs by itself.
     ///
     /// With a computation, ``body()`` only selects the documents that the client gets, and its value is ignored.
-    var clientComputation: (any ClientComputation)? { get }
+    var clientComputation: ClientComputation? { get }
+    /// The reasons to skip a document that only the client can detect.
+    var clientReasons: [CompiledStep.Reason] { get }
+    /// The collection that the client inserts documents into; `nil` if it inserts none.
+    var creates: Namespace? { get }
     /// Whether the value that the step writes determines the value that it replaces.
     ///
     /// Then undo can detect that the replaced value was not the journaled one. Otherwise, the update writes a document
@@ -140,7 +144,9 @@ extension StepKind {
     package var removesFields: Bool { removed.contains { $0.components.count == 1 } }
     package var loss: String? { nil }
     package var parts: [any StepKind] { [self] }
-    package var clientComputation: (any ClientComputation)? { nil }
+    package var clientComputation: ClientComputation? { nil }
+    package var clientReasons: [CompiledStep.Reason] { [] }
+    package var creates: Namespace? { nil }
     package var looksAtBeforehand: FieldPath? { nil }
     package var quick: QuickCondition { QuickCondition() }
     package var tellsWhatWas: Bool { loss == nil }

@@ -11,7 +11,8 @@ struct LinkLookup: ClientTransform {
     /// value.
     private static let most = 10_000
 
-    func prepared(in context: ClientContext) throws -> any ClientTransform {
+    /// Checks that the lookup collection exists and can be read quickly.
+    func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
         let lookup = Lookup(namespace: step.lookup)
         guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.lookup) }
         for field in [step.old, step.new] {
@@ -24,7 +25,6 @@ struct LinkLookup: ClientTransform {
                         + "batch would read all of them; create one with createIndex({ \"\(field)\": 1 })")
             }
         }
-        return self
     }
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {

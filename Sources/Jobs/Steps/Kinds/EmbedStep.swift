@@ -65,7 +65,11 @@ package struct EmbedStep: StepKind {
     }
 
     package var looksAtBeforehand: FieldPath? { field }
-    package var clientComputation: (any ClientComputation)? { self }
+    package var clientComputation: ClientComputation? { .embed(self) }
+    package var clientReasons: [CompiledStep.Reason] {
+        [.brokenLink] + (shared == .leave ? [.multipleBacklinks] : [])
+            + (into == nil ? [] : [.targetDiffers])
+    }
 }
 
 extension EmbedStep {
@@ -96,12 +100,5 @@ extension EmbedStep {
             shared: try members["shared"].map { (node) throws(JobError) in
                 try node.choice("shared") as Shared
             } ?? .refuse)
-    }
-}
-
-extension EmbedStep: ClientComputation {
-    package var reasons: [CompiledStep.Reason] {
-        [.brokenLink] + (shared == .leave ? [.multipleBacklinks] : [])
-            + (into == nil ? [] : [.targetDiffers])
     }
 }

@@ -53,7 +53,12 @@ package struct ExtractStep: StepKind {
     }
 
     package var looksAtBeforehand: FieldPath? { id.isGenerated ? nil : field }
-    package var clientComputation: (any ClientComputation)? { self }
+    package var clientComputation: ClientComputation? { .extract(self) }
+    package var clientReasons: [CompiledStep.Reason] {
+        [.otherDocument, .unfitChild, .emptyTimestamp] + (id == .field("_id") ? [] : [.ownID])
+            + (id.isGenerated ? [] : [.noID])
+    }
+    package var creates: Namespace? { to }
 }
 
 extension ExtractStep {
@@ -84,13 +89,4 @@ extension YAMLNode {
         }
         return type
     }
-}
-
-extension ExtractStep: ClientComputation {
-    package var reasons: [CompiledStep.Reason] {
-        [.otherDocument, .unfitChild, .emptyTimestamp] + (id == .field("_id") ? [] : [.ownID])
-            + (id.isGenerated ? [] : [.noID])
-    }
-
-    package var creates: Namespace? { to }
 }

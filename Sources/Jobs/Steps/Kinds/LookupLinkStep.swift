@@ -37,7 +37,8 @@ package struct LookupLinkStep: StepKind {
         return StepBody(wanted: value.isLink || value.isList { $0.isLink }, value: .null)
     }
 
-    package var clientComputation: (any ClientComputation)? { self }
+    package var clientComputation: ClientComputation? { .lookupLink(self) }
+    package var clientReasons: [CompiledStep.Reason] { [.unknownKey, .ambiguousKey] }
 }
 
 extension LookupLinkStep {
@@ -70,8 +71,4 @@ extension FieldPath {
         }
         return name
     }
-}
-
-extension LookupLinkStep: ClientComputation {
-    package var reasons: [CompiledStep.Reason] { [.unknownKey, .ambiguousKey] }
 }
