@@ -111,7 +111,7 @@ struct StageCheck {
         for (index, name) in names.enumerated() {
             if name != FieldPath.each {
                 let isObject = (node.types.isEmpty || node.isObject) && !node.isDictionary && !node.isGeoPoint
-                guard isObject, node.constraints.maxProperties == nil else { return false }
+                guard isObject, node.constraints.propertyCount.maximum == nil else { return false }
             }
             guard let inner = name == FieldPath.each ? node.inner : node.property(name) else { return false }
             if index == names.count - 1, name == FieldPath.each || node.requires(name) { return false }
@@ -130,7 +130,7 @@ struct StageCheck {
             guard let next = name == FieldPath.each ? node.inner : node.property(name) else { return false }
             node = next
         }
-        return node.constraints.minItems == nil && node.constraints.minProperties == nil
+        return node.constraints.itemCount.minimum == nil && node.constraints.propertyCount.minimum == nil
     }
 }
 

@@ -187,20 +187,20 @@ extension JSONSchemaPlan {
         func text(_ value: BSONValue?) -> String { value.flatMap { try? $0.extendedJSON(.relaxed) } ?? "a number" }
         switch finding.rule {
         case .belowMinimum:
-            return (constraints.isMinimumExclusive ? "more than " : "at least ") + text(constraints.minimum)
+            return (constraints.minimum.isExclusive ? "more than " : "at least ") + text(constraints.minimum.number)
         case .aboveMaximum:
-            return (constraints.isMaximumExclusive ? "less than " : "at most ") + text(constraints.maximum)
+            return (constraints.maximum.isExclusive ? "less than " : "at most ") + text(constraints.maximum.number)
         case .notMultipleOf: return "a multiple of \(text(constraints.multipleOf))"
-        case .tooShort: return "at least \(constraints.minLength ?? 0) characters"
-        case .tooLong: return "at most \(constraints.maxLength ?? 0) characters"
+        case .tooShort: return "at least \(constraints.length.minimum ?? 0) characters"
+        case .tooLong: return "at most \(constraints.length.maximum ?? 0) characters"
         case .patternMismatch: return "a match of \(constraints.pattern ?? "")"
         case .notInEnum: return "one of \(constraints.allowedValues?.count ?? 0) values"
-        case .tooFewItems: return "at least \(constraints.minItems ?? 0) elements"
-        case .tooManyItems: return "at most \(constraints.maxItems ?? 0) elements"
+        case .tooFewItems: return "at least \(constraints.itemCount.minimum ?? 0) elements"
+        case .tooManyItems: return "at most \(constraints.itemCount.maximum ?? 0) elements"
         case .itemsNotUnique: return "distinct elements"
         case .additionalItem: return "no further elements"
-        case .tooFewProperties: return "at least \(constraints.minProperties ?? 0) fields"
-        case .tooManyProperties: return "at most \(constraints.maxProperties ?? 0) fields"
+        case .tooFewProperties: return "at least \(constraints.propertyCount.minimum ?? 0) fields"
+        case .tooManyProperties: return "at most \(constraints.propertyCount.maximum ?? 0) fields"
         case .additionalProperty: return "no such field"
         case .dependencyMissing: return "the field that another field requires"
         case .dependencySchema: return "the object that a field requires"

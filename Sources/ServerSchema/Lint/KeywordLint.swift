@@ -37,11 +37,12 @@ extension Constraints {
     /// The names of the keywords that restrict values.
     package var keywords: [String] {
         let single: [(String, Bool)] = [
-            ("minimum", minimum != nil), ("maximum", maximum != nil), ("multipleOf", multipleOf != nil),
-            ("minLength", minLength != nil), ("maxLength", maxLength != nil), ("pattern", pattern != nil),
-            ("enum", allowedValues != nil), ("minItems", minItems != nil), ("maxItems", maxItems != nil),
-            ("additionalItems", additionalItems != nil), ("minProperties", minProperties != nil),
-            ("maxProperties", maxProperties != nil), ("patternProperties", !patternProperties.isEmpty),
+            ("minimum", minimum.number != nil), ("maximum", maximum.number != nil), ("multipleOf", multipleOf != nil),
+            ("minLength", length.minimum != nil), ("maxLength", length.maximum != nil), ("pattern", pattern != nil),
+            ("enum", allowedValues != nil), ("minItems", itemCount.minimum != nil),
+            ("maxItems", itemCount.maximum != nil), ("additionalItems", additionalItems != nil),
+            ("minProperties", propertyCount.minimum != nil), ("maxProperties", propertyCount.maximum != nil),
+            ("patternProperties", !patternProperties.isEmpty),
             ("dependencies", !dependencies.isEmpty), ("encrypt", encryption != nil),
         ]
         return single.filter(\.1).map(\.0) + combinations.map(\.kind.rawValue)
