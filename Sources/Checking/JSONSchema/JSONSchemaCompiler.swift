@@ -89,15 +89,8 @@ extension JSONSchemaCompiler {
         else { return }
         var rule = JSONSchemaPlan.ValueRule()
         if let values = constraints.allowedValues {
-            rule.firstAllowed = Int32(plan.allowedValues.count)
+            rule.firstAllowed = plan.allowed.append(values)
             rule.allowedCount = Int32(values.count)
-            var allowed = values.map { value in
-                let holder = BSONDocument([("", value)])
-                return (hash: ValueHash.hash(onlyElementOf: holder), holder: holder)
-            }
-            if allowed.count > JSONSchemaPlan.ValueRule.fewValues { allowed.sort { $0.hash < $1.hash } }
-            plan.allowedValues += allowed.map(\.holder)
-            plan.allowedHashes += allowed.map(\.hash)
         }
         if let encryption = constraints.encryption {
             rule.isEncrypted = true

@@ -39,8 +39,8 @@ struct JSONWalker: ~Escapable {
         paths = plan.paths.span
         dependencies = plan.dependencies.span
         combinations = plan.combinations.span
-        allowedValues = plan.allowedValues.span
-        allowedHashes = plan.allowedHashes.span
+        allowedValues = plan.allowed.holders.span
+        allowedHashes = plan.allowed.hashes.span
     }
 
     /// Judges one value, and returns whether it fits.
