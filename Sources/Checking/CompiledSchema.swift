@@ -91,6 +91,11 @@ public struct CompiledSchema: Sendable {
         settleDefaults(compiler.defaults)
     }
 
+    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
+    ///
+    /// The filter does not match documents that the server cannot judge exactly as the checker does, so they are read.
+    public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
+
     /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
     private mutating func settleDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
@@ -190,6 +195,14 @@ extension CompiledSchema {
         /// The types of the collection's `_id`s.
         var idTypes: TypeMask
         var hasUUIDs: Bool
+    }
+
+    /// A field that links to documents of another collection: it holds their keys.
+    struct Link: Sendable {
+        /// The node of the key itself: of the field, or of its elements or values.
+        var node: Int
+        var target: Namespace
+        var foreignKey: String
     }
 }
 

@@ -194,16 +194,6 @@ extension SchemaCompiler {
     }
 }
 
-extension CompiledSchema {
-    /// A field that links to documents of another collection: it holds their keys.
-    struct Link: Sendable {
-        /// The node of the key itself: of the field, or of its elements or values.
-        var node: Int
-        var target: Namespace
-        var foreignKey: String
-    }
-}
-
 extension SchemaCompiler {
     /// Marks the nodes that hold the keys of a collection's links.
     ///
