@@ -48,7 +48,7 @@ struct EnforceRun {
             let isStale = checked.map { standing.stage >= .error && $0.stage < .error } ?? true
             if isStale { checked = (try await check(), standing.stage) }
             guard let found = checked?.report else { preconditionFailure("it was just made") }
-            if command.dryRun { return report(.dryRun, standing, found) }
+            if command.mode.dryRun { return report(.dryRun, standing, found) }
             if standing.stage >= .warn, found.total.certain > 0 {
                 return report(.notFitting, standing, found, done)
             }
