@@ -146,7 +146,7 @@ extension PartnerRunner {
     }
 
     func ledger(on pool: ClientPool) throws -> UnsyncLedger {
-        UnsyncLedger(options.ledger, of: options.apps.orOf(partner.appIDs), client: try pool.client())
+        UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
     /// Returns the room below the limit of unsynced documents, less the reservations of other jobs.

@@ -74,7 +74,7 @@ package struct BackfillRunner: Sendable {
     ///     on it.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``.
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
-        try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
+        try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
         let client = try pool.client()
         let target = try early.run { try Target.find(job.job.namespace, on: client) }
         let wireVersion = try early.run { try client.hello().maxWireVersion }
@@ -318,7 +318,7 @@ package struct BackfillRunner: Sendable {
     }
 
     func openLedger(on pool: ClientPool) throws(MongoError) -> UnsyncLedger {
-        UnsyncLedger(options.ledger, of: options.apps.orOf(job.appIDs), client: try pool.client())
+        UnsyncLedger(options.ledger.orOf(job.appIDs), client: try pool.client())
     }
 }
 

@@ -101,7 +101,7 @@ extension JobRegistry {
         let client = try pool.client()
         let budget = UnsyncBudget(
             job: compiled, collection: client.collection(compiled.job.namespace),
-            ledger: UnsyncLedger(.standard, of: LedgerApps.fullest.orOf(compiled.appIDs), client: try pool.client()),
+            ledger: UnsyncLedger(LedgerScope().orOf(compiled.appIDs), client: try pool.client()),
             limits: compiled.job.limits,
             stop: StopSignal())
         do {

@@ -89,7 +89,7 @@ struct MarkerRemoval {
         var options = RunOptions()
         options.stateDatabase = stateDatabase
         options.keepsJournal = false
-        options.ledger = .none
+        options.ledger.location = .none
         return BackfillRunner(
             try CompiledJob(removal, active: nil, next: nil), options: options, stop: stop, events: { _ in })
     }

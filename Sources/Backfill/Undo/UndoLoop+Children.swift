@@ -102,7 +102,7 @@ extension UndoLoop {
     private mutating func remove(_ all: [CreatedChild], keeping linked: Set<IDKey>) throws {
         for namespace in Set(all.map(\.namespace)) {
             let options = runner.options
-            try namespace.check(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
+            try namespace.check(stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
             let made = Dictionary(all.filter { $0.namespace == namespace }.map { ($0.id, $0) }) { $1 }
             if try isShared(namespace) {
                 try leave(Array(made.keys), of: namespace, because: .shared)

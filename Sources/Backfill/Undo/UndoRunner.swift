@@ -47,7 +47,7 @@ package struct UndoRunner: Sendable {
 
     private func subject(_ store: borrowing StateStore, on pool: ClientPool) throws -> UndoSubject {
         let collection = RecordedCollection(
-            named: named, stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
+            named: named, stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
         guard let subject = try retry.run({ try UndoSubject.find(store, in: collection, assuming: assumptions) }) else {
             throw try JobRegistry(options.stateDatabase, on: pool).unknown(job)
         }

@@ -17,9 +17,10 @@ package struct LedgerReader {
     /// Opens the ledgers; returns `nil` if there is none.
     /// - Throws: ``MongoError`` if it cannot be determined whether there is one, for example for lack of a privilege.
     package static func open(
-        _ location: LedgerLocation, of apps: LedgerApps, on client: borrowing Client
+        _ scope: LedgerScope, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {
-        let ledgers = try LedgerFinder.find(location, apps: apps.ids, on: client)
+        let apps = scope.apps
+        let ledgers = try LedgerFinder.find(scope.location, apps: apps.ids, on: client)
         guard !ledgers.isEmpty else { return nil }
         var collections: [MongoCollection] = []
         for ledger in ledgers { collections.append(client.collection(ledger)) }

@@ -142,8 +142,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
         var options = lease.options(arguments.state)
         options.maxRuntime = maxRuntime?.duration
         options.allowUnsync = allowUnsync
-        options.ledger = ledger.location
-        options.apps = ledger.apps(of: [])
+        options.ledger = ledger.scope(of: [])
         let interruption = Interruption()
         let signals = interruption.listen()
         defer { signals.cancel() }
