@@ -104,8 +104,8 @@ struct CheckCommand: AsyncParsableCommand {
         let folder = try historyFolder()
         let serverSchema = try await schema.read(
             namespace: subject.namespace, connection: connection)
-        let activeSchema = try await comparison.read(
-            for: serverSchema, collection: subject.namespace, connection: connection)
+        let baseline = try await comparison.baseline(
+            of: schema, serverSchema, collection: subject.collection, connection: connection)
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
@@ -113,20 +113,17 @@ struct CheckCommand: AsyncParsableCommand {
             schema: serverSchema, limit: limit(of: serverSchema), scan: scan,
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
             showsProgress: output.showsProgress, stop: stop)
-        run.location = location(for: serverSchema)
+        run.ledger = LedgerScope(
+            location(for: serverSchema), of: ledger.apps(of: [serverSchema, baseline?.schema]))
         run.stateDatabase = state.stateDatabase
-        run.apps = ledger.apps(of: [serverSchema, activeSchema])
         run.notes = notes(for: serverSchema)
-        run.includesInfo = severity.info
-        run.assumptions = dialect.assumptions
-        run.followsLinks = dialect.followLinks
-        run.active = activeSchema
-        run.change = try await comparison.change(
-            to: schema, serverSchema, collection: subject.collection, connection: connection)
-        run.activePath = comparison.active?.name
-        run.keepsValues = privacy.showValues
+        run.rules.assumptions = dialect.assumptions
+        run.rules.followsLinks = dialect.followLinks
+        run.rules.tally.includesInfo = severity.info
+        run.rules.tally.keepsValues = privacy.showValues
+        run.baseline = baseline
         run.proves = evidence.prove
-        run.exceptions = try exceptions.read(
+        run.rules.exceptions = try exceptions.read(
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: subject.collection != nil)
         if let databases = subject.databases {
             return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption, monitor)

@@ -121,9 +121,9 @@ struct EnforceRun {
             schema: subject.schema, limit: .max, scan: try ScanFlags.parse(flags),
             map: try NamespaceMap([], for: [namespace]), showsProgress: command.output.showsProgress,
             stop: interruption.stop)
-        run.location = .none
+        run.ledger.location = .none
         run.stateDatabase = command.state.stateDatabase
-        run.keepsValues = command.privacy.showValues
+        run.rules.tally.keepsValues = command.privacy.showValues
         run.proves = command.evidence.prove
         run.failures = try command.evidence.openFailures(command.privacy.display)
         do {
