@@ -49,6 +49,10 @@ public struct DeployVerdict: Hashable, Sendable {
     ///
     /// Not part of ``projected``, because it is not certain that they stop.
     public var possiblyStopping = 0
+    /// Whether documents that might stop syncing count like documents that stop.
+    public var countsPossible = false
+    /// Whether no ledger was read although there may be one; the headroom is then unknown.
+    public var isLedgerUnread = false
     /// The number of ledger entries at which the sync engine stops.
     public var limit: Int
     /// Whether documents were left out on purpose, so that low counts prove nothing.

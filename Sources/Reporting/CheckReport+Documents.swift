@@ -121,7 +121,7 @@ extension CheckReport {
         if sync.state == .terminated {
             part.reasons.append("Sync is terminated: its ledger is empty when sync is enabled again")
         }
-        if isLedgerUnread {
+        if verdict.isLedgerUnread {
             part.reasons.append("No ledger was read: the number of unsynced documents is unknown")
         }
         return part

@@ -170,7 +170,7 @@ extension CheckRun {
             sync: circumstances, ledger: found.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
-        report.isLedgerUnread = connection == nil && ledger.location != .none
+        report.verdict.isLedgerUnread = connection == nil && ledger.location != .none
         return report
     }
 
