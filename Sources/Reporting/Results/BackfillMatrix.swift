@@ -168,7 +168,7 @@ package struct BackfillMatrix: Reportable {
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
         let last = found.reports.last { $0.headroom != nil }
-        report.gauges = [last?.headroom?.gauge(adding: last?.harm)].compactMap(\.self)
+        report.gauges = [last?.headroom?.gauge].compactMap(\.self)
         report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.sectionKind = "where"
         report.sections = [Report.Section(name: found.pattern, columns: table.columns, findings: all.map(finding))]

@@ -53,7 +53,7 @@ package struct BackfillResult: Reportable {
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: BackfillReportText.headline(found), level: level)
         report.facts = facts
-        report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
+        report.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.tables = [steps(isDryRun: isDryRun), waits]
         report.sectionKind = "step"
@@ -154,8 +154,8 @@ package struct BackfillResult: Reportable {
 }
 
 extension Headroom {
-    /// Returns a gauge of how close the unsynced documents are to the number at which the job stops.
-    func gauge(adding harm: Int?) -> Report.Gauge {
+    /// How close the unsynced documents are to the number at which the job stops.
+    var gauge: Report.Gauge {
         Report.Gauge(
             title: "Unsynced documents, and the limit at which the job stops", summary: "\(text).", limit: ceiling,
             amounts: [

@@ -34,7 +34,7 @@ package struct UndoResult: Reportable {
         if found.taken.earlier > 0 {
             report.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
         }
-        report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
+        report.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.sectionKind = "outcome"
         report.sections = [changes, children].filter { !$0.findings.isEmpty }
         report.notes = found.notes + (found.refusal.map { ["An undo would be refused: \($0)"] } ?? [])
