@@ -80,7 +80,7 @@ package struct ReservationStore {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
             return
-                "job \"\(name)\" reserves room for \(count.separated) \(count == 1 ? "document" : "documents") that it "
+                "job \"\(name)\" reserves room for \(count.grouped) \(count == 1 ? "document" : "documents") that it "
                 + "makes unsyncable and that might not be in the ledger yet; the room is free when they fit the "
                 + "active schema: after a deploy that accepts them run shipshape deployed \(name), or undo the "
                 + "job: shipshape undo \(name)"

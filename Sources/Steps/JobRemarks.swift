@@ -114,7 +114,7 @@ extension ClientObstacle {
         let ids = samples.compactMap { try? BSONDocument([("_id", $0)]).extendedJSON(.relaxed) }
         let place = step.location.map { "\($0.file):\($0.line):\($0.column): " } ?? ""
         return
-            "\(place)\(step.step): \(text) \(count.separated) \(count == 1 ? "document" : "documents") of "
+            "\(place)\(step.step): \(text) \(count.grouped) \(count == 1 ? "document" : "documents") of "
             + "\(namespace), such as \(ids.joined(separator: ", ")); \(remedy)"
     }
 }

@@ -1,4 +1,4 @@
-import JobState
+import BSON
 package import Running
 
 /// The result of a job, or of its dry run, in many databases of one shape.
@@ -88,8 +88,8 @@ package struct DatabasesReport: Sendable {
             harm > headroom.documents
         else { return nil }
         return
-            "together the jobs would make \(harm.separated) documents unsyncable under the active schema, but there is "
-            + "room for \(headroom.documents.separated) (\(headroom))"
+            "together the jobs would make \(harm.grouped) documents unsyncable under the active schema, but there is "
+            + "room for \(headroom.documents.grouped) (\(headroom))"
     }
 }
 

@@ -113,7 +113,7 @@ extension BackfillRunner {
         report.notes = plan.notes
         if run.journal.unlinked > 0 {
             report.notes.append(
-                "\(run.journal.unlinked.separated) \(run.journal.unlinked == 1 ? "document was" : "documents were") "
+                "\(run.journal.unlinked.grouped) \(run.journal.unlinked == 1 ? "document was" : "documents were") "
                     + "created in another collection but not linked, because users changed the parents first: undo "
                     + "removes those that no document links to")
         }

@@ -174,7 +174,7 @@ package struct BackfillRunner: Sendable {
         let count = try early.run { try collection.countDocuments(isLarge.filter) }
         guard count > 0 else { return [] }
         return [
-            "\(count.separated) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the "
+            "\(count.grouped) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the "
                 + "job writes: changes there cannot be undone"
         ]
     }
@@ -301,8 +301,8 @@ package struct BackfillRunner: Sendable {
         else { return }
         throw RunError(
             .harmExceedsHeadroom,
-            "job \"\(plan.job)\" would make \(plan.risk.harm.separated) documents unsyncable under the active schema, "
-                + "but there is room for \(headroom.documents.separated) (\(headroom)); convert into a new field "
+            "job \"\(plan.job)\" would make \(plan.risk.harm.grouped) documents unsyncable under the active schema, "
+                + "but there is room for \(headroom.documents.grouped) (\(headroom)); convert into a new field "
                 + "instead, or accept it with --allow-unsync \(plan.risk.harm): the run then stops below the limit and "
                 + "can be resumed; to free room: \(Headroom.remedies(for: plan.job))")
     }
@@ -382,7 +382,7 @@ extension BackfillRunner {
             guard let found = refused.first else { continue }
             throw RunError(
                 .schemaMismatch,
-                "\"\(count.step)\" has \"onError: fail\" and cannot change \(found.count.separated) "
+                "\"\(count.step)\" has \"onError: fail\" and cannot change \(found.count.grouped) "
                     + "\(found.count == 1 ? "document" : "documents") (\(found.reason)), such as _id "
                     + "\(found.samples.first.flatMap { try? $0.extendedJSON(.relaxed) } ?? "unknown"): fix "
                     + "\(found.count == 1 ? "it" : "them"), or set \"onError: report\"")

@@ -61,7 +61,7 @@ struct StaleCopies {
             let types = fields.enumerated().map { "\($0.element) is \(document["t\($0.offset)"]?.text ?? "?")" }
             return "_id \(id) (\(types.joined(separator: ", ")))"
         }
-        let many = ids.count == 1 ? "1 target differs" : "\(ids.count.separated) targets differ"
+        let many = ids.count == 1 ? "1 target differs" : "\(ids.count.grouped) targets differ"
         return "\(step.step): \(many) from \(ids.count == 1 ? "its source" : "their sources"), and "
             + (keepsJournal
                 ? "from the job's own value, so another client changed \(ids.count == 1 ? "it" : "them")"
@@ -98,7 +98,7 @@ struct StaleCopies {
         let copies =
             ids.count == 1
             ? "1 copied value differs from its source"
-            : "\(ids.count.separated) copied values differ from their sources"
+            : "\(ids.count.grouped) copied values differ from their sources"
         return "\(step.step): \(copies), which changed after the copy: _id "
             + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }

@@ -295,7 +295,7 @@ extension UndoLoop {
         var notes = subject.target.validator?.notes(tally, of: subject.namespace) ?? []
         if tally.moved > 0 {
             notes.append(
-                "\(tally.moved.separated) \(tally.moved == 1 ? "document is" : "documents are") too large for a "
+                "\(tally.moved.grouped) \(tally.moved == 1 ? "document is" : "documents are") too large for a "
                     + "command that restores a field at its old place: the restored fields are at the end")
         }
         return notes

@@ -93,7 +93,7 @@ package struct UndoRunner: Sendable {
         report.notes += loop.notes
         if loop.overlay?.isFull == true {
             report.notes.append(
-                "the job changed more than \(UndoOverlay.most.separated) documents in more than one pass: the changes "
+                "the job changed more than \(UndoOverlay.most.grouped) documents in more than one pass: the changes "
                     + "of the others are counted one by one, so the counts are upper bounds")
         }
         let kept = left.filter { !loop.memory.retries($0.id) }
@@ -116,8 +116,8 @@ package struct UndoRunner: Sendable {
         else { return }
         throw RunError(
             .harmExceedsHeadroom,
-            "the undo of job \"\(job)\" would make \(harm.separated) documents unsyncable under the active schema, but "
-                + "there is room for \(headroom.documents.separated) (\(headroom)); accept it with --allow-unsync "
+            "the undo of job \"\(job)\" would make \(harm.grouped) documents unsyncable under the active schema, but "
+                + "there is room for \(headroom.documents.grouped) (\(headroom)); accept it with --allow-unsync "
                 + "\(harm): the undo then stops below the limit and can be resumed")
     }
 

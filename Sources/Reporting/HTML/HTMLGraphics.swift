@@ -1,3 +1,5 @@
+import BSON
+
 /// The width of a report's pictures, in units of the SVG coordinates.
 ///
 /// A picture has no text, because it stretches to the width of a page or a phone, and text would stretch with it.

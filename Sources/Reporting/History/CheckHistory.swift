@@ -1,3 +1,5 @@
+import BSON
+
 /// The counts of earlier checks, from which reports show a trend and what changed.
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.

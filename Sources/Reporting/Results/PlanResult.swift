@@ -1,3 +1,4 @@
+import BSON
 import Jobs
 package import Planning
 import SchemaChange

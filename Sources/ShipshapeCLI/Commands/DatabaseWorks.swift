@@ -1,3 +1,4 @@
+internal import BSON
 internal import Backfill
 internal import Concurrency
 internal import Jobs

@@ -41,7 +41,7 @@ struct Embedding: ClientTransform {
             guard shared.count <= Self.mostRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered.separated) in \(step.from)")
+                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered.grouped) in \(step.from)")
             }
             preparation.excluded = Set(shared.map(IDKey.init))
         }

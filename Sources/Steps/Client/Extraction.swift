@@ -128,7 +128,7 @@ struct Extraction: ClientTransform {
             guard contested.count < Self.mostRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "more than \(Self.mostRemembered.separated) values of \"\(name)\" are shared by objects of "
+                    "more than \(Self.mostRemembered.grouped) values of \"\(name)\" are shared by objects of "
                         + "\"\(step.field)\" that differ: have each _id generated")
             }
             if let id = document["_id"] { contested.insert(IDKey(id)) }

@@ -21,7 +21,7 @@ struct LinkLookup: ClientTransform {
             guard count <= Self.most else {
                 throw RunError(
                     .schemaMismatch,
-                    "\(step.lookup) has \(count.separated) documents and no index that begins with \"\(field)\": each "
+                    "\(step.lookup) has \(count.grouped) documents and no index that begins with \"\(field)\": each "
                         + "batch would read all of them; create one with createIndex({ \"\(field)\": 1 })")
             }
         }
