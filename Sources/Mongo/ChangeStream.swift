@@ -119,20 +119,3 @@ package struct ResumeToken: Hashable, Sendable {
         return UInt64(text.dropFirst(2).prefix(16), radix: 16).map { ClusterTime(rawValue: $0) }
     }
 }
-
-extension MongoCollection {
-    /// Opens a stream of the collection's changes.
-    ///
-    /// The corresponding C function is `mongoc_collection_watch`.
-    /// - Parameter options: `startAtOperationTime`, `resumeAfter`, `maxAwaitTimeMS`, `batchSize`, `readConcern`, ….
-    /// - Returns: a stream; its first `next()` throws the error if it could not be opened.
-    package func watch(_ pipeline: [BSONDocument] = [], options: BSONDocument = [:]) -> ChangeStream {
-        let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        // There is no time limit, because the server may have to read much of its oplog to resume at a position.
-        return unsafe ChangeStream(lease, options.withTimeLimit) { [lease, namespace] options in
-            unsafe lending(stages, options, nil) { stages, options, _ in
-                unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)
-            }
-        }
-    }
-}
