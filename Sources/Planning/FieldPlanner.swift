@@ -192,3 +192,21 @@ extension FieldPlanner {
         return false
     }
 }
+
+extension FieldPlanner {
+    /// Returns the groups for documents of a collection that the older schema does not have.
+    func whole() -> [FieldGroup] {
+        new.root.properties.compactMap { property in
+            let path = SchemaPath([.field(property.name)])
+            guard let field = path.jobPath, property.name != "_id" else { return nil }
+            var group = FieldGroup(path: path)
+            let side = Side(
+                node: property.node, isRequired: new.root.requires(property.name),
+                link: new.link(from: path))
+            fit(field, at: path, nil, property.node, side.link, in: &group, isStray: true)
+            fill(field, at: path, nil, side, in: &group)
+            for index in group.entries.indices { group.entries[index].isStray = true }
+            return group.entries.isEmpty ? nil : group
+        }
+    }
+}

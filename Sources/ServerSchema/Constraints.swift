@@ -94,13 +94,3 @@ public struct Constraints: Sendable {
         public var types: [SchemaType]?
     }
 }
-
-extension SchemaNode {
-    /// The schema of the fields whose names match a regular expression.
-    public struct PatternProperty: Sendable {
-        /// The regular expression.
-        public var pattern: String
-        /// The schema that the values of these fields must fit.
-        public var node: SchemaNode
-    }
-}
