@@ -137,7 +137,7 @@ package struct CompiledJob: Sendable {
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
         let parts = steps.flatMap { located in located.step.kind.parts.map { (located.step.with($0), located.location) }
         }
-        let altered = CompiledStep.altered(by: parts.map(\.0), seeingKeys: false)
+        let altered = AlteredDocument(by: parts.map(\.0), seeingKeys: false)
         return parts.reduce(into: [[]]) { phases, located in
             let (part, location) = located
             let isClientSide = part.kind.clientComputation != nil || phases.last?.last?.client != nil
@@ -156,7 +156,7 @@ package struct CompiledJob: Sendable {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
         }
-        let altered = CompiledStep.altered(by: refreshing.map(\.step) + others.map(\.step), seeingKeys: false)
+        let altered = AlteredDocument(by: refreshing.map(\.step) + others.map(\.step), seeingKeys: false)
         return refreshing.map { located in
             var step = CompiledStep(located.step, altered: altered)
             step.location = located.location
@@ -167,15 +167,15 @@ package struct CompiledJob: Sendable {
     /// Returns the job for a server of this wire version.
     ///
     /// From MongoDB 5.0 on, the server can detect more of the documents that it would alter; see
-    /// ``CompiledStep/altered(by:seeingKeys:)``.
+    /// ``AlteredDocument/init(by:seeingKeys:)``.
     package func compiled(for wireVersion: Int) -> CompiledJob {
         guard wireVersion >= ServerHello.wireVersionOf50 else { return self }
         var job = self
         let all = steps.map(\.step)
-        let altered = CompiledStep.altered(by: all, seeingKeys: true)
+        let altered = AlteredDocument(by: all, seeingKeys: true)
         job.phases = phases.map { $0.knowing(altered) }
         job.deployed?.phases = deployed.map { $0.phases.map { $0.knowing(altered) } } ?? []
-        let refreshed = CompiledStep.altered(by: (refreshing?.steps.map(\.step) ?? []) + all, seeingKeys: true)
+        let refreshed = AlteredDocument(by: (refreshing?.steps.map(\.step) ?? []) + all, seeingKeys: true)
         job.refreshing = refreshing?.knowing(refreshed)
         job.deployed?.refreshing = deployed?.refreshing?.knowing(refreshed)
         return job

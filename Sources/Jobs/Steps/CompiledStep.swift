@@ -12,7 +12,7 @@ package struct CompiledStep: Sendable {
     package let mayNeed: Expression
     /// The condition under which the server would alter more of a document than the steps of the job change.
     ///
-    /// See ``altered(by:seeingKeys:)``.
+    /// See ``AlteredDocument/init(by:seeingKeys:)``.
     package private(set) var altered: AlteredDocument
     /// The computation that the client does for documents that meet ``needs``; `nil` if ``stage`` does the whole step.
     package let client: ClientComputation?
@@ -33,11 +33,11 @@ package struct CompiledStep: Sendable {
     ///   back the values that it does not change.
     package init(_ step: Step, among others: [Step] = []) {
         let steps = others.contains(step) ? others : [step] + others
-        self.init(step, altered: Self.altered(by: steps, seeingKeys: false))
+        self.init(step, altered: AlteredDocument(by: steps, seeingKeys: false))
     }
 
     /// Compiles a step of a job whose ``altered`` condition is already known.
-    /// - Parameter altered: The result of ``altered(by:seeingKeys:)`` for all steps of the job.
+    /// - Parameter altered: The condition for all steps of the job.
     package init(_ step: Step, altered: AlteredDocument) {
         self.step = step
         self.altered = altered
@@ -177,35 +177,6 @@ package struct CompiledStep: Sendable {
     }
 }
 
-extension Expression {
-    /// Returns whether all operands hold, without those that are always true.
-    fileprivate static func every(_ operands: [Expression]) -> Expression {
-        let real = operands.filter { $0 != .constant(true) }
-        return real.isEmpty ? .constant(true) : .all(real)
-    }
-}
-
-extension FieldPath {
-    /// Whether every parent of the field is an object.
-    ///
-    /// The parents are tested from the document or the element inwards, so that a path never leads through an array.
-    package var isReachable: Expression {
-        let parents = local.parents
-        return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
-    }
-
-    /// Returns whether the outermost parent that is not an object meets the condition `such`; `nil` for a field without
-    /// parents.
-    func blocked(_ such: (Expression) -> Expression) -> Expression? {
-        let parents = local.parents
-        guard !parents.isEmpty else { return nil }
-        return .any(
-            parents.indices.map { index in
-                .all(parents[..<index].map { Expression.field($0).hasType("object") } + [such(.field(parents[index]))])
-            })
-    }
-}
-
 extension CompiledStep {
     /// The reason to skip a document that a step applies to.
     package enum Reason: String, Sendable, CaseIterable {
@@ -273,69 +244,6 @@ extension CompiledStep {
     }
 }
 
-/// The condition for documents that the server would alter when it writes them back.
-extension CompiledStep {
-    /// Returns the condition under which the server would alter more of a document than the steps change.
-    ///
-    /// This happens if a name occurs twice, or if the keys of an array are not 0, 1, 2 and so on, in a value that the
-    /// steps write or read. A repeated name counts in the document itself, in an object that a step merges into, and
-    /// anywhere in a value that a step looks into. Merging an object keeps one field of each name, so it makes an
-    /// object with a repeated name smaller. It is enough to read inside an object: then mongod 6.0 writes both fields
-    /// with the value of the first, and every server renumbers an array.
-    /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
-    ///   merging would renumber an array. On earlier servers, this cannot be detected.
-    package static func altered(by steps: [Step], seeingKeys seesKeys: Bool) -> AlteredDocument {
-        let isAltered = seesKeys ? Expression.changesByMerging : Expression.shrinks
-        let merged = holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.givenBack) }) {
-            .all([$0.hasType("object"), isAltered($0)])
-        }
-        let seenInto = holds(in: steps.flatMap(\.looksInto)) {
-            .all([
-                $0.hasType("object", "array"), .isAltered($0, levels: Expression.exactLevels, by: isAltered),
-            ])
-        }
-        let root = Expression.variable("ROOT")
-        // An array stays as it is if no step reads it and no step writes to its position.
-        let paths = steps.flatMap { step in
-            let overwritten = step.kind.tellsWhatWas && !step.kind.changesInPlace ? step.kind.removed : step.targets
-            let elements = step.targets.filter(\.leadsIntoElements)
-            return step.looksInto + step.sources + overwritten + elements
-        }
-        let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
-        let hashesFirst = seesKeys && !places.isEmpty
-        let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
-        let isNumberedAnew = !(AlteredDocument.bytes == .hash(of: .merged(root)))
-        let ofKeys = hashesFirst ? [Expression.all([hasArray, isNumberedAnew])] : []
-        return AlteredDocument(.any([.shrinks(root)] + ofKeys + merged + seenInto), hashesFirst: hashesFirst)
-    }
-
-    /// Returns one condition for each group of paths: whether `condition` holds for the value at one of these paths.
-    ///
-    /// The paths into the same list or dictionary form a group.
-    private static func holds(in paths: [FieldPath], _ condition: (Expression) -> Expression) -> [Expression] {
-        var groups: [(containers: [FieldPath], paths: [FieldPath])] = []
-        for path in paths {
-            if let index = groups.firstIndex(where: { $0.containers == path.containers }) {
-                if !groups[index].paths.contains(path) { groups[index].paths.append(path) }
-            } else {
-                groups.append((path.containers, [path]))
-            }
-        }
-        return groups.map { group in
-            let values = group.paths.map {
-                Expression.choose(if: $0.isReachable, then: .field($0), else: .constant(nil))
-            }
-            let isOne = Expression.call(
-                "$map",
-                [
-                    "input": Expression(.array(of: values.map(\.bson))), "as": Expression("value"),
-                    "in": condition(.variable("value")),
-                ])
-            return .inSomeElement(of: group.containers, .call("$anyElementTrue", isOne))
-        }
-    }
-}
-
 extension [CompiledStep] {
     /// Whether a document needs at least one of the steps.
     ///
@@ -366,44 +274,5 @@ extension [CompiledStep] {
                 groups.append((step.altered, [step]))
             }
         }
-    }
-}
-
-extension Expression {
-    /// Whether merging an object makes it smaller, because a field name occurs twice in it.
-    fileprivate static func shrinks(_ object: Expression) -> Expression {
-        !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
-    }
-
-    /// Whether merging an object changes its bytes: a field name occurs twice, or an array has other keys than 0, 1, 2.
-    fileprivate static func changesByMerging(_ object: Expression) -> Expression {
-        !(hash(of: object) == hash(of: merged(object)))
-    }
-
-    /// Returns an object as the server would write it after it has read each field.
-    fileprivate static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
-
-    /// Whether a value contains an object that would be altered, down to a number of levels of objects and lists.
-    fileprivate static func isAltered(
-        _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
-    ) -> Expression {
-        let node = Expression.variable("node")
-        let inner =
-            levels == 0
-            ? []
-            : [
-                Expression.call(
-                    "$anyElementTrue",
-                    .call(
-                        "$map",
-                        [
-                            "input": elements(of: node), "as": Expression("inner"),
-                            "in": .all([
-                                Expression.variable("inner.v").hasType("object", "array"),
-                                Self.isAltered(.variable("inner.v"), levels: levels - 1, by: isAltered),
-                            ]),
-                        ]))
-            ]
-        return .let(["node": value], in: .any([.all([node.hasType("object"), isAltered(node)])] + inner))
     }
 }

@@ -106,10 +106,3 @@ extension Step {
     /// The fields whose present values decide what the step writes.
     fileprivate var readsForValue: [FieldPath] { sources + kind.removed + (kind.changesInPlace ? targets : []) }
 }
-
-extension FieldPath {
-    /// Whether this path equals the other path or lies inside it.
-    fileprivate func isOrStandsIn(_ other: FieldPath) -> Bool {
-        components.count >= other.components.count && overlaps(other)
-    }
-}

@@ -64,15 +64,3 @@ extension ExpressionStep {
         once = try members["once"]?.marker(apartFrom: field)
     }
 }
-
-extension YAMLNode {
-    /// Reads the name of the field that marks a document as done.
-    /// - Throws: ``JobError`` if the step writes that field as its target.
-    func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
-        let marker = try topLevelField("once")
-        guard marker.topLevel != target.topLevel else {
-            throw error("\"once\" must be a field of its own, and the step writes \"\(target)\"")
-        }
-        return marker
-    }
-}

@@ -80,13 +80,3 @@ extension ExtractStep {
             to: try members.required("to").namespace("to"), id: id)
     }
 }
-
-extension YAMLNode {
-    /// Reads the type of the IDs that a step generates, `objectId` or `uuid`.
-    func generatedType() throws(JobError) -> SchemaType {
-        guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
-            throw error("\"generate\" must be objectId or uuid")
-        }
-        return type
-    }
-}
