@@ -19,6 +19,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         var place: FeedPlace?
         /// The time up to which the stream has reported all changes.
         var time: ClusterTime
+        /// The time of the last change by a client, as far as the streams of the side have reported it.
+        var lastChange: ClusterTime?
 
         /// Follows a side from a position in its change stream.
         ///
@@ -28,13 +30,6 @@ struct MirrorRun: ~Copyable, FollowingRun {
             (self.feed, self.place) = (feed, place)
             time = ClusterTime(rawValue: max(place.time?.rawValue ?? 0, 1) - 1)
         }
-    }
-
-    /// The positions in the change streams of both sides after one taking, given by its number.
-    private struct Snapshot {
-        var taking: Int
-        var places: [PartnerSide: FeedPlace]
-        var times: [PartnerSide: ClusterTime]
     }
 
     let mirror: Mirror
@@ -47,12 +42,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private var sessions: OwnSessions
     var counts = MirrorCounts()
     var delays = Delays()
-    /// The time of the last change by a client on each side, as far as the streams have reported it.
-    var clients: [PartnerSide: ClusterTime] = [:]
     private let news = Semaphore()
-    /// The number of takings so far; a taking is one read of the pending changes of both streams.
-    private(set) var taking = 0
-    private var snapshots: [Snapshot] = []
+    private(set) var takings = Takings()
     private var savedAt = ContinuousClock.now
     /// The deployment's time when the lag was last computed.
     ///
@@ -147,17 +138,19 @@ struct MirrorRun: ~Copyable, FollowingRun {
         mirror.events(.following(behind: max(0, behind)))
         // A held pair might be carried over now, for example because a validator was changed, or because a document
         // that a lookup needs was added.
-        taking += 1
-        for key in held.keys { dirty.add(key, taking: taking) }
+        takings.begin()
+        for key in held.keys { dirty.add(key, taking: takings.latest) }
         if mirror.looksAtAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
     }
 
     private mutating func follow(_ side: PartnerSide, from place: FeedPlace) {
-        sides[side]?.feed?.close()
+        let earlier = sides[side]
+        earlier?.feed?.close()
         let feed = ChangeFeed(
             partner.job.namespace(side), from: place, on: kernel.pool, news: news,
             patience: mirror.options.retryLimit, pace: .milliseconds(50), ignoring: sessions.ids)
         sides[side] = Side(feed, from: place)
+        sides[side]?.lastChange = earlier?.lastChange
     }
 
     /// Adds the pair of every document of a side to the pairs that have to be carried over.
@@ -165,14 +158,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted. With `nil`, it is not known which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
-        taking += 1
+        takings.begin()
         let reader = try kernel.pool.client()
         var cursor = reader.collection(partner.job.namespace(side)).find(
             [:], options: ["projection": ["_id": 1], "readConcern": ["level": "majority"]])
         while let document = try cursor.nextDocument() {
             guard let id = document["_id"], let key = partner.key(of: id, on: side) else { continue }
             let time = drop ?? ChangeTime(cluster: ClusterTime(rawValue: 0))
-            dirty.add(key, drop == nil ? side : side.other, at: time, taking: taking, isUnknown: drop == nil)
+            dirty.add(key, drop == nil ? side : side.other, at: time, taking: takings.latest, isUnknown: drop == nil)
             try kernel.keepLease()
         }
     }
@@ -181,7 +174,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Takes the pending changes of both sides from the change streams, and notes which pairs have to be carried over.
     mutating func take() throws {
-        taking += 1
+        takings.begin()
         for side in PartnerSide.allCases {
             guard let feed = sides[side]?.feed else { continue }
             let batch: ChangeFeed.Batch?
@@ -194,21 +187,19 @@ struct MirrorRun: ~Copyable, FollowingRun {
             counts.echoes += batch.ignored
             for (index, id) in batch.ids.enumerated() {
                 let time = batch.times[index]
-                clients[side] = max(clients[side] ?? time.cluster, time.cluster)
+                sides[side]?.lastChange = max(sides[side]?.lastChange ?? time.cluster, time.cluster)
                 guard let key = partner.key(of: id, on: side), partner.twin(of: key.value, on: .source) != nil else {
                     try noteWithoutTwin(id, side)
                     continue
                 }
                 guard !carried.hold(key, changed: time.cluster) else { continue }
-                dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: taking)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
+                dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: takings.latest)
+                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
         }
-        snapshots.append(
-            Snapshot(taking: taking, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
-        if snapshots.count > 64 { compactSnapshots() }
+        takings.end(with: sides, waitingSince: dirty.oldestTaking)
     }
 
     /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
@@ -295,25 +286,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
         return max(0, Int(time.milliseconds - oldest))
     }
 
-    private mutating func compactSnapshots() {
-        let oldest = dirty.oldestTaking ?? .max
-        guard let last = snapshots.lastIndex(where: { $0.taking < oldest }) else {
-            // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
-            return
-        }
-        snapshots.removeFirst(last)
-    }
-
     /// Saves the positions in the streams up to which all changes are carried over, and reports the progress.
     mutating func save() throws {
-        compactSnapshots()
         savedAt = .now
         counts.lag = try lag()
         counts.delays = delays.percentiles
         counts.refused = held.count
         mirror.events(.progress(counts))
-        let oldest = dirty.oldestTaking ?? .max
-        guard let snapshot = snapshots.first, snapshot.taking < oldest else { return try kernel.renew() }
+        guard let snapshot = takings.done(before: dirty.oldestTaking) else { return try kernel.renew() }
         if let told = snapshot.times.values.min() { sessions.forget(before: told) }
         let described: BSONDocument = [
             "changes": .integer(counts.changes), "carried": .integer(counts.written),
@@ -323,8 +303,49 @@ struct MirrorRun: ~Copyable, FollowingRun {
         ]
         try kernel.renew(
             setting: PartnerChange.mirrored(
-                to: snapshot.places, times: snapshot.times, clients: clients, sessions: sessions, counts: described))
+                to: snapshot.places, times: snapshot.times, clients: sides.compactMapValues(\.lastChange),
+                sessions: sessions, counts: described))
         if let told = snapshot.times.values.min() { try carried.forget(upTo: told, under: kernel) }
+    }
+}
+
+/// The takings of a mirror; a taking is one read of the pending changes of both streams.
+struct Takings {
+    /// The positions in the change streams of both sides after a taking.
+    struct Snapshot {
+        fileprivate let taking: Int
+        let places: [PartnerSide: FeedPlace]
+        let times: [PartnerSide: ClusterTime]
+    }
+
+    /// The number of the latest taking; the first one has the number 1.
+    private(set) var latest = 0
+    private var snapshots: [Snapshot] = []
+
+    mutating func begin() { latest += 1 }
+
+    /// Stores the positions after a taking.
+    /// - Parameter oldest: the number of the oldest taking with a pair that is not yet carried over; `nil` if there is
+    ///   none.
+    mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
+        snapshots.append(
+            Snapshot(taking: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
+        if snapshots.count > 64 { compact(oldest) }
+    }
+
+    /// Returns the positions up to which all changes are carried over; `nil` if there are none yet.
+    /// - Parameter oldest: as in ``end(with:waitingSince:)``.
+    mutating func done(before oldest: Int?) -> Snapshot? {
+        compact(oldest)
+        return snapshots.first.flatMap { $0.taking < oldest ?? .max ? $0 : nil }
+    }
+
+    private mutating func compact(_ oldest: Int?) {
+        guard let last = snapshots.lastIndex(where: { $0.taking < oldest ?? .max }) else {
+            // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
+            return
+        }
+        snapshots.removeFirst(last)
     }
 }
 
