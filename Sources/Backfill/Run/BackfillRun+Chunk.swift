@@ -21,7 +21,6 @@ extension BackfillRun {
 
     /// Takes a chunk through the whole procedure, or as many of its documents as the unsync budget has room for.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
-        durability.begin()
         journal.begin()
         do {
             let attempt = try run(chunk)
@@ -29,14 +28,14 @@ extension BackfillRun {
             // too.
             try acknowledge(job.phase(at: chunk.phase))
             // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
-            try RunJournal.confirm(&durability, kernel)
+            try journal.confirm(kernel)
             return attempt
         } catch let failure as DocumentFailure {
-            try RunJournal.confirm(&durability, kernel)
+            try journal.confirm(kernel)
             return try narrow(chunk, failure.error)
         } catch {
             try? acknowledge(job.phase(at: chunk.phase))
-            try? RunJournal.confirm(&durability, kernel)
+            try? journal.confirm(kernel)
             saveCount()
             throw error
         }
@@ -44,7 +43,7 @@ extension BackfillRun {
 
     private mutating func run(_ chunk: Chunk) throws -> Attempt {
         var (documents, phase, rest) = try find(chunk)
-        if chunk.phase == job.phases.count, let written { documents = try documents.filter { try written.isOwn($0) } }
+        if chunk.phase == job.phases.count { documents = try refreshing.own(among: documents) }
         if !phase.isHarmless {
             switch try judgeAndReserve(documents, of: phase) {
             case .stopped(let stop): return .stopped(stop)
@@ -209,15 +208,16 @@ extension BackfillRun {
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
         guard runner.keepsJournal, !documents.isEmpty else { return documents }
-        let key = JournalStore.Key(sequence: progress.journaled, pass: progress.pass, phase: index, chunk: found)
-        let written = try journal.write(documents, of: phase, as: key, &durability, &kernel)
+        let key = JournalStore.Key(
+            sequence: progress.journaled, pass: progress.pass, phase: index, chunk: journal.group)
+        let written = try journal.write(documents, of: phase, as: key, &kernel)
         progress.journaled = journal.attempt?.sequence ?? progress.journaled
         return written
     }
 
     /// Records in the journal which documents the current attempt has changed.
     private mutating func acknowledge(_ phase: Phase) throws {
-        try journal.acknowledge(phase, in: collection, &durability, kernel)
+        try journal.acknowledge(phase, in: collection, kernel)
     }
 
     // MARK: Write
@@ -258,7 +258,7 @@ extension BackfillRun {
         journal.sends(commands.flatMap { $0.flatMap(\.self) })
         for index in 0..<(commands.map(\.count).max() ?? 0) {
             let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
-            let (isFinal, pool) = (durability.waitsEachTime, kernel.pool)
+            let (isFinal, pool) = (journal.durability.waitsEachTime, kernel.pool)
             let ended = try send(documents.count, in: phase, isPerDocument: writer.isPerDocument) { lease, client in
                 writer.send(step, under: lease, isFinal: isFinal, on: client, and: pool)
             }
@@ -323,8 +323,7 @@ extension BackfillRun {
                         case .success(let reply):
                             guard phase != nil else { continue }
                             tally.wrote(reply["nModified"]?.integer ?? 0)
-                            journal.wrote(reply["nModified"]?.integer ?? 0)
-                            durability.add(reply)
+                            journal.wrote(reply)
                         case .failure(let error):
                             tally.failed(error.modified)
                             if phase != nil, journal.failed(error, isPerDocument: isPerDocument) { isLost = true }
@@ -380,8 +379,8 @@ extension BackfillRun {
             try kernel.renew()
             throw RunError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
         }
-        guard durability.isConfirmed(by: reply) else {
-            try RunJournal.confirm(&durability, kernel)
+        guard journal.durability.isConfirmed(by: reply) else {
+            try journal.confirm(kernel)
             try journal.withdraw(kernel)
             self.progress = earlier
             tally.giveUp(isLow: tally.uncounted > 0)
@@ -389,7 +388,7 @@ extension BackfillRun {
             kernel.events(.rerun)
             return false
         }
-        durability.confirmed()
+        journal.durability.confirmed()
         FaultInjection.reached(.afterCheckpoint)
         tally.checkpointed()
         return true

@@ -20,7 +20,6 @@ struct BackfillRun: ~Copyable {
     var kernel: Kernel
     var progress: Progress
     var pacing: ChunkPacing
-    var durability = WriteDurability(isReplicaSet: false)
     var journal = RunJournal()
     var tally = RunTally()
     var account = UnsyncAccount()
@@ -31,12 +30,7 @@ struct BackfillRun: ~Copyable {
     var limits: Job.Limits
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
-    /// The values that the job, by its journal, wrote to the documents of a refresh; `nil` while no refresh is running.
-    var written: WrittenValues?
-    /// How many documents a refresh changed.
-    var refreshed = 0
-    /// The number that the journal stores for chunks that were read together: how many chunks were done before.
-    var found = 0
+    var refreshing = RefreshProgress()
 
     /// The most passes of one run; documents that keep arriving after that are left to the next run.
     private static let maximumPasses = 5
@@ -92,10 +86,10 @@ struct BackfillRun: ~Copyable {
                 needing = try look()
             }
             if needing == 0, job.refreshing != nil {
-                let before = refreshed
+                let before = refreshing.documents
                 if let stop = try refresh() { return stop }
                 // Documents in which the refresh changed a target may need the job's later phases.
-                if refreshed > before {
+                if refreshing.documents > before {
                     needing = try look()
                     if needing != 0 { continue }
                 }
@@ -130,8 +124,9 @@ struct BackfillRun: ~Copyable {
         _ = kernel.throttler?.holds()
         takeOver()
         let hello = try kernel.retrying { try kernel.client.hello() }
-        durability = WriteDurability(isReplicaSet: hello.topology == .replicaSet)
-        journal = RunJournal(readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13)
+        journal = RunJournal(
+            readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13,
+            isReplicaSet: hello.topology == .replicaSet)
         // Without documents that no longer need the job, and without those that were only locked, which have the code
         // 0.
         let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
@@ -284,7 +279,7 @@ extension BackfillRun {
             // A reader may have read ahead while chunks were larger, so its chunks are cut to the current size.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {
-                found = progress.chunks
+                journal.group = progress.chunks
                 if job.phases.count > 1 { tally.beginPhases() }
             }
             queue += fresh.flatMap { $0.parts(of: pacing.documents) }
@@ -317,11 +312,11 @@ extension BackfillRun {
         let look = RefreshLook(job: job, collection: collection, collectionUUID: checkedUUID)
         let (own, values) = try kernel.retrying { try look.own(by: kernel.store.journal) }
         guard !own.isEmpty else { return nil }
-        written = values
-        defer { written = nil }
+        refreshing.written = values
+        defer { refreshing.written = nil }
         let before = tally.documents
         let stopped = try pass(over: own.filter { !skipped.contains($0) }, through: [job.phases.count])
-        refreshed += tally.documents - before
+        refreshing.documents += tally.documents - before
         if stopped != nil { saveCount() }
         return stopped
     }

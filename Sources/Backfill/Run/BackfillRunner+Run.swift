@@ -106,7 +106,7 @@ extension BackfillRunner {
             before: plan.before, after: [])
         (report.work.modified, report.work.updates) = (run.tally.documents, run.tally.updates)
         report.work.modifiedIsLow = run.tally.isLow
-        report.work.refreshed = job.refreshing == nil ? nil : run.refreshed
+        report.work.refreshed = job.refreshing == nil ? nil : run.refreshing.documents
         report.work.chunks = run.tally.chunks
         report.work.earlierChunks = run.progress.chunks - run.tally.chunks
         report.harm = job.countsHarm ? run.account.harmed : nil

@@ -108,3 +108,17 @@ struct RefreshLook {
         return (own, written)
     }
 }
+
+/// The progress of a run's refreshes.
+struct RefreshProgress {
+    /// The values that the job, by its journal, wrote to the documents of a refresh; `nil` while no refresh is running.
+    var written: WrittenValues?
+    /// How many documents the refreshes changed.
+    var documents = 0
+
+    /// Returns the documents that still hold the values which the job wrote; all of them while no refresh is running.
+    func own(among documents: [DueDocument]) throws -> [DueDocument] {
+        guard let written else { return documents }
+        return try documents.filter { try written.isOwn($0) }
+    }
+}
