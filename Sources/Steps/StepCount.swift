@@ -1,6 +1,7 @@
 package import BSON
 package import Checking
 package import Concurrency
+import Jobs
 package import Mongo
 import ServerSchema
 
@@ -23,6 +24,38 @@ package struct StepCount: Sendable {
         package var count: Int
         /// The `_id`s of a few of these documents.
         package var samples: [BSONValue]
+    }
+}
+
+extension StepCount {
+    /// Returns the sum of the counts of the same step in two sets of documents.
+    func adding(_ other: Self) -> Self {
+        var sum = self
+        sum.needing += other.needing
+        for left in other.leftAlone {
+            if let index = sum.leftAlone.firstIndex(where: { $0.reason == left.reason }) {
+                sum.leftAlone[index].count += left.count
+                let room = max(0, Survey.samples - sum.leftAlone[index].samples.count)
+                sum.leftAlone[index].samples += left.samples.prefix(room)
+            } else {
+                sum.leftAlone.append(left)
+            }
+        }
+        return sum
+    }
+
+    /// Counts a document that the step skips.
+    mutating func add(_ reason: CompiledStep.Reason, _ id: BSONValue) {
+        let index =
+            leftAlone.firstIndex { $0.reason == reason.rawValue }
+            ?? {
+                leftAlone.append(
+                    StepCount.LeftAlone(
+                        reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
+                return leftAlone.count - 1
+            }()
+        leftAlone[index].count += 1
+        if leftAlone[index].samples.count < Survey.samples { leftAlone[index].samples.append(id) }
     }
 }
 

@@ -130,10 +130,7 @@ package struct Survey {
         return job.steps.quickConcern
     }
 
-    /// Whether the job has a single step, whose need is that of the job.
-    private var hasOneStep: Bool { job.steps.count == 1 }
-
-    private var rounds: Range<Int> { 0..<(looksAhead || !job.isServerSide ? 2 : 1) }
+    private var passes: SurveyPasses { SurveyPasses(job: job, count: looksAhead || !job.isServerSide ? 2 : 1) }
 
     /// The stages that select the documents before the steps are evaluated.
     ///
@@ -149,7 +146,7 @@ package struct Survey {
         func count(_ name: String) -> Int { counts[name] ?? 0 }
         var before: [StepCount] = []
         var after: [StepCount] = []
-        for (index, step) in known.enumerated() {
+        for (index, step) in passes.steps.enumerated() {
             var leftAlone: [StepCount.LeftAlone] = []
             for (code, reason) in step.reasons.enumerated() {
                 let found = count("r0s\(index)c\(code + 2)")
@@ -168,11 +165,12 @@ package struct Survey {
                     step: step.step.description, needing: count("r0s\(index)c1"), leftAlone: leftAlone))
             after.append(
                 StepCount(
-                    step: step.step.description, needing: count("r\(rounds.upperBound - 1)s\(index)c1"),
+                    step: step.step.description, needing: count("r\(passes.count - 1)s\(index)c1"),
                     leftAlone: leftAlone))
         }
         return Result(
-            before: before, after: after, needing: count(hasOneStep ? "r0s0c1" : "any"), documents: count("documents"))
+            before: before, after: after, needing: count(passes.hasOneStep ? "r0s0c1" : "any"),
+            documents: count("documents"))
     }
 
     /// Whether every step finds the same in a document before the job as after the steps before it in the job.
@@ -181,7 +179,7 @@ package struct Survey {
     /// document from step to step.
     private var looksAtOnce: Bool {
         // If a step of the job consists of several compiled steps, these build on each other.
-        rounds.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
+        passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
     /// Counts the documents by grouping them by the findings of all steps, which is cheaper than a sum for each
@@ -250,71 +248,18 @@ package struct Survey {
 
     private func countsInTurn() throws -> Counts {
         var cursor = collection.aggregate(
-            stages + findingsInTurn + [["$group": .object(totals)]], options: options)
+            stages + passes.stages + [["$group": .object(passes.totals)]], options: options)
         let sums = try cursor.nextDocument().map { try $0.elements() } ?? []
         return Dictionary(uniqueKeysWithValues: sums.map { ($0.name, $0.value.integer ?? 0) })
     }
 
-    /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
-    /// changes.
-    private var askingOnce: BSONDocument {
-        ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
-    }
-
-    /// The field in which ``askingOnce`` stores whether the server would alter the document.
-    private var alteredMark: String { "\(mark(0)).altered" }
-
-    /// The steps of the job, which read ``alteredMark`` instead of evaluating the condition each time.
-    private var known: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
-
-    /// The stages that store what each step finds after the steps before it, in addition to the document's fields.
-    private var findingsInTurn: [BSONDocument] {
-        let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
-        var pipeline: [BSONDocument] = [askingOnce]
-        if !hasOneStep { pipeline.append(["$set": .object(BSONDocument([("\(mark(0)).any", need.bson)]))]) }
-        for round in rounds {
-            for (index, step) in known.enumerated() {
-                pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
-                if step.isAboutElements {
-                    pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
-                }
-                // No later step reads what the last one writes.
-                let isLast = round == rounds.last && index == job.steps.count - 1
-                if step.client == nil, !isLast { pipeline.append(step.stage) }
-            }
-        }
-        return pipeline
-    }
-
-    private var totals: BSONDocument {
-        var builder = BSONBuilder()
-        builder.append("_id", nil)
-        builder.append("documents", ["$sum": 1])
-        builder.append("any", ["$sum": ["$cond": [.string("$\(mark(0)).any"), 1, 0]]])
-        for round in rounds {
-            for (index, step) in job.steps.enumerated() {
-                for code in 1..<step.reasonNames.count + 2 {
-                    let isCode: BSONValue =
-                        code > 1 && step.isAboutElements
-                        ? ["$in": [.integer(code), .string("$\(mark(round)).e\(index)")]]
-                        : ["$eq": [.string("$\(mark(round)).s\(index)"), .integer(code)]]
-                    builder.append("r\(round)s\(index)c\(code)", ["$sum": ["$cond": [isCode, 1, 0]]])
-                }
-            }
-        }
-        return builder.finish()
-    }
-
     private func sampleIDs(step: Int, where condition: Expression) throws(MongoError) -> [BSONValue] {
         let pipeline =
-            stages + [askingOnce] + known[..<step].filter { $0.client == nil }.map(\.stage) + [
+            stages + passes.stages(before: step) + [
                 ["$match": .object(condition.filter)], ["$limit": .integer(Self.samples)], ["$project": ["_id": 1]],
             ]
         return try collection.aggregate(pipeline, options: options).documents().compactMap { $0["_id"] }
     }
-
-    /// The name of a field that no document has; it holds the findings of all steps in one pass over the steps.
-    private func mark(_ round: Int) -> String { "__shipshape_\(round)" }
 
     private var options: BSONDocument { scope.options("survey") }
 
@@ -342,61 +287,6 @@ extension Survey.Result {
     }
 }
 
-extension StepCount {
-    fileprivate func adding(_ other: Self) -> Self {
-        var sum = self
-        sum.needing += other.needing
-        for left in other.leftAlone {
-            if let index = sum.leftAlone.firstIndex(where: { $0.reason == left.reason }) {
-                sum.leftAlone[index].count += left.count
-                let room = max(0, Survey.samples - sum.leftAlone[index].samples.count)
-                sum.leftAlone[index].samples += left.samples.prefix(room)
-            } else {
-                sum.leftAlone.append(left)
-            }
-        }
-        return sum
-    }
-}
-
-extension CompiledStep {
-    /// The reasons why the step skips a document, each with its condition; the last one is that the document is locked.
-    package var reasons: [(reason: Reason, when: Expression)] {
-        leftAlone + [(.locked, needs && !SyncLock.isFree)]
-    }
-
-    /// Whether the step applies to elements of an array or dictionary; then a document can need the step for some
-    /// elements, while others are skipped, each for its own reason.
-    fileprivate var isAboutElements: Bool { step.target.leadsIntoElements }
-
-    /// An array with the numbers of all of ``reasons`` that hold, counted from 2, and 0 for each other reason.
-    fileprivate var reasonCodes: Expression {
-        let codes = reasons.enumerated().map { index, reason in
-            Expression.choose(if: reason.when, then: .constant(.integer(index + 2)), else: .constant(0)).bson
-        }
-        return Expression(.array(of: codes))
-    }
-
-    /// The reasons why the step skips a document, in the order of ``reasons``.
-    var reasonNames: [Reason] { leftAloneReasons + [.locked] }
-
-    /// The size in bytes of the step's stages in a survey, which evaluates the step before the job and again after it.
-    var surveyByteCount: Int {
-        let asked = [finding] + (isAboutElements ? [reasonCodes] : [])
-        return 2 * asked.reduce(stage.bytes.count) { $0 + $1.bson.byteCount }
-    }
-
-    /// The expression for the step's finding in a document, as a number: 0 for nothing, 1 if the document needs the
-    /// step, and from 2 on the first of ``reasons`` that holds.
-    var finding: Expression {
-        var branches: [BSONValue] = [["case": (needs && SyncLock.isFree).bson, "then": 1]]
-        for (index, reason) in reasons.enumerated() {
-            branches.append(["case": reason.when.bson, "then": .integer(index + 2)])
-        }
-        return Expression(["$switch": ["branches": .array(of: branches), "default": 0]])
-    }
-}
-
 extension Survey {
     /// Adds the counts of the documents that need a step, which the server and the client evaluate together.
     func addEvaluated(to result: inout Result) throws {
@@ -417,20 +307,5 @@ extension Survey {
             }
         }
         for step in result.before.indices { result.after[step].leftAlone = result.before[step].leftAlone }
-    }
-}
-
-extension StepCount {
-    fileprivate mutating func add(_ reason: CompiledStep.Reason, _ id: BSONValue) {
-        let index =
-            leftAlone.firstIndex { $0.reason == reason.rawValue }
-            ?? {
-                leftAlone.append(
-                    StepCount.LeftAlone(
-                        reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
-                return leftAlone.count - 1
-            }()
-        leftAlone[index].count += 1
-        if leftAlone[index].samples.count < Survey.samples { leftAlone[index].samples.append(id) }
     }
 }
