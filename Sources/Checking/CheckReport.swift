@@ -181,7 +181,7 @@ extension CheckReport {
     /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
     /// if jobs are unfinished or their effects are not fully known.
     public var documentsSeverity: DeployVerdict.Severity {
-        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .harmful }
+        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .unsafe }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
@@ -190,8 +190,8 @@ extension CheckReport {
     public var limitSeverity: DeployVerdict.Severity {
         guard dialect == .appServices else { return .safe }
         switch verdict.band {
-        case .syncWillStop, .syncHasStopped: return .harmful
-        case .atRisk: return .unknown
+        case .syncWillStop, .syncHasStopped: return .unsafe
+        case .syncMightStop: return .unknown
         case .safe, .unproven, .documentsWillStop: return isPartial || isLedgerUnread ? .unknown : .safe
         }
     }
@@ -202,7 +202,7 @@ extension CheckReport {
             return statedChange?["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         }
         switch change.verdict {
-        case .breaking: return .harmful
+        case .breaking: return .unsafe
         case .versioned: return .unknown
         case .served, .nonBreaking, nil: return .safe
         }

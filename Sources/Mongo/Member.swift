@@ -53,13 +53,13 @@ extension MongoCollection {
     package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
         ServerHello(
             try lease.run(
-                .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .whoeverIsAsked))
+                .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .chosenMember))
     }
 }
 
 extension ReadPreference {
     /// Allows the chosen member to answer, even if it has become a primary or a secondary since it was chosen.
-    static let whoeverIsAsked = ReadPreference(.primaryPreferred)
+    static let chosenMember = ReadPreference(.primaryPreferred)
 }
 
 extension Client {

@@ -182,7 +182,7 @@ extension MongoCollection {
             if let reads {
                 try lease.run(
                     .raw, find.withTimeLimit, on: namespace.database, options: reads.startOptions,
-                    readPreference: .whoeverIsAsked)
+                    readPreference: .chosenMember)
             } else {
                 try lease.run(.read, find, on: namespace.database, options: options)
             }

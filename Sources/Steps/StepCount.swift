@@ -11,10 +11,10 @@ package struct StepCount: Sendable {
     /// The number of documents that still need the step and that it can change.
     package var needing: Int
     /// The documents that the step skips, by reason.
-    package var leftAlone: [LeftAlone]
+    package var skipped: [Skipped]
 
     /// The documents that a step skips for one reason.
-    package struct LeftAlone: Sendable {
+    package struct Skipped: Sendable {
         /// The reason, as a stable name.
         package var reason: String
         /// Whether the reason requires the operator's action.

@@ -37,7 +37,7 @@ extension FieldPath {
 
     /// The objects around the field, which a write to it writes back as a whole; for an element of a list, the element
     /// too.
-    package var givenBack: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
+    package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {
         guard leadsIntoElements else { return [self] }

@@ -21,7 +21,7 @@ package struct CompiledStep: Sendable {
 
     /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons of ``leftAlone`` before and after ``Reason/repeatedName``.
+    /// The reasons of ``skipped`` before and after ``Reason/repeatedName``.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
     /// The condition of the stage while a test injects the bug ``FaultInjection/Bug/noNeeds``; otherwise `nil`.
     private let plantedNeed: Expression?
@@ -57,7 +57,7 @@ package struct CompiledStep: Sendable {
             body.writes(to: step.target), if: isPlanted ? isReachable : wanted, through: containers)
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
         fields = Assignment(writes: writes).fields
-        let unreachable = Self.unreachable(targets: targets, sources: sources, isConcerned: body.isConcerned)
+        let unreachable = Self.unreachable(targets: targets, sources: sources, applies: body.applies)
         let first: [(reason: Reason, when: Expression)] =
             (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)
             .map { ($0.reason, Expression.all(guards + [inElement($0.when)])) }
@@ -128,12 +128,12 @@ package struct CompiledStep: Sendable {
     ///
     /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
     /// document. In a list, one element may have a reason to be skipped while another one needs the step.
-    package var leftAlone: [(reason: Reason, when: Expression)] {
+    package var skipped: [(reason: Reason, when: Expression)] {
         otherReasons.first + [(.repeatedName, altered.asked { .all([mayNeed, $0]) })] + otherReasons.last
     }
 
-    /// The reasons of ``leftAlone``, in the same order.
-    package var leftAloneReasons: [Reason] {
+    /// The reasons of ``skipped``, in the same order.
+    package var skipReasons: [Reason] {
         otherReasons.first.map(\.reason) + [.repeatedName] + otherReasons.last.map(\.reason)
     }
 
@@ -142,19 +142,19 @@ package struct CompiledStep: Sendable {
     /// A source below a parent of another type is reported, because it cannot be read. A source whose parent is missing
     /// counts as missing.
     private static func unreachable(
-        targets: [FieldPath], sources: [FieldPath], isConcerned: Expression
+        targets: [FieldPath], sources: [FieldPath], applies: Expression
     ) -> [(reason: Reason, when: Expression)] {
         let other =
             sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
             + targets.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
-            .map { isConcerned && $0 }
+            .map { applies && $0 }
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
         // If several targets have such parents, a parent of another type is reported rather than a missing one.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
-                + [isConcerned, .any(missing)])
+                + [applies, .any(missing)])
         return [(.parentNotObject, isOther)] + (missing.isEmpty ? [] : [(.parentMissing, isMissing)])
     }
 
@@ -284,10 +284,10 @@ extension CompiledStep {
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package static func altered(by steps: [Step], seeingKeys seesKeys: Bool) -> AlteredDocument {
         let isAltered = seesKeys ? Expression.changesByMerging : Expression.shrinks
-        let merged = holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.givenBack) }) {
+        let merged = holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.restoredPaths) }) {
             .all([$0.hasType("object"), isAltered($0)])
         }
-        let seenInto = holds(in: steps.flatMap(\.looksInto)) {
+        let seenInto = holds(in: steps.flatMap(\.readsInside)) {
             .all([
                 $0.hasType("object", "array"), .isAltered($0, levels: Expression.exactLevels, by: isAltered),
             ])
@@ -295,15 +295,16 @@ extension CompiledStep {
         let root = Expression.variable("ROOT")
         // An array stays as it is if no step reads it and no step writes to its position.
         let paths = steps.flatMap { step in
-            let overwritten = step.kind.tellsWhatWas && !step.kind.changesInPlace ? step.kind.removed : step.targets
+            let overwritten =
+                step.kind.determinesOldValue && !step.kind.changesInPlace ? step.kind.removed : step.targets
             let elements = step.targets.filter(\.leadsIntoElements)
-            return step.looksInto + step.sources + overwritten + elements
+            return step.readsInside + step.sources + overwritten + elements
         }
         let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
         let hashesFirst = seesKeys && !places.isEmpty
         let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
-        let isNumberedAnew = !(AlteredDocument.bytes == .hash(of: .merged(root)))
-        let ofKeys = hashesFirst ? [Expression.all([hasArray, isNumberedAnew])] : []
+        let isRenumbered = !(AlteredDocument.bytes == .hash(of: .merged(root)))
+        let ofKeys = hashesFirst ? [Expression.all([hasArray, isRenumbered])] : []
         return AlteredDocument(.any([.shrinks(root)] + ofKeys + merged + seenInto), hashesFirst: hashesFirst)
     }
 

@@ -171,7 +171,7 @@ struct CheckCommand: AsyncParsableCommand {
         var report: CheckReport
         do {
             report = try await check(run, on: pool)
-            settle(&report, serverSchema)
+            applyOptions(&report, serverSchema)
             report.part = scan.part.map {
                 PartOfCheck($0, digest: run.digest, policy: comparison.policy(isStrict: strict))
             }
@@ -202,7 +202,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// Sets the dialect of a report, and whether documents that might stop syncing count as failing.
-    private func settle(_ report: inout CheckReport, _ schema: ServerSchema) {
+    private func applyOptions(_ report: inout CheckReport, _ schema: ServerSchema) {
         report.dialect = schema.dialect
         if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
     }
@@ -222,7 +222,7 @@ struct CheckCommand: AsyncParsableCommand {
                 entries.append(CheckMatrix.Entry(database: name, report: nil))
                 continue
             }
-            settle(&report, check.schema)
+            applyOptions(&report, check.schema)
             entries.append(CheckMatrix.Entry(database: name, report: report))
         }
         let matrix = CheckMatrix(
@@ -352,7 +352,7 @@ extension ChangeWeight {
     fileprivate init(_ count: PathCensus.Count) {
         let types = count.types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         self.init(
-            documents: count.documents, holding: count.holding, lacking: count.lacking,
+            documents: count.documents, withField: count.withField, withoutField: count.withoutField,
             types: types.map { TypeCount(type: $0.key, documents: $0.value) })
     }
 }

@@ -104,7 +104,7 @@ struct CheckRun {
         options.judging.tally.includesInfo = includesInfo
         options.judging.linkTargets = linkTargets(of: namespace)
         options.judging.tally.keepsValues = keepsValues
-        options.judging.exceptions = exceptions?.holding ?? []
+        options.judging.exceptions = exceptions?.active ?? []
         if let (file, lines) = failures {
             options.listeners.onFailure = { file.add(lines.line($0)) }
             options.listeners.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
@@ -125,7 +125,7 @@ struct CheckRun {
     var digest: String {
         let sources = [schema, active].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
-            "\(limit) \(includesInfo) \(followsLinks) \(assumptions) \(apps) \(scan.map) \(exceptions?.holding ?? [])"
+            "\(limit) \(includesInfo) \(followsLinks) \(assumptions) \(apps) \(scan.map) \(exceptions?.active ?? [])"
         let bounds = BSONDocument(
             cuts.sorted { $0.key < $1.key }.map { ("\($0.key)", BSONValue.array(of: $0.value)) })
         return SHA256.text(

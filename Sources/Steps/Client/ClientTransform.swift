@@ -32,7 +32,7 @@ protocol ClientTransform: ClientComputation {
 extension ClientTransform {
     /// The most `_id`s that a transform keeps in memory from a whole collection, such as those of documents with
     /// several links to them.
-    static var mostRemembered: Int { 100_000 }
+    static var maximumRemembered: Int { 100_000 }
 
     /// The step's reasons for skipping a document.
     package var reasons: [CompiledStep.Reason] { step.reasons }
