@@ -23,7 +23,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
         case .error(let code): "error \(code)"
         case .writeConcernError(let code): "write concern error \(code)"
         case .killedBefore: "kill -9 before a request"
-        case .killedAfter: "kill -9 behind a request"
+        case .killedAfter: "kill -9 after a request"
         }
     }
 

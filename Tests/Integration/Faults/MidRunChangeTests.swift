@@ -49,7 +49,7 @@ import Testing
         var row: String {
             switch self {
             case .drop, .dropDatabase: "the collection is dropped"
-            case .dropAndCreate: "the collection is dropped and created anew"
+            case .dropAndCreate: "the collection is dropped and created again"
             case .rename, .swap: "the collection is renamed"
             }
         }
