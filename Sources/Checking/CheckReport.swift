@@ -188,7 +188,7 @@ extension CheckReport {
     /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
     /// if jobs are unfinished or their effects are not fully known.
     public var documentsSeverity: DeployVerdict.Severity {
-        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .harmful }
+        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .unsafe }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
@@ -197,8 +197,8 @@ extension CheckReport {
     public var limitSeverity: DeployVerdict.Severity {
         guard dialect == .appServices else { return .safe }
         switch verdict.band {
-        case .syncWillStop, .syncHasStopped: return .harmful
-        case .atRisk: return .unknown
+        case .syncWillStop, .syncHasStopped: return .unsafe
+        case .syncMightStop: return .unknown
         case .safe, .unproven, .documentsWillStop: return isPartial || verdict.isLedgerUnread ? .unknown : .safe
         }
     }
@@ -210,7 +210,7 @@ extension CheckReport {
         case .stated(let json): json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
             switch change.verdict {
-            case .breaking: .harmful
+            case .breaking: .unsafe
             case .versioned: .unknown
             case .served, .nonBreaking, nil: .safe
             }

@@ -58,11 +58,11 @@ package struct ChangeStream: ~Copyable {
                 lease.pool.overload.rest(after: error, refusals: refusals + 1)
             } else {
                 var current = wait ?? Overload.Wait(lease.pool.overload)
-                guard current.goesOn(after: error, writes: false) else { throw error }
+                guard current.shouldRetry(after: error, writes: false) else { throw error }
                 wait = current
             }
             refusals += 1
-            openAnew()
+            reopen()
             if hasPlace { return nil }
         }
         refusals = 0
@@ -81,7 +81,7 @@ package struct ChangeStream: ~Copyable {
         unsafe BSONDocument(copying: cmongoc_change_stream_token(handle)).map { ResumeToken($0) } ?? place
     }
 
-    private mutating func openAnew() {
+    private mutating func reopen() {
         place = resumeToken
         var options = options
         if let place {

@@ -177,7 +177,7 @@ extension ClientLease {
         readPreference: ReadPreference? = nil
     ) throws(MongoError) -> BSONDocument {
         let command = kind == .read && options["maxTimeMS"] == nil ? command.withTimeLimit : command
-        return try pool.overload.bridging(writes: command.isOfDocuments) { () throws(MongoError) in
+        return try pool.overload.retrying(writes: command.isOfDocuments) { () throws(MongoError) in
             var error = bson_error_t()
             var answer = unsafe cmongoc_reply()
             let isDone = unsafe run(kind, command, on: database, options: options, readPreference, &answer, &error)

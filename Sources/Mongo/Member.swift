@@ -48,5 +48,5 @@ extension ServerHello {
 
 extension ReadPreference {
     /// Allows the chosen member to answer, even if it has become a primary or a secondary since it was chosen.
-    static let whoeverIsAsked = ReadPreference(.primaryPreferred)
+    static let chosenMember = ReadPreference(.primaryPreferred)
 }

@@ -182,7 +182,7 @@ extension MongoCollection {
             if let reads {
                 try lease.run(
                     .raw, find.withTimeLimit, on: namespace.database, options: reads.startOptions,
-                    readPreference: .whoeverIsAsked)
+                    readPreference: .chosenMember)
             } else {
                 try lease.run(.read, find, on: namespace.database, options: options)
             }
@@ -280,6 +280,6 @@ extension MongoCollection {
     package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
         ServerHello(
             try lease.run(
-                .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .whoeverIsAsked))
+                .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .chosenMember))
     }
 }

@@ -34,7 +34,7 @@ struct CarriedChanges {
     }
 
     /// Whether an earlier run already carried over the change that a pair had at the given time.
-    func hold(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
+    func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
     /// Records, in a transaction, that all changes of these pairs up to the given time are carried over.
     mutating func record(

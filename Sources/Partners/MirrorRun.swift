@@ -42,14 +42,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private var sessions: OwnSessions
     var counts = MirrorCounts()
     var delays = Delays()
-    private let news = Semaphore()
+    private let changesArrived = Semaphore()
     private(set) var takings = Takings()
     private var savedAt = ContinuousClock.now
     /// The deployment's time when the lag was last computed.
     ///
     /// A stream that has not reported all changes up to this time lags.
     private var known = ClusterTime(rawValue: 0)
-    private var looksAt: ContinuousClock.Instant?
+    private var throttleReadAt: ContinuousClock.Instant?
 
     private static let savePeriod = Duration.seconds(1)
 
@@ -73,7 +73,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let goal = try now()
         var isCaughtUp = false
         while !kernel.stop.isRaised {
-            if dirty.isEmpty { _ = news.wait(milliseconds: 100) }
+            if dirty.isEmpty { _ = changesArrived.wait(milliseconds: 100) }
             try take()
             while !dirty.isEmpty, !kernel.stop.isRaised {
                 if try isThrottled() { return try finish(isCaughtUp) }
@@ -125,7 +125,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         }
         try held.load(partner, under: kernel)
         for side in PartnerSide.allCases {
-            guard let place = mirror.looksAtAll ? .at(now) : state.places[side] else {
+            guard let place = mirror.comparesAll ? .at(now) : state.places[side] else {
                 throw RunError(
                     .unsupportedCollection,
                     "\(partner.job.namespace(side)) has no change stream: a mirror needs a replica set or a sharded "
@@ -134,21 +134,21 @@ struct MirrorRun: ~Copyable, FollowingRun {
             follow(side, from: place)
         }
         let places = sides.values.compactMap(\.place)
-        let behind = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
-        mirror.events(.following(behind: max(0, behind)))
+        let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
+        mirror.events(.following(lag: max(0, lag)))
         // A held pair might be carried over now, for example because a validator was changed, or because a document
         // that a lookup needs was added.
         takings.begin()
         for key in held.keys { dirty.add(key, taking: takings.latest) }
-        if mirror.looksAtAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
+        if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
     }
 
     private mutating func follow(_ side: PartnerSide, from place: FeedPlace) {
         let earlier = sides[side]
         earlier?.feed?.close()
         let feed = ChangeFeed(
-            partner.job.namespace(side), from: place, on: kernel.pool, news: news,
-            patience: mirror.options.retryLimit, pace: .milliseconds(50), ignoring: sessions.ids)
+            partner.job.namespace(side), from: place, on: kernel.pool, changesArrived: changesArrived,
+            retryLimit: mirror.options.retryLimit, interval: .milliseconds(50), ignoring: sessions.ids)
         sides[side] = Side(feed, from: place)
         sides[side]?.lastChange = earlier?.lastChange
     }
@@ -246,7 +246,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// requested.
     mutating func wait(until time: ClusterTime) throws {
         while sides.values.contains(where: { $0.time < time }), !kernel.stop.isRaised {
-            _ = news.wait(milliseconds: 50)
+            _ = changesArrived.wait(milliseconds: 50)
             try take()
             try kernel.keepLease()
         }
@@ -255,8 +255,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     // MARK: saving progress
 
     private mutating func isThrottled() throws -> Bool {
-        guard looksAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
-        looksAt = .now
+        guard throttleReadAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
+        throttleReadAt = .now
         // A mirror that waits lags more and more, so it reports the lag while it waits.
         let (since, events) = (dirty.since, mirror.events)
         var (waiting, saidAt) = (counts, ContinuousClock.now)
@@ -279,9 +279,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// last time that the stream has reached.
     private mutating func lag() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
-        let untold = sides.values.map(\.time).filter { $0 < known }
+        let late = sides.values.map(\.time).filter { $0 < known }
         known = try now()
-        let oldest = ([dirty.since] + untold.map { Int64($0.seconds) * 1_000 }).compactMap(\.self).min()
+        let oldest = ([dirty.since] + late.map { Int64($0.seconds) * 1_000 }).compactMap(\.self).min()
         guard let oldest, let time = ServerTime(reply["localTime"]) else { return 0 }
         return max(0, Int(time.milliseconds - oldest))
     }
@@ -294,18 +294,18 @@ struct MirrorRun: ~Copyable, FollowingRun {
         counts.refused = held.count
         mirror.events(.progress(counts))
         guard let snapshot = takings.done(before: dirty.oldestTaking) else { return try kernel.renew() }
-        if let told = snapshot.times.values.min() { sessions.forget(before: told) }
+        if let received = snapshot.times.values.min() { sessions.forget(before: received) }
         let described: BSONDocument = [
             "changes": .integer(counts.changes), "carried": .integer(counts.written),
             "echoes": .integer(counts.echoes), "conflicts": .integer(counts.conflicts),
             "unmirrored": .integer(counts.refused), "lag": .integer(counts.lag),
-            "delay": [.integer(counts.delays.half), .integer(counts.delays.most)],
+            "delay": [.integer(counts.delays.median), .integer(counts.delays.percentile99)],
         ]
         try kernel.renew(
             setting: PartnerChange.mirrored(
                 to: snapshot.places, times: snapshot.times, clients: sides.compactMapValues(\.lastChange),
                 sessions: sessions, counts: described))
-        if let told = snapshot.times.values.min() { try carried.forget(upTo: told, under: kernel) }
+        if let received = snapshot.times.values.min() { try carried.forget(upTo: received, under: kernel) }
     }
 }
 
@@ -354,7 +354,7 @@ extension FeedPlace {
     var time: ClusterTime? {
         switch self {
         case .at(let time): time
-        case .behind(let token): token.time
+        case .after(let token): token.time
         }
     }
 }
@@ -364,20 +364,20 @@ struct Delays {
     private var samples: [Int] = []
     private var next = 0
 
-    private static let most = 20_000
+    private static let maximum = 20_000
 
     mutating func add(_ time: ChangeTime, at now: Int64) {
         guard let wall = time.wall else { return }
         let delay = Int(max(0, now - wall))
-        if samples.count < Self.most {
+        if samples.count < Self.maximum {
             samples.append(delay)
         } else {
-            samples[next % Self.most] = delay
+            samples[next % Self.maximum] = delay
             next += 1
         }
     }
 
-    var percentiles: (half: Int, most: Int) {
+    var percentiles: (median: Int, percentile99: Int) {
         guard !samples.isEmpty else { return (0, 0) }
         let sorted = samples.sorted()
         return (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 99 / 100)])

@@ -168,13 +168,13 @@ package struct StepFinding: Sendable {
     /// The number of documents that need the step and can be changed.
     package var needing: Int
     /// The documents that the step skips, by reason; for a conversion, the reason says what is wrong with the value.
-    package var leftAlone: [LeftAlone]
+    package var skipped: [Skipped]
 
     /// The number of skipped documents that the operator has to fix.
-    package var stuck: Int { leftAlone.reduce(0) { $0 + ($1.isTrouble ? $1.count : 0) } }
+    package var stuck: Int { skipped.reduce(0) { $0 + ($1.isTrouble ? $1.count : 0) } }
 
     /// The documents that are skipped for one reason.
-    package struct LeftAlone: Sendable {
+    package struct Skipped: Sendable {
         /// The reason why these documents are skipped.
         package var reason: String
         /// Whether the operator has to fix the documents.

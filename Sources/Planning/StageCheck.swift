@@ -22,7 +22,7 @@ struct StageCheck {
 
     /// Whether it is proven that every document that syncs under the older schema still syncs after the steps.
     /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
-    func areHarmless(_ steps: [StepLine]) throws -> Bool {
+    func areSafe(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
         guard !steps.contains(where: { mayBeRefused($0, by: collection) }) else { return false }
         let open = steps.filter {
@@ -30,7 +30,7 @@ struct StageCheck {
                 && !fillsOptional($0, of: collection)
         }
         return try stride(from: 0, to: open.count, by: JobFile.maximumSteps).allSatisfy { start in
-            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isHarmless
+            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isSafe
         }
     }
 

@@ -114,7 +114,7 @@ extension CheckReport {
             switch verdict.band {
             case .syncHasStopped: "Sync itself has stopped: the limit of \(limit) is reached."
             case .syncWillStop: "Sync itself will stop: the limit of \(limit) is reached."
-            case .atRisk: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
+            case .syncMightStop: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
             case .safe, .unproven, .documentsWillStop: "The limit of \(limit) is not reached."
             }
         var part = VerdictPart(name: "limit", severity: limitSeverity, sentence: sentence, sum: sum)

@@ -5,7 +5,7 @@ package import Jobs
 extension CompiledStep {
     /// The reasons why the step skips a document, each with its condition; the last one is that the document is locked.
     package var reasons: [(reason: Reason, when: Expression)] {
-        leftAlone + [(.locked, needs && !SyncLock.isFree)]
+        skipped + [(.locked, needs && !SyncLock.isFree)]
     }
 
     /// Whether the step applies to elements of an array or dictionary; then a document can need the step for some
@@ -21,7 +21,7 @@ extension CompiledStep {
     }
 
     /// The reasons why the step skips a document, in the order of ``reasons``.
-    var reasonNames: [Reason] { leftAloneReasons + [.locked] }
+    var reasonNames: [Reason] { skipReasons + [.locked] }
 
     /// The size in bytes of the step's stages in a survey, which evaluates the step before the job and again after it.
     var surveyByteCount: Int {

@@ -28,7 +28,7 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         if active == nil {
             notes.append("the job names no active schema: it is unknown whether it makes documents unsyncable")
-        } else if !countsHarm {
+        } else if !countsUnsyncable {
             notes.append(
                 "the active schema is a validator, which has no limit: documents that stop fitting it are not counted, "
                     + "and a strict validator refuses them")

@@ -12,10 +12,10 @@ package struct StepCount: Sendable {
     /// The number of documents that still need the step and that it can change.
     package var needing: Int
     /// The documents that the step skips, by reason.
-    package var leftAlone: [LeftAlone]
+    package var skipped: [Skipped]
 
     /// The documents that a step skips for one reason.
-    package struct LeftAlone: Sendable {
+    package struct Skipped: Sendable {
         /// The reason, as a stable name.
         package var reason: String
         /// Whether the reason requires the operator's action.
@@ -32,13 +32,13 @@ extension StepCount {
     func adding(_ other: Self) -> Self {
         var sum = self
         sum.needing += other.needing
-        for left in other.leftAlone {
-            if let index = sum.leftAlone.firstIndex(where: { $0.reason == left.reason }) {
-                sum.leftAlone[index].count += left.count
-                let room = max(0, Survey.samples - sum.leftAlone[index].samples.count)
-                sum.leftAlone[index].samples += left.samples.prefix(room)
+        for left in other.skipped {
+            if let index = sum.skipped.firstIndex(where: { $0.reason == left.reason }) {
+                sum.skipped[index].count += left.count
+                let room = max(0, Survey.samples - sum.skipped[index].samples.count)
+                sum.skipped[index].samples += left.samples.prefix(room)
             } else {
-                sum.leftAlone.append(left)
+                sum.skipped.append(left)
             }
         }
         return sum
@@ -47,15 +47,15 @@ extension StepCount {
     /// Counts a document that the step skips.
     mutating func add(_ reason: CompiledStep.Reason, _ id: BSONValue) {
         let index =
-            leftAlone.firstIndex { $0.reason == reason.rawValue }
+            skipped.firstIndex { $0.reason == reason.rawValue }
             ?? {
-                leftAlone.append(
-                    StepCount.LeftAlone(
+                skipped.append(
+                    StepCount.Skipped(
                         reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
-                return leftAlone.count - 1
+                return skipped.count - 1
             }()
-        leftAlone[index].count += 1
-        if leftAlone[index].samples.count < Survey.samples { leftAlone[index].samples.append(id) }
+        skipped[index].count += 1
+        if skipped[index].samples.count < Survey.samples { skipped[index].samples.append(id) }
     }
 }
 

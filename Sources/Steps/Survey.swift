@@ -35,11 +35,11 @@ package struct Survey {
     private var part: BSONDocument?
     /// Whether to count also what the steps would find after the job; if not, ``Result/after`` equals
     /// ``Result/before``, unless a step is client-side.
-    private let looksAhead: Bool
+    private let surveysAfter: Bool
 
     /// Creates a survey of a job's documents.
-    package init(job: CompiledJob, collection: MongoCollection, looksAhead: Bool) {
-        (self.job, self.collection, self.looksAhead) = (job, collection, looksAhead)
+    package init(job: CompiledJob, collection: MongoCollection, surveysAfter: Bool) {
+        (self.job, self.collection, self.surveysAfter) = (job, collection, surveysAfter)
         scope = job.scope
     }
 
@@ -49,7 +49,7 @@ package struct Survey {
     /// Counts the documents of the survey's scope.
     package func run() throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
-        var result = try result(looksAtOnce ? countsAtOnce() : countsInTurn())
+        var result = try result(evaluatesAtOnce ? countsAtOnce() : countsInTurn())
         if !job.isServerSide { try addEvaluated(to: &result) }
         return try counted(result)
     }
@@ -71,14 +71,16 @@ package struct Survey {
     /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
-        guard case .collection = scope, looksAtOnce, quick == nil || isDense, concurrency > 1 else { return try run() }
+        guard case .collection = scope, evaluatesAtOnce, quick == nil || isDense, concurrency > 1 else {
+            return try run()
+        }
         let parts = try CollectionParts(of: collection, for: concurrency)
         guard parts.filters.count > 1 else { return try run() }
-        let (job, looksAhead) = (job, looksAhead)
+        let (job, surveysAfter) = (job, surveysAfter)
         return try counted(
             result(
                 parts.reduce([:] as Counts, on: pool, and: collection) { part, collection in
-                    var survey = Survey(job: job, collection: collection, looksAhead: looksAhead)
+                    var survey = Survey(job: job, collection: collection, surveysAfter: surveysAfter)
                     survey.part = part
                     return try survey.countsAtOnce()
                 } combining: {
@@ -88,7 +90,7 @@ package struct Survey {
 
     /// Returns the result with the number of all documents in the scope, if the survey did not read every document.
     private func counted(_ result: Result) throws(MongoError) -> Result {
-        guard scope.isWhole, looksAtOnce || quick != nil else { return result }
+        guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result
         result.documents = try scope.count(in: collection)
         return result
@@ -127,10 +129,10 @@ package struct Survey {
     /// One check before the job is enough, because a document that no step applies to then is changed by no step.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
-        return job.steps.quickConcern
+        return job.steps.quickRelevance
     }
 
-    private var passes: SurveyPasses { SurveyPasses(job: job, count: looksAhead || !job.isServerSide ? 2 : 1) }
+    private var passes: SurveyPasses { SurveyPasses(job: job, count: surveysAfter || !job.isServerSide ? 2 : 1) }
 
     /// The stages that select the documents before the steps are evaluated.
     ///
@@ -147,26 +149,26 @@ package struct Survey {
         var before: [StepCount] = []
         var after: [StepCount] = []
         for (index, step) in passes.steps.enumerated() {
-            var leftAlone: [StepCount.LeftAlone] = []
+            var skipped: [StepCount.Skipped] = []
             for (code, reason) in step.reasons.enumerated() {
                 let found = count("r0s\(index)c\(code + 2)")
-                leftAlone.append(
-                    StepCount.LeftAlone(
+                skipped.append(
+                    StepCount.Skipped(
                         reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,
                         samples: found > 0 ? try sampleIDs(step: index, where: reason.when) : []))
             }
             for reason in step.step.kind.clientReasons {
-                leftAlone.append(
-                    StepCount.LeftAlone(
+                skipped.append(
+                    StepCount.Skipped(
                         reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
             }
             before.append(
                 StepCount(
-                    step: step.step.description, needing: count("r0s\(index)c1"), leftAlone: leftAlone))
+                    step: step.step.description, needing: count("r0s\(index)c1"), skipped: skipped))
             after.append(
                 StepCount(
                     step: step.step.description, needing: count("r\(passes.count - 1)s\(index)c1"),
-                    leftAlone: leftAlone))
+                    skipped: skipped))
         }
         return Result(
             before: before, after: after, needing: count(passes.hasOneStep ? "r0s0c1" : "any"),
@@ -177,7 +179,7 @@ package struct Survey {
     ///
     /// Then all steps are evaluated on the document before the job, which is several times cheaper than passing the
     /// document from step to step.
-    private var looksAtOnce: Bool {
+    private var evaluatesAtOnce: Bool {
         // If a step of the job consists of several compiled steps, these build on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
@@ -218,7 +220,7 @@ package struct Survey {
     }
 
     /// The most documents that the server is asked about because the client cannot evaluate them.
-    private static let mostUntold = 10_000
+    private static let maximumUnevaluated = 10_000
 
     /// Returns the counts that the client finds while it reads the documents, at the speed of a check.
     ///
@@ -226,24 +228,27 @@ package struct Survey {
     /// depends on another one, if the collection has a collation or the server answers slowly, or if there are too many
     /// documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
-        guard scope.isWhole, part == nil, looksAtOnce, try collection.suitsEvaluationByClient else {
+        guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil
         }
         let finder = StepFinder(job.steps)
-        var (found, untold) = (finder.nothing, [BSONValue]())
+        var (found, unidentified) = (finder.nothing, [BSONValue]())
         var cursor = collection.find(scope.filter(quick: quick), options: options)
         while let document = try cursor.next() {
             do throws(NotEvaluated) { try finder.add(document, to: &found) } catch {
-                guard untold.count < Self.mostUntold, let id = try document.find("_id") else { return nil }
-                untold.append(try document.value(id))
+                guard unidentified.count < Self.maximumUnevaluated, let id = try document.find("_id") else {
+                    return nil
+                }
+                unidentified.append(try document.value(id))
             }
         }
         var counts: Counts = ["documents": found.documents, "any": found.needing]
         for (step, findings) in found.findings.enumerated() {
             for (code, count) in findings.enumerated() { counts["r0s\(step)c\(code + 1)"] = count }
         }
-        let told = try result(counts)
-        return untold.isEmpty ? told : .sum([told, try run(over: untold.commandSlices(count: 1_000))])
+        let evaluated = try result(counts)
+        return unidentified.isEmpty
+            ? evaluated : .sum([evaluated, try run(over: unidentified.commandSlices(count: 1_000))])
     }
 
     private func countsInTurn() throws -> Counts {
@@ -300,12 +305,12 @@ extension Survey {
                 case .nothing: break
                 case .needed where slot < job.steps.count: result.before[step].needing += 1
                 case .needed: result.after[step].needing += 1
-                case .leftAlone(let reason):
+                case .skipped(let reason):
                     guard slot < job.steps.count else { continue }
                     result.before[step].add(reason, outcome.before["_id"] ?? .null)
                 }
             }
         }
-        for step in result.before.indices { result.after[step].leftAlone = result.before[step].leftAlone }
+        for step in result.before.indices { result.after[step].skipped = result.before[step].skipped }
     }
 }

@@ -12,11 +12,11 @@ struct SurveyPasses {
 
     /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
     /// changes.
-    private var askingOnce: BSONDocument {
+    private var alterationStage: BSONDocument {
         ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
     }
 
-    /// The field in which ``askingOnce`` stores whether the server would alter the document.
+    /// The field in which ``alterationStage`` stores whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
     /// The steps of the job, which read ``alteredMark`` instead of evaluating the condition each time.
@@ -25,16 +25,16 @@ struct SurveyPasses {
     /// The stages that store what each step finds after the steps before it, in addition to the document's fields.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
-        var pipeline: [BSONDocument] = [askingOnce]
+        var pipeline: [BSONDocument] = [alterationStage]
         if !hasOneStep { pipeline.append(["$set": .object(BSONDocument([("\(mark(0)).any", need.bson)]))]) }
-        for round in 0..<count {
+        for pass in 0..<count {
             for (index, step) in steps.enumerated() {
-                pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
+                pipeline.append(["$set": ["\(mark(pass)).s\(index)": step.finding.bson]])
                 if step.isAboutElements {
-                    pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
+                    pipeline.append(["$set": ["\(mark(pass)).e\(index)": step.reasonCodes.bson]])
                 }
                 // No later step reads what the last one writes.
-                let isLast = round == count - 1 && index == job.steps.count - 1
+                let isLast = pass == count - 1 && index == job.steps.count - 1
                 if step.client == nil, !isLast { pipeline.append(step.stage) }
             }
         }
@@ -47,14 +47,14 @@ struct SurveyPasses {
         builder.append("_id", nil)
         builder.append("documents", ["$sum": 1])
         builder.append("any", ["$sum": ["$cond": [.string("$\(mark(0)).any"), 1, 0]]])
-        for round in 0..<count {
+        for pass in 0..<count {
             for (index, step) in job.steps.enumerated() {
                 for code in 1..<step.reasonNames.count + 2 {
                     let isCode: BSONValue =
                         code > 1 && step.isAboutElements
-                        ? ["$in": [.integer(code), .string("$\(mark(round)).e\(index)")]]
-                        : ["$eq": [.string("$\(mark(round)).s\(index)"), .integer(code)]]
-                    builder.append("r\(round)s\(index)c\(code)", ["$sum": ["$cond": [isCode, 1, 0]]])
+                        ? ["$in": [.integer(code), .string("$\(mark(pass)).e\(index)")]]
+                        : ["$eq": [.string("$\(mark(pass)).s\(index)"), .integer(code)]]
+                    builder.append("r\(pass)s\(index)c\(code)", ["$sum": ["$cond": [isCode, 1, 0]]])
                 }
             }
         }
@@ -63,9 +63,9 @@ struct SurveyPasses {
 
     /// Returns the stages after which a document is as the step of this index finds it in the first pass.
     func stages(before step: Int) -> [BSONDocument] {
-        [askingOnce] + steps[..<step].filter { $0.client == nil }.map(\.stage)
+        [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
     /// The name of a field that no document has; it holds the findings of all steps in one pass over the steps.
-    private func mark(_ round: Int) -> String { "__shipshape_\(round)" }
+    private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

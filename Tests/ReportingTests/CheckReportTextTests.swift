@@ -38,7 +38,7 @@ import Testing
                 """)
     }
 
-    @Test func whatATerminalIsTooNarrowForIsToldInLines() throws {
+    @Test func aTableTooWideForTheTerminalBecomesLines() throws {
         let text = try CheckReportText(.fixture(), width: 80).text
         #expect(
             text.contains(

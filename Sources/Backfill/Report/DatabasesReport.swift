@@ -82,14 +82,14 @@ package struct DatabasesReport: Sendable {
     ///
     /// The databases share one limit of unsynced documents. Only a dry run reports this.
     package var refusal: String? {
-        let harm = reports.compactMap(\.harm).reduce(0, +)
+        let madeUnsyncable = reports.compactMap(\.madeUnsyncable).reduce(0, +)
         guard isDryRun, reports.count > 1,
             let headroom = reports.compactMap(\.headroom).min(by: { $0.documents < $1.documents }),
-            harm > headroom.documents
+            madeUnsyncable > headroom.documents
         else { return nil }
         return
-            "together the jobs would make \(harm.grouped) documents unsyncable under the active schema, but there is "
-            + "room for \(headroom.documents.grouped) (\(headroom))"
+            "together the jobs would make \(madeUnsyncable.grouped) documents unsyncable under the active schema, "
+            + "but there is room for \(headroom.documents.grouped) (\(headroom))"
     }
 }
 

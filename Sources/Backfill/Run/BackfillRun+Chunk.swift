@@ -6,7 +6,7 @@ import Mongo
 import Running
 import Steps
 
-/// The procedure for one chunk: find → judge → reserve → journal → write → checkpoint → settle the reservations.
+/// The procedure for one chunk: find → judge → reserve → journal → write → checkpoint → release reservations.
 extension BackfillRun {
     /// The outcome of an attempt at a chunk.
     enum Attempt {
@@ -44,7 +44,7 @@ extension BackfillRun {
     private mutating func run(_ chunk: Chunk) throws -> Attempt {
         var (documents, phase, rest) = try find(chunk)
         if chunk.phase == job.phases.count { documents = try refreshing.own(among: documents) }
-        if !phase.isHarmless {
+        if !phase.isSafe {
             switch try judgeAndReserve(documents, of: phase) {
             case .stopped(let stop): return .stopped(stop)
             case .admitted(let admitted):
@@ -64,7 +64,7 @@ extension BackfillRun {
         }
         tally.begin(documents.map(\.id))
         switch try write(documents, of: phase, carefully: chunk.isCareful) {
-        case .tooSlow: return .again(chunk.anew(in: pacing.documents))
+        case .tooSlow: return .again(chunk.rereading(in: pacing.documents))
         case .refused(let error):
             try acknowledge(phase)
             return try narrow(chunk, error)
@@ -72,9 +72,9 @@ extension BackfillRun {
             FaultInjection.reached(.afterWrite)
             try acknowledge(phase)
             let modified = tally.uncountedDocuments
-            guard try checkpoint(documents, of: chunk) else { return .again(chunk.anew(in: chunk.ids.count)) }
-            account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
-            try settle(phase)
+            guard try checkpoint(documents, of: chunk) else { return .again(chunk.rereading(in: chunk.ids.count)) }
+            account.confirm(unsyncable: documents.filter { $0.judgement == .unsyncable }.map(\.id))
+            try releaseReservations(phase)
             // If a user changed a document between the read and the write, that change stays, and the document is read
             // again.
             if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
@@ -94,7 +94,7 @@ extension BackfillRun {
         // The documents are read again if more detail is needed, for example since a deploy made the phase able to make
         // documents unsyncable.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
-        let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
+        let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.maximumCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
         let amount = ReadAmount(documents: .max, bytes: pacing.bytes)
         return try kernel.retrying {
@@ -113,7 +113,7 @@ extension BackfillRun {
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
     /// The server then compares each document with the results for all of them.
-    private static let mostCleared = 200
+    private static let maximumCleared = 200
 
     /// Returns the phase with a condition for the documents that need no earlier client-side step.
     ///
@@ -169,7 +169,8 @@ extension BackfillRun {
                 continue
             }
             if try reserve(decision, budget) {
-                account.reserve(atRisk: decision.documents.filter { $0.judgement == .atRisk }.map(\.id))
+                account.reserve(
+                    possiblyUnsyncable: decision.documents.filter { $0.judgement == .possiblyUnsyncable }.map(\.id))
                 return .admitted(decision.documents)
             }
             // Other jobs, or new entries in the ledger, took the room in the meantime, so the headroom is read again.
@@ -248,13 +249,13 @@ extension BackfillRun {
             isCareful: isCareful)
         let (ready, ended) = phase.isServerSide ? (documents, nil) : try create(for: documents)
         if let ended { return ended }
-        let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
+        let unsyncable = ready.filter { $0.judgement == .unsyncable }.map(\.id)
         // One command at a time is sent for documents that the budget judges, for documents whose values the client
         // computes, and to a server that refuses commands because of its load.
-        let isAlone = !phase.isServerSide || !phase.isHarmless || kernel.pool.overload.isRecent
+        let isAlone = !phase.isServerSide || !phase.isSafe || kernel.pool.overload.isRecent
         let concurrency = isAlone ? 1 : limits.concurrency
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
-        account.begin(harming: harmful)
+        account.begin(unsyncable: unsyncable)
         journal.sends(commands.flatMap { $0.flatMap(\.self) })
         for index in 0..<(commands.map(\.count).max() ?? 0) {
             let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
@@ -314,7 +315,7 @@ extension BackfillRun {
                     // A write whose reply was lost may have been done, so the journal finds out what it changed before
                     // it is repeated.
                     if isLost, let phase {
-                        try journal.countAnew(phase, in: collection, kernel)
+                        try journal.recount(phase, in: collection, kernel)
                         isLost = false
                     }
                     var failures: [MongoError] = []
@@ -399,11 +400,11 @@ extension BackfillRun {
     /// Releases the reservations of documents that turned out to be syncable.
     ///
     /// Runs after the checkpoint, because it reads with majority.
-    mutating func settle(_ phase: Phase) throws {
-        let atRisk = account.settle()
-        guard !atRisk.isEmpty else { return }
+    mutating func releaseReservations(_ phase: Phase) throws {
+        let possiblyUnsyncable = account.takeUnconfirmed()
+        guard !possiblyUnsyncable.isEmpty else { return }
         let (budget, namespace) = (budget, job.job.namespace)
-        let unharmed = try kernel.retrying { try budget.unharmed(among: atRisk, by: phase) }
-        try kernel.retrying { try kernel.store.reservations.remove(unharmed, of: namespace) }
+        let syncable = try kernel.retrying { try budget.syncable(among: possiblyUnsyncable, by: phase) }
+        try kernel.retrying { try kernel.store.reservations.remove(syncable, of: namespace) }
     }
 }

@@ -133,7 +133,7 @@ struct RunJournal {
         if readsMoments {
             let time = try kernel.retrying { try kernel.client.operationTime() }
             attempt?.start = time > 0 ? .time(time) : .unknown
-        } else if updates.count <= Self.mostAsked,
+        } else if updates.count <= Self.maximumAsked,
             let ready = try Self.find(documents.map(\.id), readyFor: updates, at: nil, in: namespace, kernel)
         {
             attempt?.start = .ready(ready)
@@ -143,7 +143,7 @@ struct RunJournal {
     /// The most updates for which the server is asked which documents meet their conditions.
     ///
     /// A client-side step has one update for each document.
-    private static let mostAsked = 200
+    private static let maximumAsked = 200
 
     /// Returns which of the documents met the condition of their update just before the first update was sent; `nil` if
     /// that is unknown.
@@ -170,7 +170,7 @@ struct RunJournal {
             let ids = update.ids.filter(asked.contains)
             return ids.isEmpty ? nil : (update, ids)
         }
-        guard wanted.count <= mostAsked else { return nil }
+        guard wanted.count <= maximumAsked else { return nil }
         var ready: Set<BSONValue> = []
         do {
             for (update, ids) in wanted {
@@ -222,15 +222,15 @@ struct RunJournal {
     }
 
     /// Counts the documents that a failed write of the attempt changed, as far as the server reports it.
-    /// - Returns: whether the reply was lost, so that ``countAnew(_:in:_:)`` has to run before the write is sent again.
+    /// - Returns: whether the reply was lost, so that ``recount(_:in:_:)`` has to run before the write is sent again.
     mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
         attempt?.failed(error, isPerDocument: isPerDocument) == false
     }
 
     /// Finds out which documents a write changed although its reply was lost; called before the write is sent again.
-    mutating func countAnew(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
+    mutating func recount(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents else { return }
-        attempt?.countAnew(without: try Self.changed(documents, by: phase, in: collection, kernel))
+        attempt?.recount(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
     /// Records in the journal which documents the current attempt has changed, because undo restores no others.

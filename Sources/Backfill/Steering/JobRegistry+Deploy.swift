@@ -96,7 +96,7 @@ extension JobRegistry {
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),
-            let compiled = try? StoredJob.compile(record, assuming: CheckOptions()), compiled.countsHarm
+            let compiled = try? StoredJob.compile(record, assuming: CheckOptions()), compiled.countsUnsyncable
         else { return nil }
         let client = try pool.client()
         let budget = UnsyncBudget(
@@ -105,7 +105,7 @@ extension JobRegistry {
             limits: compiled.job.limits,
             stop: StopSignal())
         do {
-            return try budget.freeRepaired(store, besides: [])
+            return try budget.freeRepaired(store, including: [])
         } catch let error as MongoError where error.isAuthorization {
             return nil
         } catch is LedgerUnreadable {

@@ -37,7 +37,7 @@ extension FieldPath {
 
     /// The objects around the field, which a write to it writes back as a whole; for an element of a list, the element
     /// too.
-    package var givenBack: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
+    package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {
         guard leadsIntoElements else { return [self] }
@@ -55,7 +55,7 @@ extension FieldPath {
     package func overlaps(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
 
     /// Whether this path equals the other path or lies inside it.
-    func isOrStandsIn(_ other: FieldPath) -> Bool {
+    func isOrContains(_ other: FieldPath) -> Bool {
         components.count >= other.components.count && overlaps(other)
     }
 

@@ -19,16 +19,16 @@ extension Expression {
     }
 
     /// Returns the expression with the time `now`, in milliseconds since 1970, in place of `$$NOW`.
-    func settled(at now: Int64) -> Expression { Expression(Self.settled(bson, at: now)) }
+    func resolved(at now: Int64) -> Expression { Expression(Self.resolved(bson, at: now)) }
 
-    private static func settled(_ value: BSONValue, at now: Int64) -> BSONValue {
+    private static func resolved(_ value: BSONValue, at now: Int64) -> BSONValue {
         switch value {
         case .string("$$NOW"): return .date(milliseconds: now)
         case .object(let document):
             let elements = (try? document.elements()) ?? []
-            return .object(BSONDocument(elements.map { ($0, $0 == "$literal" ? $1 : settled($1, at: now)) }))
+            return .object(BSONDocument(elements.map { ($0, $0 == "$literal" ? $1 : resolved($1, at: now)) }))
         case .array(let document):
-            return .array(of: ((try? document.elements()) ?? []).map { settled($0.1, at: now) })
+            return .array(of: ((try? document.elements()) ?? []).map { resolved($0.1, at: now) })
         default: return value
         }
     }

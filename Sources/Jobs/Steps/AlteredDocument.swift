@@ -44,10 +44,10 @@ extension AlteredDocument {
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
         let isAltered = seesKeys ? Self.changesByMerging : Self.shrinks
-        let merged = Self.holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.givenBack) }) {
+        let merged = Self.holds(in: steps.flatMap { ($0.targets + $0.sources).flatMap(\.restoredPaths) }) {
             .all([$0.hasType("object"), isAltered($0)])
         }
-        let seenInto = Self.holds(in: steps.flatMap(\.looksInto)) {
+        let seenInto = Self.holds(in: steps.flatMap(\.readsInside)) {
             .all([
                 $0.hasType("object", "array"), Self.isAltered($0, levels: Expression.exactLevels, by: isAltered),
             ])
@@ -55,15 +55,16 @@ extension AlteredDocument {
         let root = Expression.variable("ROOT")
         // An array stays as it is if no step reads it and no step writes to its position.
         let paths = steps.flatMap { step in
-            let overwritten = step.kind.tellsWhatWas && !step.kind.changesInPlace ? step.kind.removed : step.targets
+            let overwritten =
+                step.kind.determinesOldValue && !step.kind.changesInPlace ? step.kind.removed : step.targets
             let elements = step.targets.filter(\.leadsIntoElements)
-            return step.looksInto + step.sources + overwritten + elements
+            return step.readsInside + step.sources + overwritten + elements
         }
         let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
         hashesFirst = seesKeys && !places.isEmpty
         let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
-        let isNumberedAnew = !(Self.bytes == Self.hash(of: Self.merged(root)))
-        let ofKeys = hashesFirst ? [Expression.all([hasArray, isNumberedAnew])] : []
+        let isRenumbered = !(Self.bytes == Self.hash(of: Self.merged(root)))
+        let ofKeys = hashesFirst ? [Expression.all([hasArray, isRenumbered])] : []
         condition = .any([Self.shrinks(root)] + ofKeys + merged + seenInto)
     }
 

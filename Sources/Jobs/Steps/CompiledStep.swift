@@ -23,7 +23,7 @@ package struct CompiledStep: Sendable {
 
     /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons of ``leftAlone`` before and after ``Reason/repeatedName``.
+    /// The reasons of ``skipped`` before and after ``Reason/repeatedName``.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
     /// The condition of the stage while a test injects the bug ``FaultInjection/Bug/noNeeds``; otherwise `nil`.
     private let plantedNeed: Expression?
@@ -59,7 +59,7 @@ package struct CompiledStep: Sendable {
             body.writes(to: step.target), if: isPlanted ? isReachable : wanted, through: containers)
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
         fields = Assignment(writes: writes).fields
-        let unreachable = Self.unreachable(targets: targets, sources: sources, isConcerned: body.isConcerned)
+        let unreachable = Self.unreachable(targets: targets, sources: sources, applies: body.applies)
         let first: [(reason: Reason, when: Expression)] =
             (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)
             .map { ($0.reason, Expression.all(guards + [inElement($0.when)])) }
@@ -130,12 +130,12 @@ package struct CompiledStep: Sendable {
     ///
     /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
     /// document. In a list, one element may have a reason to be skipped while another one needs the step.
-    package var leftAlone: [(reason: Reason, when: Expression)] {
+    package var skipped: [(reason: Reason, when: Expression)] {
         otherReasons.first + [(.repeatedName, altered.asked { .all([mayNeed, $0]) })] + otherReasons.last
     }
 
-    /// The reasons of ``leftAlone``, in the same order.
-    package var leftAloneReasons: [Reason] {
+    /// The reasons of ``skipped``, in the same order.
+    package var skipReasons: [Reason] {
         otherReasons.first.map(\.reason) + [.repeatedName] + otherReasons.last.map(\.reason)
     }
 
@@ -144,19 +144,19 @@ package struct CompiledStep: Sendable {
     /// A source below a parent of another type is reported, because it cannot be read. A source whose parent is missing
     /// counts as missing.
     private static func unreachable(
-        targets: [FieldPath], sources: [FieldPath], isConcerned: Expression
+        targets: [FieldPath], sources: [FieldPath], applies: Expression
     ) -> [(reason: Reason, when: Expression)] {
         let other =
             sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
             + targets.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
-            .map { isConcerned && $0 }
+            .map { applies && $0 }
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
         // If several targets have such parents, a parent of another type is reported rather than a missing one.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
-                + [isConcerned, .any(missing)])
+                + [applies, .any(missing)])
         return [(.parentNotObject, isOther)] + (missing.isEmpty ? [] : [(.parentMissing, isMissing)])
     }
 

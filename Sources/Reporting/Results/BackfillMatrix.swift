@@ -103,8 +103,8 @@ package struct BackfillMatrix: Reportable {
             guard var report = entry.report, entry.fails || found.isDryRun && showsValues else { continue }
             report.notes = []
             let name = "In \(entry.database.printable): "
-            let told = BackfillReportText.render(report, showsValues: showsValues, color: layout.isColored)
-            blocks.append(paint.bold(name) + told)
+            let shown = BackfillReportText.render(report, showsValues: showsValues, color: layout.isColored)
+            blocks.append(paint.bold(name) + shown)
         }
         blocks += (layout.notes(notes) + warnings).map {
             "Note: \($0)".printable.wrapped(to: layout.width).joined(separator: "\n")

@@ -115,8 +115,11 @@ package struct BackfillResult: Reportable {
             columns: ["reason", "metric", "value", "limit"].map { Report.Column(title: $0) }
                 + [Report.Column(title: "seconds", isNumber: true)],
             rows: found.work.waits.map { wait in
-                [wait.hold.reason.rawValue, wait.hold.metric, wait.hold.value, wait.hold.limit, wait.seconds.inTenths]
-                    .map { Report.Cell($0) }
+                [
+                    wait.waitReason.reason.rawValue, wait.waitReason.metric, wait.waitReason.value,
+                    wait.waitReason.limit, wait.seconds.inTenths,
+                ]
+                .map { Report.Cell($0) }
             })
     }
 
@@ -139,7 +142,7 @@ package struct BackfillResult: Reportable {
         let left = (found.after.isEmpty ? found.before : found.after).map { step in
             Report.Section(
                 name: step.step, columns: columns,
-                findings: step.leftAlone.filter { $0.count > 0 }.map {
+                findings: step.skipped.filter { $0.count > 0 }.map {
                     finding($0.reason, $0.count, $0.samples, isTrouble: $0.isTrouble)
                 })
         }

@@ -58,7 +58,7 @@ package struct UndoResult: Reportable {
         ].filter { $0.1 > 0 }.map { finding($0.0, $0.1, [], isTrouble: true) }
         return Report.Section(
             name: "Not undone", columns: Self.columns,
-            findings: found.leftAlone.filter { $0.count > 0 }.map {
+            findings: found.skipped.filter { $0.count > 0 }.map {
                 finding($0.left.text, $0.count, $0.ids, isTrouble: $0.left.reason.isTrouble)
             } + lost)
     }

@@ -29,7 +29,7 @@ package struct SharedLimit {
     ///   looked up again; a plan, which writes nothing, does not.
     package func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
-            seenBy: ledger.holding, lag: limits.throttle.ledgerLag, marks: marks)
+            seenBy: ledger.listed, lag: limits.throttle.ledgerLag, marks: marks)
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 
@@ -54,7 +54,7 @@ package struct SharedLimit {
             let before = try exactHeadroom(store)
             guard more <= before.documents else { return before }
         }
-        let shown = try ledger.holding(new, of: namespace)
+        let shown = try ledger.listed(new, of: namespace)
         let after = try record(new, stale: new.filter(shown.contains), of: namespace, store)
         guard after.isExceeded, !isAccepted else { return nil }
         try reservations.remove(new, of: namespace)
@@ -69,7 +69,7 @@ package struct SharedLimit {
         _ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace, _ store: borrowing StateStore
     ) throws -> Headroom {
         try store.reservations.add(ids, stale: stale, of: namespace)
-        FaultInjection.reached(.afterHarm)
+        FaultInjection.reached(.afterReservation)
         return try headroom(store)
     }
 }

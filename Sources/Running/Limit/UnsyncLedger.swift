@@ -41,9 +41,9 @@ package final class UnsyncLedger {
 
     /// Returns which of these documents the ledger shows; empty if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user must not read a ledger; ``MongoError``.
-    package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
+    package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
-        return try reading { Set(try $0?.holding(ids, of: namespace) ?? []) }
+        return try reading { Set(try $0?.listed(ids, of: namespace) ?? []) }
     }
 
     private func reading<R>(_ body: (LedgerReader?) throws -> R) throws -> R {

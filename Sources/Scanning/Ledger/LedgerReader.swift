@@ -95,7 +95,7 @@ package struct LedgerReader {
 
     /// Returns which of the documents with the given `_id`s the ledger records; empty if it records none of them.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
-    package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
+    package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
         // The ledger may record an ObjectId as its digits, so search for both. The server compares numbers by value.
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }

@@ -138,7 +138,7 @@ struct CheckCommand: AsyncParsableCommand {
         var report: CheckReport
         do {
             report = try await check(run, on: pool)
-            settle(&report, serverSchema)
+            applyOptions(&report, serverSchema)
             report.part = scan.part.map {
                 PartOfCheck($0, digest: run.digest, policy: comparison.policy(isStrict: severity.strict))
             }
@@ -169,7 +169,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// Sets the dialect of a report, and whether documents that might stop syncing count as failing.
-    private func settle(_ report: inout CheckReport, _ schema: ServerSchema) {
+    private func applyOptions(_ report: inout CheckReport, _ schema: ServerSchema) {
         report.dialect = schema.dialect
         if comparison.policy(isStrict: severity.strict).includesPossible { report.countPossible() }
     }
@@ -189,7 +189,7 @@ struct CheckCommand: AsyncParsableCommand {
                 entries.append(CheckMatrix.Entry(database: name, report: nil))
                 continue
             }
-            settle(&report, check.schema)
+            applyOptions(&report, check.schema)
             entries.append(CheckMatrix.Entry(database: name, report: report))
         }
         let matrix = CheckMatrix(

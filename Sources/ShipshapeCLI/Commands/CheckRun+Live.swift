@@ -86,14 +86,14 @@ extension CheckRun {
 /// Collects the documents that fail under the active and the new schema, because jobs may have made them fail.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
-    private static let most = 100_000
+    private static let maximum = 100_000
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
     /// Adds the `_id` of a document; every thread of a scan calls this.
     func add(_ id: BSONValue) {
         state.withLock { state in
-            guard state.ids.count < Self.most else { return state.isFull = true }
+            guard state.ids.count < Self.maximum else { return state.isFull = true }
             state.ids.insert(IDKey(id))
         }
     }
@@ -159,16 +159,16 @@ extension CheckRun {
         guard !history.jobs.isEmpty else { return 0 }
         let changes = try history.changes(of: ids)
         let reserved = try history.reserved(ids)
-        let concerned = Set(changes.keys).union(reserved)
-        guard !concerned.isEmpty else { return 0 }
+        let affected = Set(changes.keys).union(reserved)
+        guard !affected.isEmpty else { return 0 }
         let client = try pool.client()
         let reader = IDReader(
             collection: client.collection(namespace),
             options: ["readConcern": ["level": "majority"], "comment": "shipshape check jobs"])
         var count = 0
-        try reader.read(concerned.map(\.value)) { view in
+        try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
-            guard let id = document["_id"].map(IDKey.init), concerned.contains(id) else { return }
+            guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
             // A reservation may be for a document that stayed syncable, so it decides only if the journal does not have
             // the document.
             let wasSynced =

@@ -84,7 +84,7 @@ struct CheckRun {
         options.threads = scan.threads
         options.judging.tally = rules.tally
         options.judging.linkTargets = linkTargets(of: namespace)
-        options.judging.exceptions = rules.exceptions?.holding ?? []
+        options.judging.exceptions = rules.exceptions?.active ?? []
         if let (file, lines) = failures {
             options.listeners.onFailure = { file.add(lines.line($0)) }
             options.listeners.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
@@ -106,7 +106,7 @@ struct CheckRun {
         let sources = [schema, baseline?.schema].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
             "\(limit) \(rules.tally.includesInfo) \(rules.followsLinks) \(rules.assumptions) \(ledger.apps) "
-            + "\(scan.map) \(rules.exceptions?.holding ?? [])"
+            + "\(scan.map) \(rules.exceptions?.active ?? [])"
         let bounds = BSONDocument(
             cuts.sorted { $0.key < $1.key }.map { ("\($0.key)", BSONValue.array(of: $0.value)) })
         return SHA256.text(

@@ -130,7 +130,7 @@ extension ChangeWeight {
     fileprivate init(_ count: PathCensus.Count) {
         let types = count.types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         self.init(
-            documents: count.documents, holding: count.holding, lacking: count.lacking,
+            documents: count.documents, withField: count.withField, withoutField: count.withoutField,
             types: types.map { TypeCount(type: $0.key, documents: $0.value) })
     }
 }

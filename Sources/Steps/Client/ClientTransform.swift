@@ -20,7 +20,7 @@ protocol ClientTransform {
 extension ClientTransform {
     /// The most `_id`s that a transform keeps in memory from a whole collection, such as those of documents with
     /// several links to them.
-    static var mostRemembered: Int { 100_000 }
+    static var maximumRemembered: Int { 100_000 }
 
     /// Collects nothing.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {}

@@ -37,11 +37,11 @@ struct Embedding: ClientTransform {
                         + "the parents with \"shared: leave\""))
         }
         if step.shared == .leave, links.several.count > 0 {
-            let shared = try census.several(in: linked, most: Self.mostRemembered)
-            guard shared.count <= Self.mostRemembered else {
+            let shared = try census.several(in: linked, maximum: Self.maximumRemembered)
+            guard shared.count <= Self.maximumRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered.grouped) in \(step.from)")
+                    "\(Backlinks.severalText) There are more than \(Self.maximumRemembered.grouped) in \(step.from)")
             }
             preparation.excluded = Set(shared.map(IDKey.init))
         }

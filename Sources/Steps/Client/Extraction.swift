@@ -125,10 +125,10 @@ struct Extraction: ClientTransform {
             options: ["allowDiskUse": true, "comment": "shipshape extract", "readConcern": ["level": "majority"]])
         var contested: Set<IDKey> = []
         while let document = try cursor.nextDocument() {
-            guard contested.count < Self.mostRemembered else {
+            guard contested.count < Self.maximumRemembered else {
                 throw RunError(
                     .schemaMismatch,
-                    "more than \(Self.mostRemembered.grouped) values of \"\(name)\" are shared by objects of "
+                    "more than \(Self.maximumRemembered.grouped) values of \"\(name)\" are shared by objects of "
                         + "\"\(step.field)\" that differ: have each _id generated")
             }
             if let id = document["_id"] { contested.insert(IDKey(id)) }

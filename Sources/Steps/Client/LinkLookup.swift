@@ -9,7 +9,7 @@ struct LinkLookup: ClientTransform {
 
     /// The most documents that a lookup collection may have without an index on the field of the old or of the new
     /// value.
-    private static let most = 10_000
+    private static let maximum = 10_000
 
     /// Checks that the lookup collection exists and can be read quickly.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
@@ -18,7 +18,7 @@ struct LinkLookup: ClientTransform {
         for field in [step.old, step.new] {
             guard try !Lookup(namespace: step.lookup, field: field).isIndexed(in: context) else { continue }
             let count = try context.collection.sibling(step.lookup).estimatedCount()
-            guard count <= Self.most else {
+            guard count <= Self.maximum else {
                 throw RunError(
                     .schemaMismatch,
                     "\(step.lookup) has \(count.grouped) documents and no index that begins with \"\(field)\": each "

@@ -49,7 +49,7 @@ package struct ConvertUUIDStep: StepKind {
         let due = into == nil ? present && !isDone(source) : present
         let eligible = source.hasType("string", "binData")
         return StepBody(
-            wanted: due && eligible, value: .null, isConcerned: present,
+            wanted: due && eligible, value: .null, applies: present,
             conflicts: [(.notConvertible, due && !eligible)])
     }
 

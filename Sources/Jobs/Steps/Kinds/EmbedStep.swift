@@ -61,10 +61,10 @@ package struct EmbedStep: StepKind {
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })
-        return StepBody(wanted: present, value: .null, isConcerned: present)
+        return StepBody(wanted: present, value: .null, applies: present)
     }
 
-    package var looksAtBeforehand: FieldPath? { field }
+    package var readsBeforehand: FieldPath? { field }
     package var clientComputation: ClientComputation? { .embed(self) }
     package var clientReasons: [CompiledStep.Reason] {
         [.brokenLink] + (shared == .leave ? [.multipleBacklinks] : [])

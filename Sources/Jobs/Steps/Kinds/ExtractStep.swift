@@ -52,7 +52,7 @@ package struct ExtractStep: StepKind {
         return StepBody(wanted: value.hasType("object") || value.isList { $0.hasType("object") }, value: .null)
     }
 
-    package var looksAtBeforehand: FieldPath? { id.isGenerated ? nil : field }
+    package var readsBeforehand: FieldPath? { id.isGenerated ? nil : field }
     package var clientComputation: ClientComputation? { .extract(self) }
     package var clientReasons: [CompiledStep.Reason] {
         [.otherDocument, .unfitChild, .emptyTimestamp] + (id == .field("_id") ? [] : [.ownID])

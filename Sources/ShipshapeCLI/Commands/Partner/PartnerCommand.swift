@@ -160,7 +160,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
             if !quiet { Console.error("shipshape: nothing was written: change the steps or fix the documents first") }
             throw ExitStatus.findings
         }
-        try planner.checkHarm(of: plan)
+        try planner.checkHeadroom(of: plan)
         if !plan.isDone { try confirm(plan) }
         interruption.beginWork()
         let progress = ProgressLine(
