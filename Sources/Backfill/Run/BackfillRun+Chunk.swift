@@ -190,15 +190,14 @@ extension BackfillRun {
     /// Reserves a chunk's documents before they are written, and then reads the headroom.
     /// - Returns: whether there was room; if not, the new reservations are removed again.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
-        let (counted, namespace) = (decision.counted, job.job.namespace)
-        guard !counted.isEmpty else { return true }
+        guard !decision.counted.isEmpty else { return true }
+        let namespace = job.job.namespace
         let now = try kernel.retrying {
-            try budget.limit.record(counted, stale: decision.stale, of: namespace, kernel.store)
+            try budget.limit.record(
+                decision.counted, new: decision.newlyRecorded, stale: decision.stale, of: namespace, kernel.store)
         }
         account.headroom = now
-        guard now.isExceeded else { return true }
-        try kernel.retrying { try kernel.store.reservations.remove(decision.newlyRecorded, of: namespace) }
-        return false
+        return !now.isExceeded
     }
 
     // MARK: Journal

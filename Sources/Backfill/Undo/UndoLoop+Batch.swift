@@ -345,11 +345,10 @@ extension UndoLoop {
         // These documents sync, so if the ledger shows them, it has not noticed their repair yet.
         let shown = try kernel.retrying { try budget.ledger.listed(new, of: namespace) }
         let now = try kernel.retrying {
-            try budget.limit.record(new, stale: new.filter(shown.contains), of: namespace, kernel.store)
+            try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
         guard now.isExceeded else { return cut }
-        // Another job reserved room in the meantime.
-        try kernel.retrying { try kernel.store.reservations.remove(new, of: namespace) }
+        // Another job reserved room in the meantime, so these documents are not reserved.
         due = []
         return (new[0], now)
     }
