@@ -204,7 +204,7 @@ extension Tally {
     /// Sets how many documents of the source come before the next one, if several threads share the source.
     ///
     /// When the tallies are merged, the samples that come first in the source are kept.
-    package mutating func goOn(behind documents: Int) { skipped = documents - counts.read }
+    package mutating func resume(after documents: Int) { skipped = documents - counts.read }
 
     /// Adds the counts of another thread, made with the same schemas over other documents of the same collection.
     public mutating func merge(_ other: Tally) {

@@ -35,7 +35,7 @@ struct CarriedChanges {
     }
 
     /// Whether an earlier run already carried over the change that a pair had at the given time.
-    func hold(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
+    func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
     /// Returns the number of a record that no transaction has used yet.
     mutating func makeNumber() -> Int {

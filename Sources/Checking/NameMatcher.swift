@@ -3,7 +3,7 @@ import BSON
 /// A field's name with its NUL, stored for a comparison with the bytes at an offset of a document.
 ///
 /// The comparison needs no search for the end of the name in the document.
-struct NameProbe: Sendable, BitwiseCopyable {
+struct NameMatcher: Sendable, BitwiseCopyable {
     /// The first eight bytes of the name, little endian, with its NUL if the name is shorter than eight bytes.
     private let head: UInt64
     /// The mask of the bytes of ``head`` that are compared.
@@ -26,22 +26,22 @@ struct NameProbe: Sendable, BitwiseCopyable {
 
     /// Whether this name is at `offset`; near the document's end, `false` does not mean that it is not.
     @inline(__always)
-    func stands(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
+    func matches(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
         guard offset &+ 8 <= view.end else { return false }
         guard view.word(offset) & mask == head else { return false }
-        return length < 8 || restStands(at: offset, in: view, names: names)
+        return length < 8 || restMatches(at: offset, in: view, names: names)
     }
 
     @inline(__always)
-    private func restStands(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
+    private func restMatches(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
         let end = offset &+ Int(length)
         guard end < view.end, view.byte(end) == 0 else { return false }
         guard length > 8 else { return true }
-        return view.word(end &- 8) == tail && (length <= 16 || middleStands(at: offset, in: view, names: names))
+        return view.word(end &- 8) == tail && (length <= 16 || middleMatches(at: offset, in: view, names: names))
     }
 
     @inline(never)
-    private func middleStands(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
+    private func middleMatches(at offset: Int, in view: borrowing BSONView, names: RawSpan) -> Bool {
         for index in 8..<Int(length) - 8 {
             let its = unsafe names.unsafeLoadUnaligned(fromByteOffset: Int(start) &+ index, as: UInt8.self)
             if view.byte(offset &+ index) != its { return false }

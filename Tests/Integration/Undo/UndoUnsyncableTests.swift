@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Undo reserves room for documents that it makes unsyncable before it writes them, as a run does.
-@Suite struct UndoHarmTests {
+@Suite struct UndoUnsyncableTests {
     /// Runs a test with tasks that undo makes unsyncable.
     ///
     /// A job has converted their priority to a number, which the active schema requires. Task 3 lacks a name, so that
@@ -21,7 +21,7 @@ import Testing
                 more: "schema: {active: next.json}")
             let run = try await test.backfill("job", "--ledger", "\(test.database.name).ledger")
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await BudgetCase.harmed(test).count == 10)
+            #expect(try await BudgetCase.unsyncable(test).count == 10)
             try await body(test)
         }
     }
@@ -44,19 +44,19 @@ import Testing
         try await withRepairedTasks { test in
             let undone = try await undoWhileOneIsRepaired(test)
             #expect(undone.exitCode == 0, "\(undone.errors)")
-            #expect(try await BudgetCase.harmed(test).isEmpty)
+            #expect(try await BudgetCase.unsyncable(test).isEmpty)
             #expect(try await BudgetCase.recorded(test).sorted() == Array(0..<10))
         }
     }
 
     /// The server refuses task 7, so the undo checks and writes the other tasks of the batch again, one by one.
-    @Test func besideADocumentThatTheServerRefusesToo() async throws {
+    @Test func theOthersOfABatchWithARefusedDocumentToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]
             try await test.database.run(["collMod": "tasks", "validator": keepsOne])
             let undone = try await undoWhileOneIsRepaired(test)
             #expect(undone.exitCode == 1, "\(undone.errors)")
-            #expect(try await BudgetCase.harmed(test) == [7])
+            #expect(try await BudgetCase.unsyncable(test) == [7])
             #expect(try await Set(BudgetCase.recorded(test)).isSuperset(of: (0..<10).filter { $0 != 7 }))
         }
     }

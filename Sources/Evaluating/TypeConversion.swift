@@ -1,31 +1,11 @@
 import BSON
 import Glibc
 
-/// The operator `$convert`.
+/// The conversions of the operator `$convert`.
 ///
 /// A conversion in which the server uses its own number of digits or its own text formats, such as from text to date,
 /// is not evaluated.
-extension CompiledExpression {
-    func convert(
-        _ input: Node, to target: Node, onError: Node?, onNull: Node?, _ document: borrowing BSONView,
-        _ slots: inout [Operand]
-    ) throws(NotEvaluated) -> Operand {
-        let operand = try value(input, document, &slots)
-        let target = try value(target, document, &slots)
-        if target.isNullish { return .value(.null) }
-        guard let name = try target.text(in: document) else { throw NotEvaluated(.operation("$convert")) }
-        guard let value = try operand.value(in: document), !operand.isNullish else {
-            return try onNull.map { node throws(NotEvaluated) in try self.value(node, document, &slots) }
-                ?? .value(.null)
-        }
-        switch try Self.converted(value, to: name) {
-        case .some(let result): return .value(result)
-        case .none:
-            guard let onError else { throw NotEvaluated(.failure) }
-            return try self.value(onError, document, &slots)
-        }
-    }
-
+enum TypeConversion {
     /// Returns the value converted to the type of this name, such as `int`; `nil` if the server cannot convert the
     /// value.
     static func converted(_ value: BSONValue, to name: String) throws(NotEvaluated) -> BSONValue? {

@@ -1,6 +1,6 @@
 extension Int {
-    /// The number with thousands separators, such as `1,234,567`.
-    package var separated: String {
+    /// The number as text with thousands separators, such as `1,234,567`.
+    package var grouped: String {
         let digits = String(magnitude)
         let groups = digits.enumerated().reduce(into: "") { text, digit in
             if digit.offset > 0, (digits.count - digit.offset) % 3 == 0 { text.append(",") }

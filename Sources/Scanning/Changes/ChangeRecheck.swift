@@ -4,7 +4,7 @@ import Concurrency
 import Mongo
 
 /// Reads the documents that changed during a scan after the scan, and judges them again, as of one cluster time.
-struct SecondLook {
+struct ChangeRecheck {
     let schema: CompiledSchema
     let namespace: Namespace
     let pool: ClientPool
@@ -20,16 +20,16 @@ struct SecondLook {
         var blur: String?
     }
 
-    private static var patience: Duration { .seconds(60) }
+    private static var retryLimit: Duration { .seconds(60) }
 
     /// Judges the documents that changed during the scan; blocks.
     /// - Parameter readTime: The latest cluster time at which the scan read.
     /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError`` if the deployment stays unreachable.
-    func look(after readTime: UInt64) throws -> Outcome {
-        var retries = Retries(limit: Self.patience)
+    func run(after readTime: UInt64) throws -> Outcome {
+        var retries = Retries(limit: Self.retryLimit)
         while true {
             do {
-                return try lookOnce(after: readTime)
+                return try recheckOnce(after: readTime)
             } catch let error as MongoError {
                 guard error.isCursorLost else { throw error }
                 if options.isStopped() { throw ScanStopped() }
@@ -38,22 +38,22 @@ struct SecondLook {
         }
     }
 
-    private func lookOnce(after readTime: UInt64) throws -> Outcome {
+    private func recheckOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
         // Wait before the snapshot is taken, because the change stream may lag by more time than a snapshot lasts.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
-            if let outcome = try lookAtSnapshot(client, after: now) { return outcome }
+            if let outcome = try recheckAtSnapshot(client, after: now) { return outcome }
         } catch let error as MongoError {
             guard !error.isCursorLost else { throw error }
         }
-        return try lookByMajority(client, after: now)
+        return try recheckByMajority(client, after: now)
     }
 
     /// Judges the changed documents as they are at one cluster time.
     /// - Returns: `nil` if the server has no snapshot that is as new as the data that the scan has read.
-    private func lookAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
+    private func recheckAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
         for _ in 0..<20 {
             let session = try client.startSession(isSnapshot: true)
             // The first read of the session fixes the cluster time of all its reads.
@@ -78,7 +78,7 @@ struct SecondLook {
     }
 
     /// Judges the changed documents as they are shortly after the scan, if the server cannot read as of a given time.
-    private func lookByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
+    private func recheckByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)
         let changed = tracker.changed

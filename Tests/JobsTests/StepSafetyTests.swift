@@ -6,7 +6,7 @@ import Testing
 @testable import Jobs
 
 /// For each rule, steps that the schema alone proves to make no document unsyncable, and steps that it does not.
-@Suite struct HarmlessnessTests {
+@Suite struct StepSafetyTests {
     private static let schema = SchemaNode.object(
         [
             "text": .of(.string), "note": .of(.string), "key": .of(.string), "age": .of(.int), "long": .of(.long),
@@ -40,8 +40,8 @@ import Testing
         return node
     }
 
-    private func isHarmless(_ step: Step, under schema: SchemaNode = schema) -> Bool {
-        Harmlessness.holds(step, under: schema)
+    private func isSafe(_ step: Step, under schema: SchemaNode = schema) -> Bool {
+        StepSafety.holds(step, under: schema)
     }
 
     @Test(
@@ -59,7 +59,7 @@ import Testing
             ("place", ["type": "Point", "coordinates": [1.0, 2.0]], true), ("place", ["type": "Point"], false),
         ] as [(String, BSONValue, Bool)])
     func aDefault(_ field: String, _ value: BSONValue, _ expected: Bool) throws {
-        #expect(isHarmless(.default(field: try FieldPath(field), value: value, nullsToo: true)) == expected)
+        #expect(isSafe(.default(field: try FieldPath(field), value: value, nullsToo: true)) == expected)
     }
 
     @Test(arguments: [
@@ -71,7 +71,7 @@ import Testing
         ("open.city", "note", true), ("text", "new", true), ("text", "closed.new", false),
     ])
     func aCopy(_ from: String, _ to: String, _ expected: Bool) throws {
-        #expect(isHarmless(.copy(from: try FieldPath(from), to: try FieldPath(to))) == expected)
+        #expect(isSafe(.copy(from: try FieldPath(from), to: try FieldPath(to))) == expected)
     }
 
     @Test(
@@ -83,7 +83,7 @@ import Testing
         ] as [(String, SchemaType, String?, Bool)])
     func aConversion(_ field: String, _ to: SchemaType, _ into: String?, _ expected: Bool) throws {
         let step = Step.convert(field: try FieldPath(field), to: to, into: try into.map { try FieldPath($0) })
-        #expect(isHarmless(step) == expected)
+        #expect(isSafe(step) == expected)
     }
 
     /// A link or a partition key is checked by more than its field's schema, so the schema proves nothing about it.
@@ -105,22 +105,22 @@ import Testing
         app.sync = SyncConfiguration(mode: .partition(key), location: SchemaNode.nowhere)
         let value: BSONValue = field.hasPrefix("list") ? [] : field == "open" ? [:] : ""
         let step = Step.default(field: try FieldPath(field), value: value, nullsToo: false)
-        #expect(Harmlessness.holds(step, under: collection, of: app) == expected)
-        #expect(isHarmless(step))
+        #expect(StepSafety.holds(step, under: collection, of: app) == expected)
+        #expect(isSafe(step))
     }
 
     @Test func whatIsAssumedOfMixedValues() throws {
         let step = Step.default(field: try FieldPath("any"), value: [1], nullsToo: false)
         var assumptions = CheckOptions()
-        #expect(Harmlessness.holds(step, under: Self.schema, assuming: assumptions))
+        #expect(StepSafety.holds(step, under: Self.schema, assuming: assumptions))
         assumptions.allowsMixedCollections = false
-        #expect(!Harmlessness.holds(step, under: Self.schema, assuming: assumptions))
+        #expect(!StepSafety.holds(step, under: Self.schema, assuming: assumptions))
     }
 
     @Test func aRootThatForbidsFurtherFields() throws {
         let step = Step.default(field: try FieldPath("new"), value: 1, nullsToo: false)
-        #expect(isHarmless(step))
-        #expect(!isHarmless(step, under: .object(["text": .of(.string)], further: .forbidden)))
-        #expect(!isHarmless(step, under: .object(["text": .of(.string)], further: .schema(.of(.string)))))
+        #expect(isSafe(step))
+        #expect(!isSafe(step, under: .object(["text": .of(.string)], further: .forbidden)))
+        #expect(!isSafe(step, under: .object(["text": .of(.string)], further: .schema(.of(.string)))))
     }
 }

@@ -2,7 +2,7 @@ import Concurrency
 import Synchronization
 
 /// The regular duties of one thread of a scan: reporting progress, keeping the rate limit, and noticing a stop.
-struct Pace {
+struct ScanPacer {
     private let options: ScanOptions
     private let queue: RangeQueue?
     /// The number of documents between two reports of progress.
@@ -16,7 +16,7 @@ struct Pace {
 
     /// Counts a document, and waits if the rate limit requires it.
     /// - Returns: Whether the thread is to continue.
-    mutating func goesOn() -> Bool {
+    mutating func mayContinue() -> Bool {
         count += 1
         guard count == step else { return true }
         finish()

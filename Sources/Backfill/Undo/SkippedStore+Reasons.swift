@@ -3,7 +3,7 @@ import JobState
 import Mongo
 
 /// The records of the documents that an undo skips, with the reasons of ``UndoReport``.
-extension LeftAloneStore {
+extension SkippedStore {
     func add(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
         try add(ids, because: reason.rawValue, code: code)
     }

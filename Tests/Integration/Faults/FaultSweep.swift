@@ -6,7 +6,7 @@ import Testing
 /// Trials of a command, with a fault at each point at which one can happen.
 ///
 /// A visit is the n-th time that the command reaches a fault point or sends a request; it is counted from 1 on.
-enum FaultWalk {
+enum FaultSweep {
     /// The number of trials at once.
     ///
     /// Each mostly waits for a process, and other tests run at the same time.
@@ -101,11 +101,11 @@ enum FaultTable {
     /// - Parameters:
     ///   - tries: how often the fault happened.
     ///   - wentOn: how often the command ended as without the fault. In the other tries it reported why it did not.
-    static func tell(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
-        tell(subject.name, fault, tries: tries, wentOn: wentOn)
+    static func note(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
+        note(subject.name, fault, tries: tries, wentOn: wentOn)
     }
 
-    static func tell(_ command: String, _ fault: String, tries: Int, wentOn: Int) {
+    static func note(_ command: String, _ fault: String, tries: Int, wentOn: Int) {
         print("fault table | \(command) | \(fault) | \(tries) | \(wentOn) | \(tries - wentOn)")
     }
 }

@@ -4,7 +4,7 @@ import Scanning
 import Synchronization
 
 /// Collects the failing documents that a scan reports, as a reader of the `--failures` file would.
-final class FailuresTold: Sendable {
+final class CollectedFailures: Sendable {
     private struct State {
         var failures: [IDBytes: [Violation]] = [:]
         var retractionCount = 0
@@ -13,7 +13,7 @@ final class FailuresTold: Sendable {
     private let state = Mutex(State())
 
     /// The reported documents with their violations, without the documents that the scan has retracted since.
-    var holding: [IDBytes: [Violation]] { state.withLock(\.failures) }
+    var failures: [IDBytes: [Violation]] { state.withLock(\.failures) }
 
     var retractionCount: Int { state.withLock(\.retractionCount) }
 

@@ -10,7 +10,7 @@ import Synchronization
 /// A dry run's pass over all documents, on several threads.
 ///
 /// Each thread takes one range of `_id`s after the other; a range has as many documents as the first chunk of a run.
-final class PreviewWalk: Sendable {
+final class PreviewPass: Sendable {
     private struct State {
         /// The last `_id` of the newest range that a thread took; `nil` before the first one.
         var last: BSONValue?
@@ -33,9 +33,9 @@ final class PreviewWalk: Sendable {
 
     /// Reads until all documents are counted, or the runner is asked to stop.
     func run(in concurrency: Int, on pool: ClientPool) throws -> PreviewCount {
-        let walks = (0..<concurrency).map { _ in
+        let previews = (0..<concurrency).map { _ in
             BackgroundTask(on: pool) { [self] client in
-                do { return try walk(client.collection(runner.job.job.namespace)) } catch {
+                do { return try preview(client.collection(runner.job.job.namespace)) } catch {
                     // If one thread cannot continue to read, the others stop as well.
                     state.withLock { $0.isOver = true }
                     throw error
@@ -43,11 +43,11 @@ final class PreviewWalk: Sendable {
             }
         }
         var total = PreviewCount(job: runner.job)
-        for count in walks.map({ $0.end() }) { total.add(try count.get()) }
+        for count in previews.map({ $0.end() }) { total.add(try count.get()) }
         return total
     }
 
-    private func walk(_ collection: MongoCollection) throws -> PreviewCount {
+    private func preview(_ collection: MongoCollection) throws -> PreviewCount {
         var total = PreviewCount(job: runner.job)
         while !runner.stop.isRaised, let (chunk, number) = try take(collection) {
             var after = chunk.after
@@ -61,7 +61,7 @@ final class PreviewWalk: Sendable {
                     // document counts twice.
                     let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
-                        let documents = try count.look(at: next, number: number, by: evaluator, of: collection)
+                        let documents = try count.read(at: next, number: number, by: evaluator, of: collection)
                         return (count, documents)
                     }
                     total.add(count)

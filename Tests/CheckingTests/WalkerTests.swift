@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-@Suite struct WalkTests {
+@Suite struct WalkerTests {
     @Test func everyOccurrenceOfAFieldIsJudged() throws {
         let schema = CompiledSchema(["a": .of(.int)], required: ["a"])
         let document = BSONDocument([("_id", 1), ("a", 1), ("a", "x"), ("a", nil)])

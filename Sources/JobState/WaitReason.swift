@@ -44,7 +44,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
 }
 
 /// A reason why a run waits, with the metric, its value and its limit.
-package struct Hold: Hashable, Sendable {
+package struct WaitReason: Hashable, Sendable {
     /// The reason.
     package var reason: ThrottleReason
     /// The name of the metric.
@@ -66,7 +66,7 @@ package struct Hold: Hashable, Sendable {
     }
 }
 
-extension Hold: CustomStringConvertible {
+extension WaitReason: CustomStringConvertible {
     /// A line such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
     package var description: String {
         switch reason {
@@ -79,7 +79,7 @@ extension Hold: CustomStringConvertible {
 }
 
 /// The document as which a job's record in the collection `ranges` stores a hold.
-extension Hold {
+extension WaitReason {
     /// Reads a stored hold; a missing field becomes an empty text.
     init(_ document: BSONDocument) {
         func text(_ name: String) -> String {

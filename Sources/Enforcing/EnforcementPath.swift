@@ -33,7 +33,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
 ///
 /// They define the collection's validation at each stage, and the command that leads to the next stage. So the
 /// collection's validation alone shows its stage.
-package struct EnforcementRoad: Sendable {
+package struct EnforcementPath: Sendable {
     /// The collection.
     package let namespace: Namespace
     /// The validator to enforce.

@@ -2,7 +2,7 @@ package import BSON
 package import Mongo
 
 /// The collection `leftalone`: the documents that the job's undo skipped, and why.
-package struct LeftAloneStore {
+package struct SkippedStore {
     let client: StoreClient
     let job: String
 

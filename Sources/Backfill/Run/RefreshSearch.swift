@@ -23,7 +23,7 @@ struct WrittenValues {
     private var digests: [BSONValue: Set<Digest>] = [:]
 
     /// The most fields of one digest for which the constant is tried in place of their current value.
-    private static let mostFillings = 6
+    private static let maximumFillings = 6
 
     init(of job: CompiledJob) {
         targets = Set((job.refreshing?.steps ?? []).flatMap(\.step.targets).map(\.topLevel))
@@ -53,7 +53,7 @@ struct WrittenValues {
     }
 
     private func matches(_ digest: Digest, _ document: BSONDocument) throws -> Bool {
-        let others = digest.names.filter { !targets.contains($0) && fillings[$0] != nil }.prefix(Self.mostFillings)
+        let others = digest.names.filter { !targets.contains($0) && fillings[$0] != nil }.prefix(Self.maximumFillings)
         let view = document.view
         for choice in 0..<(1 << others.count) {
             let filled = Set(others.indices.filter { choice >> $0 & 1 == 1 }.map { others[$0] })
@@ -73,9 +73,9 @@ struct WrittenValues {
 
 /// Finds the documents for a refresh: their target still holds the job's value, and the job would write another one
 /// now.
-struct RefreshLook {
+struct RefreshSearch {
     /// The most documents that one refresh applies to.
-    private static let most = 100_000
+    private static let maximum = 100_000
     private static let batch = 1_000
 
     let job: CompiledJob
@@ -92,7 +92,7 @@ struct RefreshLook {
         let context = job.context(collection)
         var cursor = try DueCursor(job.scope, of: phase, .id, in: context, collectionUUID: collectionUUID)
         let all = try unblaming {
-            try cursor.read(ReadAmount(documents: Self.most, bytes: .max)).map(\.id)
+            try cursor.read(ReadAmount(documents: Self.maximum, bytes: .max)).map(\.id)
         }
         guard !all.isEmpty else { return ([], written) }
         let ids = Set(all)
@@ -106,5 +106,19 @@ struct RefreshLook {
             }
         }
         return (own, written)
+    }
+}
+
+/// The progress of a run's refreshes.
+struct RefreshProgress {
+    /// The values that the job, by its journal, wrote to the documents of a refresh; `nil` while no refresh is running.
+    var written: WrittenValues?
+    /// How many documents the refreshes changed.
+    var documents = 0
+
+    /// Returns the documents that still hold the values which the job wrote; all of them while no refresh is running.
+    func own(among documents: [DueDocument]) throws -> [DueDocument] {
+        guard let written else { return documents }
+        return try documents.filter { try written.isOwn($0) }
     }
 }

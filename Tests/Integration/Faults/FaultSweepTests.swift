@@ -7,7 +7,7 @@ import Testing
 ///
 /// Examples of fault points: between a write and its checkpoint, when the lease is renewed, and at each change of
 /// state.
-@Suite struct FaultWalkTests {
+@Suite struct FaultSweepTests {
     /// The commands that have fault points, except `enforce`, which another suite kills at them.
     private static let subjects: [FaultSubject] = [
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
@@ -19,21 +19,21 @@ import Testing
         let expected = try await subject.undisturbed(on: mongod)
         // A watch reaches six fault points, so every fifth still makes two deaths.
         let step = TestScale.pick(5, full: 1, torture: 1)
-        let deaths = try await FaultWalk.visits(step: step) { visit in
+        let deaths = try await FaultSweep.visits(step: step) { visit in
             try await subject.dies(at: "any", visit: visit, on: mongod)
         }
         #expect(deaths.count >= 2)
         for death in deaths {
             #expect(death.end == expected, "killed at \(death.place): \(difference(death.end, expected))")
         }
-        FaultTable.tell(subject, "kill -9 at a fault point", tries: deaths.count, wentOn: 0)
+        FaultTable.note(subject, "kill -9 at a fault point", tries: deaths.count, wentOn: 0)
     }
 
     /// An undo without a fault restores the documents as they were before the job.
     @Test func anUndoGivesTheOriginalBack() async throws {
         let mongod = try await Mongod.shared
         let original = try await mongod.withBackfill { test in
-            try await FaultSubject.prepareHarm(test)
+            try await FaultSubject.prepareUnsyncable(test)
             return try await test.database.documents("tasks")
         }
         #expect(try await FaultSubject.undo.undisturbed(on: mongod) == original)
@@ -42,12 +42,12 @@ import Testing
     /// Every fault point is reached by one of the commands.
     ///
     /// A new fault point that none of them reaches fails this test.
-    @Test(.fencedDeletes) func everyFaultPointIsReachedAndHarmless() async throws {
+    @Test(.fencedDeletes) func everyFaultPointIsReachedAndChangesNoResult() async throws {
         let mongod = try await Mongod.shared
         let points = FaultInjection.Point.allCases
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, point) in points.enumerated() {
-                if index >= FaultWalk.atOnce { try await group.next() }
+                if index >= FaultSweep.atOnce { try await group.next() }
                 group.addTask {
                     let (subject, visit): (FaultSubject, Int) =
                         switch point {

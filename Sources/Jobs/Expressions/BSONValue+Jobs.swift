@@ -8,4 +8,12 @@ extension BSONValue {
         default: false
         }
     }
+
+    /// Whether the value can be a link, which is the primary key of another document and neither an object nor a list.
+    package var isLink: Bool {
+        switch self {
+        case .object, .array, .null, .undefined: false
+        default: true
+        }
+    }
 }

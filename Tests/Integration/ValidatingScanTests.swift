@@ -4,7 +4,7 @@ import ServerSchema
 import Testing
 
 /// Validating a document's bytes while it is checked finds the same as validating them first and checking then.
-@Suite struct ValidatingWalkTests {
+@Suite struct ValidatingScanTests {
     private enum Judgement: Hashable {
         case verdict(Verdict)
         case damage(BSONError)
@@ -38,7 +38,7 @@ import Testing
         return two
     }
 
-    @Test func damageAnywhereIsToldAlike() throws {
+    @Test func damageAnywhereIsReportedAlike() throws {
         var generator = RandomDocuments(seed: 11)
         let documents = (0..<60).map { generator.document($0) } + NastyDocuments.all
         var found: Set<Judgement> = []
