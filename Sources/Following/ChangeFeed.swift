@@ -168,7 +168,7 @@ extension ChangeFeed {
             progressed()
             let after = change.map { ClusterTime(rawValue: $0.time.cluster.rawValue - 1) } ?? token.time
             note(change, token, after)
-            while !isClosed, state.withLock({ ($0.pending?.ids.count ?? 0) >= Self.maximum }) {
+            while !isClosed, state.withLock({ ($0.pending?.changes ?? 0) >= Self.maximum }) {
                 _ = room.wait(milliseconds: 200)
             }
         }
