@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 import Jobs
 package import Mongo
 package import ServerSchema
