@@ -187,7 +187,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
             counts.echoes += batch.ignored
             for (index, id) in batch.ids.enumerated() {
                 let time = batch.times[index]
-                sides[side]?.lastChange = max(sides[side]?.lastChange ?? time.cluster, time.cluster)
+                let earlier = sides[side]?.lastChange
+                sides[side]?.lastChange = max(earlier ?? time.cluster, time.cluster)
                 guard let key = partner.key(of: id, on: side), partner.twin(of: key.value, on: .source) != nil else {
                     try noteWithoutTwin(id, side)
                     continue
