@@ -179,8 +179,20 @@ public struct Tally: Sendable {
         return isExcepted
     }
 
+    /// Counts findings about the documents to which a document's links lead.
+    ///
+    /// These findings never make the document itself fail.
+    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue) {
+        for finding in findings {
+            let rule: Rule = finding.kind == .dangling ? .linkDangling : .linkTargetUnsyncable
+            let located = FindingCollector.Located(
+                finding: Finding(rule, .info, node: schema.links[finding.link].node, Found(finding.type)), below: [])
+            count(located, of: id)
+        }
+    }
+
     /// Counts a finding about a document that was added before.
-    mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
+    private mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
         if groups[group].samples.count < options.sampleCount, id.isSmall {

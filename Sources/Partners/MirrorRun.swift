@@ -204,13 +204,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
             for own in batch.ignored { noteOwn(own, side) }
             for (index, id) in batch.ids.enumerated() {
                 let time = batch.times[index]
-                sides[side]?.lastChange = max(sides[side]?.lastChange ?? time.cluster, time.cluster)
+                let earlier = sides[side]?.lastChange
+                sides[side]?.lastChange = max(earlier ?? time.cluster, time.cluster)
                 guard let key = partner.key(of: id, on: side), partner.twin(of: key.value, on: .source) != nil else {
                     try noteWithoutTwin(id, side)
                     continue
                 }
                 unreported.noteChange(of: key, on: side, at: time)
-                guard !carried.hold(key, changed: time.cluster) else { continue }
+                guard !carried.contains(key, changed: time.cluster) else { continue }
                 dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: takings.latest)
                 for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
             }
@@ -229,7 +230,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
         guard let write = unreported.noteWrite(of: key, on: side), let time = write.overwritten else { return }
         overwriting.append(write)
-        dirty.add(key, side, at: time, taking: taking)
+        dirty.add(key, side, at: time, taking: takings.latest)
     }
 
     /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.

@@ -104,7 +104,7 @@ package struct BackfillRunner: Sendable {
             try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
         let surveys = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
         let survey =
-            surveys ? try early.run { try survey(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
+            surveys ? try early.run { try self.survey(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
             collection: BackfillPlan.Collection(
@@ -201,8 +201,8 @@ package struct BackfillRunner: Sendable {
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
         let throttler = Throttler(job.job, store: try store(pool))
-        let holds = throttler.holds()
-        return (throttler.missing, throttler.missingGuarantees + holds.map { "a run would wait now: \($0)" })
+        let waitReasons = throttler.waitReasons()
+        return (throttler.missing, throttler.missingGuarantees + waitReasons.map { "a run would wait now: \($0)" })
     }
 
     /// Returns the plan with its risk: it judges every document that needs the job, and reads the headroom.

@@ -1,6 +1,5 @@
 package import BSON
 package import Checking
-package import ServerSchema
 
 /// A step's computation that no server operator can do, so that the client does it document by document.
 ///

@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 import Jobs
 package import Mongo
 package import ServerSchema
@@ -8,7 +8,7 @@ package import ServerSchema
 /// The step's ``StepKind/body()`` defines which documents the server hands over. The transform decides which of these
 /// are changed, and how. It computes the same outcome for the same document in a dry run, in the run and in a later
 /// run.
-protocol ClientTransform {
+protocol ClientTransform: Sendable {
     /// Collects the data that the transform needs from whole collections before it gets the first document.
     /// - Throws: ``RunError`` when a collection that it reads does not exist; ``MongoError``.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws

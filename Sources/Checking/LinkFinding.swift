@@ -24,17 +24,3 @@ package struct LinkFinding: Hashable, Sendable {
         self.type = type
     }
 }
-
-extension Tally {
-    /// Counts findings about the documents to which a document's links lead.
-    ///
-    /// These findings never make the document itself fail.
-    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue) {
-        for finding in findings {
-            let rule: Rule = finding.kind == .dangling ? .linkDangling : .linkTargetUnsyncable
-            let located = FindingCollector.Located(
-                finding: Finding(rule, .info, node: schema.links[finding.link].node, Found(finding.type)), below: [])
-            count(located, of: id)
-        }
-    }
-}
