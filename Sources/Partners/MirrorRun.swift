@@ -199,7 +199,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
                     try noteWithoutTwin(id, side)
                     continue
                 }
-                guard !carried.hold(key, changed: time.cluster) else { continue }
+                guard !carried.contains(key, changed: time.cluster) else { continue }
                 dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: taking)
                 for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
             }

@@ -123,6 +123,22 @@ import Testing
         }
     }
 
+    @Test func theContentOfATextHasNoCommentsAndNoLayout() {
+        let text = "job: a  # A job.\n\nsteps:\n  - copy: {from: d, to: e}\n"
+        let content = JobFile.content(of: text)
+        #expect(content == JobFile.content(of: "# Planned.\njob: a\nsteps: [copy: {from: d, to: e}]"))
+        let others = [
+            "job: \"1\"", "job: 1", "job: '1'", "job: 1.0", "job: [a]", "job: [a, b]", "job: {a: b}", "job: a\nb: c",
+            "b: c\njob: a", "job: ab", "job: !!str 1", "job: null", "job: ~", "job: \"null\"", "no: [yaml",
+        ]
+        let distinct = Set(others.map(JobFile.content))
+        // Quotation marks and tags only state the type, and `~` is another spelling of null only for the value.
+        #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: '1'"))
+        #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: !!str 1"))
+        #expect(distinct.count == others.count - 2)
+        #expect(JobFile.content(of: "no: [yaml") == "no: [yaml")
+    }
+
     @Test func aFileThatIsNotThere() {
         let error = Fixture.failure { try JobFile.read(at: "/nowhere/job.yml") }
         #expect(error == "/nowhere/job.yml: there is no such file or folder (check the path)")

@@ -84,7 +84,7 @@ import Testing
         #expect(text.hasSuffix("\n  next: the same command without --dry-run"))
         dryRun.refusal = "it has no room"
         #expect(!BackfillResult(dryRun, showsValues: false).text(.file).contains("next:"))
-        let done = BackfillResult(.fixture(.done), showsValues: false, nextCommands: "shipshape check v2")
+        let done = BackfillResult(.fixture(.done), showsValues: false, nextCommands: ["next: shipshape check v2"])
         #expect(done.text(.file).hasSuffix("\n  next: shipshape check v2"))
         #expect(!BackfillResult(.fixture(.done), showsValues: false).text(.file).contains("next:"))
     }

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func maximumPagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
+    @Test func pagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
 
     @Test(arguments: pages) func whatAPageShowsWorksAndSaysWhatItShows(
         _ page: String

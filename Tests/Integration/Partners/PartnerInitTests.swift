@@ -129,6 +129,8 @@ import Testing
             #expect(there.errors.contains("already exists, and holds documents"), "\(there.errors)")
             try await test.database.run(["drop": "TaskV2"])
             #expect(try await test.run("init").exitCode == 0)
+            try test.job(PartnerCase.documented + "\n# Reviewed.")
+            #expect(try await test.run("init").exitCode == 0, "a comment changes nothing")
             try test.job(PartnerCase.documented + "\ndrops: follow")
             let changed = try await test.run("init")
             #expect(changed.exitCode == 65)

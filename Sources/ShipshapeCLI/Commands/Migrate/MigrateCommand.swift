@@ -161,8 +161,10 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func show(_ report: MigrationReport) throws {
         try output.show { form, color in
-            switch form {
-            case .text: MigrationText.render(report, color: color)
+            var layout = TextLayout(isColored: color)
+            layout.hidesNotes = output.quiet
+            return switch form {
+            case .text: MigrationText.render(report, layout: layout)
             case .json: MigrationJSON(report).text
             }
         }
