@@ -51,7 +51,7 @@ import Testing
         #expect(job.limits.nice == 0.5)
     }
 
-    @Test func whatIsLeftOutHasDefaults() throws {
+    @Test func omittedKeysHaveDefaults() throws {
         let job = try JobFile.parse("job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]", path: "a.yml")
         #expect(job.activeSchema == nil)
         #expect(job.nextSchema == nil)

@@ -5,7 +5,7 @@ import Steps
 import Testing
 
 @Suite struct BackfillTextTests {
-    @Test func whatWasDoneAndWhatRemains() {
+    @Test func theTextShowsTheChangesAndTheRest() {
         #expect(
             BackfillReportText.render(.fixture(.done), showsValues: false, color: false) == """
                 job person-v2 on app.Person: done
@@ -96,7 +96,7 @@ import Testing
 }
 
 @Suite struct BackfillPlanTextTests {
-    @Test func whatTheOperatorSaysYesTo() {
+    @Test func thePlanThatTheOperatorApproves() {
         #expect(
             BackfillPlanText.render(.fixture(resumesAfter: 12)) == """
                 job person-v2 on app.Person: 1,790 of 100,000 documents need it

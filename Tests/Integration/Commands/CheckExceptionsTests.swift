@@ -33,7 +33,7 @@ import Testing
         """ + (expires.map { "  expires: \($0)\n" } ?? "")
     }
 
-    @Test func whatIsExceptedIsShownAndDoesNotFail() async throws {
+    @Test func anExceptedFindingIsShownAndDoesNotFail() async throws {
         try await withPeople { database, folder, check in
             try folder.write(entry(database), to: "e.yml")
             let some = try await check(["--exceptions", "e.yml"])

@@ -37,7 +37,7 @@ import Testing
 
     @Test func pagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
 
-    @Test(arguments: pages) func whatAPageShowsWorksAndSaysWhatItShows(
+    @Test(arguments: pages) func commandsOfAPageWorkAndPrintWhatThePageShows(
         _ page: String
     ) async throws {
         let mongod = try await Mongod.start()

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func whatWouldNotComeBackIsListedAndNothingIsWritten() async throws {
+    @Test func documentsThatWouldNotComeBackAreListedAndNothingIsWritten() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
             try await test.load(20)

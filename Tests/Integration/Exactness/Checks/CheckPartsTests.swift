@@ -139,7 +139,7 @@ import Testing
         return try lines.compactMap { try JSONValue(String($0))["_id"] }
     }
 
-    @Test func whatCannotBeJoinedIsRefused() async throws {
+    @Test func reportsThatCannotBeJoinedAreRefused() async throws {
         try await withPets([["_id": 1, "name": "a"]]) { test in
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])
             _ = try await test.check(["--part", "2/2", "--strict", "--report", "strict.json"])
