@@ -151,7 +151,7 @@ extension Refusal.Reason {
         }
     }
 
-    /// Reads the reason from a record of the state database; earlier versions recorded only a text, and a server's code.
+    /// Reads the reason from a record of the state database; earlier versions recorded a text and a server's code.
     init(_ record: BSONDocument) {
         let fields = record["fields"]?.document?.values.compactMap(\.text)
         let step = record["step"]?.text.flatMap(CompiledStep.Reason.init)

@@ -127,7 +127,7 @@ struct BackfillRun: ~Copyable {
     /// It reads the requests of operators and the documents that earlier runs skipped, and releases the reservations of
     /// documents that were repaired since.
     private mutating func begin() throws {
-        _ = kernel.throttler?.holds()
+        _ = kernel.throttler?.waitReasons()
         takeOver()
         let hello = try kernel.retrying { try kernel.client.hello() }
         durability = WriteDurability(isReplicaSet: hello.topology == .replicaSet)

@@ -201,8 +201,8 @@ package struct BackfillRunner: Sendable {
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
         let throttler = Throttler(job.job, store: try store(pool))
-        let holds = throttler.holds()
-        return (throttler.missing, throttler.missingGuarantees + holds.map { "a run would wait now: \($0)" })
+        let waitReasons = throttler.waitReasons()
+        return (throttler.missing, throttler.missingGuarantees + waitReasons.map { "a run would wait now: \($0)" })
     }
 
     /// Returns the plan with its risk: it judges every document that needs the job, and reads the headroom.
