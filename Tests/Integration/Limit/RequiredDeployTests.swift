@@ -50,7 +50,8 @@ import Testing
             let dryRun = try await test.backfill(file, "--dry-run", "--ledger", "none", yes: false)
             #expect(dryRun.exitCode == 1, "\(dryRun.errors)")
             #expect(
-                dryRun.output.contains("would make 20 documents unsyncable under the active schema"), "\(dryRun.output)")
+                dryRun.output.contains("would make 20 documents unsyncable under the active schema"),
+                "\(dryRun.output)")
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
