@@ -1,6 +1,7 @@
 package import BSON
 package import JobState
 import Jobs
+import Steps
 
 /// The record of a job that a migration has run to its end.
 package struct AppliedJob: Hashable, Sendable {

@@ -104,7 +104,7 @@ package struct BackfillRunner: Sendable {
             try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
         let surveys = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
         let survey =
-            surveys ? try early.run { try survey(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
+            surveys ? try early.run { try self.survey(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
             collection: BackfillPlan.Collection(
