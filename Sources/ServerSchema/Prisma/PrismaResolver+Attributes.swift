@@ -180,7 +180,7 @@ extension PrismaResolver {
     }
 
     private static func constant(
-        _ value: PrismaSyntax.Expression.Value, of scalar: PrismaSchema.ScalarType
+        _ value: PrismaSyntax.Expression.Value, of scalar: PrismaScalar
     ) -> BSONValue? {
         switch (scalar, value) {
         case (.string, .string(let text)): return .string(text)
@@ -197,7 +197,7 @@ extension PrismaResolver {
         }
     }
 
-    private static func expectation(_ scalar: PrismaSchema.ScalarType) -> String {
+    private static func expectation(_ scalar: PrismaScalar) -> String {
         switch scalar {
         case .string: "a string"
         case .boolean: "true or false"

@@ -17,7 +17,7 @@ struct PrismaResolver {
 
     /// Adds what the blocks describe to `schema`.
     mutating func resolve(into schema: inout PrismaSchema) {
-        checkProvider(of: schema)
+        checkProvider(of: &schema)
         declare()
         for block in blocks where block.keyword.text == "enum" {
             let read = enumeration(block)
@@ -39,7 +39,7 @@ struct PrismaResolver {
         checkRelations(of: schema)
     }
 
-    private mutating func checkProvider(of schema: PrismaSchema) {
+    private mutating func checkProvider(of schema: inout PrismaSchema) {
         let sources = blocks.filter { $0.keyword.text == "datasource" }
         guard let source = sources.first else {
             // The block may be in a line that could not be read.
@@ -59,11 +59,22 @@ struct PrismaResolver {
                 .schemaMissing, at: source.name.location, "the datasource has no provider",
                 remedy: "write provider = \"mongodb\"")
         }
+        schema.url = Self.url(of: source)
         if case .string("mongodb") = provider.value.value { return }
         let named = if case .string(let text) = provider.value.value { text.quotedAsJSON } else { provider.value.words }
         fail(
             .unsupported, at: provider.value.location, "the provider is \(named), and not \"mongodb\"",
             remedy: "only a schema for MongoDB describes documents")
+    }
+
+    private static func url(of source: PrismaSyntax.Block) -> PrismaSchema.URL? {
+        switch source.properties.first(where: { $0.name.text == "url" })?.value.value {
+        case .string(let text)?: return .text(text)
+        case .function("env", let arguments)?:
+            guard case .string(let name)? = arguments.first?.value.value else { return nil }
+            return .variable(name)
+        default: return nil
+        }
     }
 
     /// Notes the names of all models, types and enums, and reports those that repeat.
@@ -77,7 +88,7 @@ struct PrismaResolver {
                     remedy: "rename or remove one; the first is at \(other)")
                 continue
             }
-            if PrismaSchema.ScalarType(rawValue: name.text) != nil {
+            if PrismaScalar(rawValue: name.text) != nil {
                 fail(
                     .duplicate, at: name.location, "\"\(name.text)\" is the name of a scalar type",
                     remedy: "rename it")
@@ -146,7 +157,8 @@ extension PrismaResolver {
         }
         checkUnique(model.fields.map { ($0.name, $0.location) }, "field", of: block)
         let read = model.fields.filter(\.isRead)
-        checkUnique(read.map { ($0.storedName, $0.location) }, "stored field", of: block)
+        let stored = read.map { (isModel && $0.isID ? "_id" : $0.storedName, $0.location) }
+        checkUnique(stored, "stored field", of: block)
         for attribute in block.attributes {
             switch attribute.name.text {
             case _ where !isModel: unknown(attribute, among: [], of: "a type", mark: "@@")
@@ -214,7 +226,7 @@ extension PrismaResolver {
     ) -> PrismaSchema.FieldType? {
         let name = written.name
         if written.isUnsupported { return .unsupported }
-        if let scalar = PrismaSchema.ScalarType(rawValue: name.text) { return .scalar(scalar) }
+        if let scalar = PrismaScalar(rawValue: name.text) { return .scalar(scalar) }
         switch kinds[name.text] {
         case "enum": return .enumeration(name.text)
         case "type": return .embedded(name.text)
@@ -225,7 +237,7 @@ extension PrismaResolver {
                 "a type cannot have a field of the \(kinds[name.text] ?? "") "
                     + "\"\(name.text)\"", remedy: "make \"\(name.text)\" a type, or store its id")
         default:
-            let known = PrismaSchema.ScalarType.allCases.map(\.rawValue) + kinds.keys.sorted()
+            let known = PrismaScalar.allCases.map(\.rawValue) + kinds.keys.sorted()
             let remedy =
                 name.text == "Decimal"
                 ? "Prisma has no Decimal on MongoDB: use Float or String" : Spelling.hint(for: name.text, among: known)

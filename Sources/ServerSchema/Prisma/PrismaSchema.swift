@@ -12,6 +12,8 @@ package struct PrismaSchema: Sendable {
     package internal(set) var enums: [Enumeration] = []
     /// Remarks on parts that are ignored, such as views.
     package internal(set) var notes: [SchemaNote] = []
+    /// The connection string of the datasource, or the variable that holds it; `nil` if there is none.
+    var url: URL?
     /// The files that the schema was read from.
     package let files: [SchemaSource]
 
@@ -28,6 +30,14 @@ package struct PrismaSchema: Sendable {
         }
         resolver.resolve(into: &self)
         if let error = SchemaError(resolver.errors, inOrderOf: files.map(\.path)) { throw error }
+    }
+
+    /// Where the connection string of the datasource is.
+    enum URL: Sendable {
+        /// In the schema itself.
+        case text(String)
+        /// In an environment variable of this name.
+        case variable(String)
     }
 
     /// A model, whose records are the documents of a collection, or an embedded type.
@@ -88,7 +98,7 @@ package struct PrismaSchema: Sendable {
 
     /// The type of a field.
     package enum FieldType: Hashable, Sendable {
-        case scalar(ScalarType)
+        case scalar(PrismaScalar)
         /// An enum, by its name.
         case enumeration(String)
         /// An embedded type, by its name.
@@ -97,18 +107,6 @@ package struct PrismaSchema: Sendable {
         case relation(String)
         /// `Unsupported("…")`, which the client does not read.
         case unsupported
-    }
-
-    /// A scalar type that Prisma has for MongoDB; the raw value is its name.
-    package enum ScalarType: String, CaseIterable, Sendable {
-        case string = "String"
-        case boolean = "Boolean"
-        case int = "Int"
-        case bigInt = "BigInt"
-        case float = "Float"
-        case dateTime = "DateTime"
-        case bytes = "Bytes"
-        case json = "Json"
     }
 
     /// A type in `@db.…`; the raw value is its name.
@@ -173,4 +171,16 @@ extension PrismaSchema {
 
     /// The enum with this name.
     package func enumeration(_ name: String) -> Enumeration? { enums.first { $0.name == name } }
+}
+
+/// A scalar type that Prisma has for MongoDB; the raw value is its name.
+public enum PrismaScalar: String, Hashable, CaseIterable, Sendable {
+    case string = "String"
+    case boolean = "Boolean"
+    case int = "Int"
+    case bigInt = "BigInt"
+    case float = "Float"
+    case dateTime = "DateTime"
+    case bytes = "Bytes"
+    case json = "Json"
 }
