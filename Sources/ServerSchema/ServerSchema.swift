@@ -38,6 +38,14 @@ public struct CollectionSchema: Sendable {
     }
 }
 
+extension CollectionSchema {
+    /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
+    package var clientName: String? {
+        guard dialect == .prisma, let title = root.title else { return nil }
+        return title.prefix(1).lowercased() + title.dropFirst()
+    }
+}
+
 /// The schemas of all collections of an app or a database.
 public struct ServerSchema: Sendable {
     /// The dialect of all schemas.

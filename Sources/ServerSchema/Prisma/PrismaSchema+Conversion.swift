@@ -157,7 +157,32 @@ extension PrismaScalar {
     }
 }
 
+extension PrismaScalar {
+    /// The BSON types that the client reads; empty for JSON, which may be of any type.
+    ///
+    /// Source: `read_scalar_value` in `query-engine/connectors/mongodb-query-connector/src/value.rs` of
+    /// prisma/prisma-engines at 93c574c2.
+    package var readTypes: [SchemaType] {
+        switch self {
+        case .string: [.string, .objectId]
+        case .boolean: [.bool]
+        case .int: [.int, .long, .double, .bool]
+        case .bigInt: [.int, .long, .bool]
+        case .float: [.double, .int, .long]
+        case .dateTime: [.date, .timestamp]
+        case .bytes: [.binData, .objectId]
+        case .json: []
+        }
+    }
+}
+
 extension SchemaNode {
+    /// Whether a Prisma client reads a value of the type, which is not null; an enum reads only some strings.
+    package func reads(_ type: SchemaType) -> Bool {
+        guard let scalar else { return types.contains(type) }
+        return title == nil ? scalar == .json || scalar.readTypes.contains(type) : type == .string
+    }
+
     /// Returns the type as a Prisma schema writes it, such as `String @db.ObjectId`.
     func prismaExpectation(_ scalar: PrismaScalar) -> String {
         if let title { return "enum \(title)" }

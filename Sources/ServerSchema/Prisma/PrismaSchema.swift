@@ -32,6 +32,11 @@ package struct PrismaSchema: Sendable {
         if let error = SchemaError(resolver.errors, inOrderOf: files.map(\.path)) { throw error }
     }
 
+    /// Creates a schema that belongs to no file.
+    package init(models: [Model], types: [Model] = [], enums: [Enumeration] = []) {
+        (self.models, self.types, self.enums, files) = (models, types, enums, [])
+    }
+
     /// Where the connection string of the datasource is.
     enum URL: Sendable {
         /// In the schema itself.
@@ -52,6 +57,11 @@ package struct PrismaSchema: Sendable {
         package var fields: [Field] = []
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
+
+        /// Creates a model or a type without fields.
+        package init(name: String, location: SourceLocation, collection: String) {
+            (self.name, self.location, self.collection) = (name, location, collection)
+        }
 
         /// The field with this name in the schema.
         package subscript(name: String) -> Field? { fields.first { $0.name == name } }
@@ -81,6 +91,13 @@ package struct PrismaSchema: Sendable {
         package var isIgnored = false
         /// The arguments of `@relation`, of a field whose type is a model.
         package var relation: Relation?
+
+        /// Creates a field whose name in the documents is `storedName`.
+        package init(name: String, location: SourceLocation, storedName: String, type: FieldType, arity: Arity) {
+            (self.name, self.location, self.storedName, self.type, self.arity) = (
+                name, location, storedName, type, arity
+            )
+        }
 
         /// Whether the documents hold the field, and the client reads it.
         package var isRead: Bool {
@@ -150,6 +167,11 @@ package struct PrismaSchema: Sendable {
         /// The values.
         package var values: [Value] = []
 
+        /// Creates an enum.
+        package init(name: String, location: SourceLocation, values: [Value] = []) {
+            (self.name, self.location, self.values) = (name, location, values)
+        }
+
         /// A value of an enum.
         package struct Value: Sendable {
             /// The name in the schema, which programs see.
@@ -158,6 +180,11 @@ package struct PrismaSchema: Sendable {
             package var location: SourceLocation
             /// The string in the documents.
             package var storedName: String
+
+            /// Creates a value.
+            package init(name: String, location: SourceLocation, storedName: String) {
+                (self.name, self.location, self.storedName) = (name, location, storedName)
+            }
         }
     }
 }

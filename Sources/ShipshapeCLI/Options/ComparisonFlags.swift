@@ -54,12 +54,13 @@ struct ComparisonFlags: ParsableArguments {
     ///   describes the same one.
     /// - Throws: errors of reading; ``RenameError``.
     func change(
-        to new: SchemaArgument, _ read: ServerSchema, collection: String?, connection: ConnectionFlags
+        to new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
+        connection: ConnectionFlags
     ) async throws -> DiffReport? {
         guard let active else { return nil }
         let only = read.collections.count == 1 ? read.collections[0].namespace : nil
         return try await ComparedSchemas(
-            active, new, collection: collection, fileIsOf: only, connection: connection
+            active, new, collection: collection, fileIsOf: only, database: database, connection: connection
         ).diff(
             renames: try renames.read(), isVersioned: schemaVersioning)
     }
@@ -83,10 +84,11 @@ struct ComparisonFlags: ParsableArguments {
     /// - Parameter collection: the only collection to check.
     /// - Throws: ``SchemaError``; ``UsageError`` for a schema of the other dialect.
     func read(
-        for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
+        for new: ServerSchema, collection: Namespace?, database: DatabaseFlags, connection: ConnectionFlags
     ) async throws -> ServerSchema? {
         guard let active else { return nil }
-        let schema = try await read(active, for: new, collection: collection, connection: connection)
+        let schema = try await read(
+            active, for: new, collection: collection, database: database, connection: connection)
         guard schema.dialect == new.dialect else {
             throw UsageError(
                 "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
@@ -100,20 +102,33 @@ struct ComparisonFlags: ParsableArguments {
         switch dialect {
         case .appServices: "an App Services schema"
         case .jsonSchema: "a MongoDB validator"
+        case .prisma: "a Prisma schema"
         }
     }
 
     private func read(
-        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
+        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, database: DatabaseFlags,
+        connection: ConnectionFlags
     ) async throws -> ServerSchema {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
-        if active.isLive { return try await active.read(namespace: only, connection: connection) }
+        if active.isLive { return try await active.read(namespace: only, in: database, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
-            return try await active.read(namespace: only, connection: connection)
+            // A Prisma schema in one file has all collections, like a folder.
+            if new.dialect == .prisma {
+                return try await readWhole(active, narrowing: collection, database, connection)
+            }
+            return try await active.read(namespace: only, in: database, connection: connection)
         }
         // The whole folder is read, because a collection that only the new schema covers is not an error here.
-        var schema = try ServerSchema.read(at: active.name)
-        let asked = collection ?? (new.isOneFile ? new.collections.first?.namespace : nil)
+        return try await readWhole(
+            active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), database,
+            connection)
+    }
+
+    private func readWhole(
+        _ active: SchemaArgument, narrowing asked: Namespace?, _ database: DatabaseFlags, _ connection: ConnectionFlags
+    ) async throws -> ServerSchema {
+        var schema = try await active.readWhole(fileIsOf: asked, in: database, connection: connection)
         if let asked { schema.narrow(to: asked) }
         return schema
     }
