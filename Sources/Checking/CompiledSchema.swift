@@ -8,6 +8,8 @@ public import ServerSchema
 public struct CompiledSchema: Sendable {
     /// The collection that the schema covers.
     public let namespace: Namespace
+    /// The dialect of the schema.
+    public let dialect: Dialect
     /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
     public let clientName: String?
     /// The assumptions of the check about the app.
@@ -85,6 +87,7 @@ public struct CompiledSchema: Sendable {
         compiler.compileLinks(of: schema)
         compiler.compileReferences(from: schema.namespace)
         namespace = schema.namespace
+        dialect = schema.dialect
         clientName = schema.clientName
         self.options = options
         scope = app?.scope(of: schema) ?? .synced

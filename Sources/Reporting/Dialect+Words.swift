@@ -14,6 +14,9 @@ extension Dialect {
         }
     }
 
+    /// The adjective for documents that fail.
+    var unfit: String { self == .prisma ? "unreadable" : "unsyncable" }
+
     /// The names of the two sides that have a verdict on a change.
     ///
     /// A Prisma client of the newer schema reads what the server stores; clients of the older one are in the field.
