@@ -77,8 +77,8 @@ public struct CompiledSchema: Sendable {
         hasJSONSchema = plan != nil
         constraints = Self.constraints(of: schema)
         hasConstraints = constraints != nil
-        let surroundings = Surroundings(of: schema, in: app)
-        var compiler = SchemaCompiler(surroundings)
+        let context = SchemaContext(of: schema, in: app)
+        var compiler = SchemaCompiler(context)
         switch schema.dialect {
         case .appServices: compiler.compile(root: schema.root)
         case .jsonSchema: break
@@ -94,15 +94,20 @@ public struct CompiledSchema: Sendable {
         unevaluatedKeywords = compiler.unevaluated
         walkPlan = WalkPlan(
             nodes: compiler.nodes, fields: compiler.fields, table: compiler.table, references: compiler.references,
-            knowsReferences: surroundings.synced != nil, options: options)
+            knowsReferences: context.synced != nil, options: options)
         paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         expectations = compiler.expectations
         links = compiler.links
-        settleDefaults(compiler.defaults)
+        markUsableDefaults(compiler.defaults)
     }
 
+    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
+    ///
+    /// The filter does not match documents that the server cannot judge exactly as the checker does, so they are read.
+    public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
+
     /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
-    private mutating func settleDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
+    private mutating func markUsableDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))
             walkPlan.fields[field].whenMissing = isUsable ? .defaulted : .unusableDefault(type: value.type.rawValue)
@@ -209,6 +214,14 @@ extension CompiledSchema {
         /// The types of the collection's `_id`s.
         var idTypes: TypeMask
         var hasUUIDs: Bool
+    }
+
+    /// A field that links to documents of another collection: it holds their keys.
+    struct Link: Sendable {
+        /// The node of the key itself: of the field, or of its elements or values.
+        var node: Int
+        var target: Namespace
+        var foreignKey: String
     }
 }
 

@@ -1,12 +1,5 @@
-public import BSON
+import BSON
 import ServerSchema
-
-extension CompiledSchema {
-    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
-    ///
-    /// The filter does not match documents that the server cannot judge exactly as the checker does, so they are read.
-    public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
-}
 
 /// Builds a filter that matches only documents without findings, so that they need not be read.
 ///

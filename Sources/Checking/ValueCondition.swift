@@ -6,7 +6,7 @@ struct ValueCondition {
     private(set) var isExact: Bool
     private let finding: Finding
     private let node: CompiledSchema.Node
-    let targets: [ReferenceTarget]
+    private let targets: [ReferenceTarget]
     /// The values of the enum that the value must be one of; empty if there is none.
     private let members: [String]
     /// The types that the schema allows for the elements of an array; all types for other values.
@@ -18,7 +18,7 @@ struct ValueCondition {
         self.node = node
         let items = node.items >= 0 ? schema.nodes[Int(node.items)] : nil
         elements = items.map { $0.flags.contains(.mixed) ? .all : $0.accepts } ?? .all
-        targets = finding.rule == .mixedDBRef ? schema.referenceTargets : []
+        targets = finding.rule == .mixedDBRef ? schema.references.map { ReferenceTarget($0, in: schema.table) } : []
         members = node.flags.contains(.enumeration) ? node.fields.names(in: schema) : []
         isExact = true
         isExact = !isWider
@@ -190,16 +190,10 @@ struct ReferenceTarget {
     let collection: String
     let isNear: Bool
     let idTypes: TypeMask
-}
 
-extension CompiledSchema {
-    /// The collections that a DBRef may lead to, by their names.
-    var referenceTargets: [ReferenceTarget] {
-        references.map {
-            ReferenceTarget(
-                database: table.name($0.database), collection: table.name($0.collection), isNear: $0.isNear,
-                idTypes: $0.idTypes)
-        }
+    init(_ reference: CompiledSchema.Reference, in table: FieldTable) {
+        (database, collection) = (table.name(reference.database), table.name(reference.collection))
+        (isNear, idTypes) = (reference.isNear, reference.idTypes)
     }
 }
 

@@ -69,7 +69,7 @@ extension Walker {
     func mixed<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, level: Int, into sink: inout Sink
     ) throws(BSONError) {
-        sink.look(at: element, of: view)
+        sink.visit(at: element, of: view)
         let type = TypeMask(element.type)
         let found = Found(element.type)
         if type == .null || TypeMask.mixedScalars.contains(type) { return }
@@ -198,9 +198,9 @@ extension Walker {
             return sink.report(Finding(.additionalProperty, .possible, node: index, found), extra: element, of: view)
         }
         if node.additional >= 0 {
-            var probe = VerdictSink()
-            try value(element, of: view, node: Int(node.additional), depth: depth, into: &probe)
-            if probe.verdict >= .possible {
+            var sink = VerdictSink()
+            try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
+            if sink.verdict >= .possible {
                 let finding = Finding(.additionalProperty, .possible, node: index, found)
                 return sink.report(finding, extra: element, of: view)
             }

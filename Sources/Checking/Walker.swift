@@ -39,7 +39,7 @@ struct Walker: ~Escapable {
         if nodes[index].plain.contains(TypeMask(element.type)) {
             return try pass(element, of: view, depth: depth, into: &sink)
         }
-        try closeLook(element, of: view, node: index, depth: depth, into: &sink)
+        try inspectClosely(element, of: view, node: index, depth: depth, into: &sink)
     }
 
     /// Skips a value without checking its contents, but validates its bytes if the sink asks for that.
@@ -51,10 +51,10 @@ struct Walker: ~Escapable {
     }
 
     /// Judges a value whose type alone does not decide.
-    func closeLook<Sink: FindingSink>(
+    func inspectClosely<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
-        sink.look(at: element, of: view)
+        sink.visit(at: element, of: view)
         let node = nodes[index]
         if node.flags.contains(.prisma) {
             return try prisma(element, of: view, node: index, depth: depth, into: &sink)

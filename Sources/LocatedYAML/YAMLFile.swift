@@ -65,9 +65,9 @@ enum YAMLBounds {
     /// The most values and keys that a file may have together.
     ///
     /// Each of them takes some hundred bytes of memory.
-    private static let mostNodes = 250_000
+    private static let maximumNodes = 250_000
     /// The most levels to which lists and mappings may be nested.
-    private static let mostLevels = 100
+    private static let maximumLevels = 100
 
     /// Refuses aliases, with which a file of 500 bytes can expand to gigabytes, and texts that exceed the limits.
     ///
@@ -104,11 +104,11 @@ enum YAMLBounds {
             case YAML_STREAM_END_EVENT: return nil
             default: break
             }
-            guard level <= mostLevels else {
-                return LocatedError("values are nested deeper than \(mostLevels) levels", at: place)
+            guard level <= maximumLevels else {
+                return LocatedError("values are nested deeper than \(maximumLevels) levels", at: place)
             }
-            guard nodes <= mostNodes else {
-                return LocatedError("the file holds more than \(mostNodes) values: divide it", at: place)
+            guard nodes <= maximumNodes else {
+                return LocatedError("the file holds more than \(maximumNodes) values: divide it", at: place)
             }
         }
     }

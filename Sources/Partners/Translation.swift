@@ -88,7 +88,7 @@ struct Translation {
     ///
     /// It keeps the fields that only the existing document's side has. It also keeps the integer type of the existing
     /// `_id`, because a string does not show whether the number had 32 or 64 bits.
-    func beside(_ made: BSONDocument, _ present: BSONDocument?) throws -> BSONDocument {
+    func adapted(_ made: BSONDocument, to present: BSONDocument?) throws -> BSONDocument {
         let own = partner.job.own(side.other)
         guard let present else { return made }
         var made = made

@@ -28,9 +28,9 @@ package struct Planner: Sendable {
         plan.notes = served.carry(by: options.partners)
         let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
         plan.remarks = changes.filter { $0.namespace == nil }.flatMap { app.group(at: $0.path, for: [$0]).entries }
-        let concerned = Set(changes.compactMap(\.namespace)).union(stated.keys)
+        let affected = Set(changes.compactMap(\.namespace)).union(stated.keys)
         let changesOf = Dictionary(grouping: changes, by: \.namespace)
-        for namespace in concerned.sorted() where only == nil || only == namespace {
+        for namespace in affected.sorted() where only == nil || only == namespace {
             let own = changesOf[namespace] ?? []
             if let partner = served.partner(keeping: namespace) {
                 let entry = PlanEntry(role: .nothing, changes: own, partner: partner)
@@ -136,14 +136,14 @@ package struct Planner: Sendable {
         // Usually, one check of all steps is enough for every group.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
-        let areHarmless = hasClients && (try? check.areHarmless(groups.flatMap(\.steps))) == true
+        let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
         for group in groups {
             let group = areHeld ? group : check.refusal(of: group).map(group.refused) ?? group
             // The documents of a moved collection are copied to the new collection while clients are off, so the steps
             // come afterwards.
             if movedFrom != nil, hasClients {
                 late += group.entries
-            } else if try !hasClients || areHarmless || group.steps.isEmpty || check.areHarmless(group.steps) {
+            } else if try !hasClients || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {
                 early += group.entries
             } else {
                 late += Self.explained(group.entries)
@@ -228,30 +228,12 @@ package struct Planner: Sendable {
     }
 }
 
-extension FieldPlanner {
-    /// Returns the groups for documents of a collection that the older schema does not have.
-    func whole() -> [FieldGroup] {
-        new.root.properties.compactMap { property in
-            let path = SchemaPath([.field(property.name)])
-            guard let field = path.jobPath, property.name != "_id" else { return nil }
-            var group = FieldGroup(path: path)
-            let side = Side(
-                node: property.node, isRequired: new.root.requires(property.name),
-                link: new.link(from: path))
-            fit(field, at: path, nil, property.node, side.link, in: &group, isStray: true)
-            fill(field, at: path, nil, side, in: &group)
-            for index in group.entries.indices { group.entries[index].isStray = true }
-            return group.entries.isEmpty ? nil : group
-        }
-    }
-}
-
 extension SchemaPlan {
     /// Completes a plan that is made without a survey.
     ///
     /// The jobs for collections that the older schema does not have become remarks, because these collections may be
     /// empty.
-    package mutating func settleWithoutData() {
+    package mutating func completeWithoutData() {
         for index in collections.indices {
             let isUnknown = { (job: PlannedJob) in !job.isKnownToOld && job.movedFrom == nil }
             let unknown = collections[index].jobs.filter(isUnknown)

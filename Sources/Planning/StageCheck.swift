@@ -22,7 +22,7 @@ struct StageCheck {
 
     /// Whether it is proven that every document that syncs under the older schema still syncs after the steps.
     /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
-    func areHarmless(_ steps: [StepLine]) throws -> Bool {
+    func areSafe(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
         if collection.dialect == .prisma {
             return steps.allSatisfy { isUnseen($0, by: collection.root) || staysReadable($0, by: collection) }
@@ -33,7 +33,7 @@ struct StageCheck {
                 && !fillsOptional($0, of: collection)
         }
         return try stride(from: 0, to: open.count, by: JobFile.maximumSteps).allSatisfy { start in
-            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isHarmless
+            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isSafe
         }
     }
 
@@ -128,7 +128,7 @@ struct StageCheck {
         for (index, name) in names.enumerated() {
             if name != FieldPath.each {
                 let isObject = (node.types.isEmpty || node.isObject) && !node.isDictionary && !node.isGeoPoint
-                guard isObject, node.constraints.maxProperties == nil else { return false }
+                guard isObject, node.constraints.propertyCount.maximum == nil else { return false }
             }
             guard let inner = name == FieldPath.each ? node.inner : node.property(name) else { return false }
             if index == names.count - 1, name == FieldPath.each || node.requires(name) { return false }
@@ -147,7 +147,7 @@ struct StageCheck {
             guard let next = name == FieldPath.each ? node.inner : node.property(name) else { return false }
             node = next
         }
-        return node.constraints.minItems == nil && node.constraints.minProperties == nil
+        return node.constraints.itemCount.minimum == nil && node.constraints.propertyCount.minimum == nil
     }
 }
 

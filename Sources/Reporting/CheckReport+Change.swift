@@ -22,7 +22,7 @@ extension CheckReport {
         part.reasons += breaking(change) + served(change) + backlinks.flatMap { $0.sentences(ids: ids) }
         let ofSchema = change.changes.contains { $0.kind.verdict == .breaking && $0.partner == nil }
         if dialect == .appServices, ofSchema { part.reasons += deployment }
-        if changeSeverity != .harmful, !change.consequences.isEmpty {
+        if changeSeverity != .unsafe, !change.consequences.isEmpty {
             let words = change.consequences.map(\.words).joined(separator: "; ")
             part.reasons.append(words.prefix(1).uppercased() + words.dropFirst())
         }

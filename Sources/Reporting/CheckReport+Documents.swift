@@ -127,14 +127,14 @@ extension CheckReport {
             switch verdict.band {
             case .syncHasStopped: "Sync itself has stopped: the limit of \(limit) is reached."
             case .syncWillStop: "Sync itself will stop: the limit of \(limit) is reached."
-            case .atRisk: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
+            case .syncMightStop: "Sync itself might stop: with all possible findings, the limit of \(limit) is reached."
             case .safe, .unproven, .documentsWillStop: "The limit of \(limit) is not reached."
             }
         var part = VerdictPart(name: "limit", severity: limitSeverity, sentence: sentence, sum: sum)
         if sync.state == .terminated {
             part.reasons.append("Sync is terminated: its ledger is empty when sync is enabled again")
         }
-        if isLedgerUnread {
+        if verdict.isLedgerUnread {
             part.reasons.append("No ledger was read: the number of unsynced documents is unknown")
         }
         return part

@@ -172,7 +172,7 @@ extension CheckReportText {
         switch severity {
         case .safe: paint.green(text)
         case .unknown: paint.yellow(text)
-        case .harmful: paint.red(text)
+        case .unsafe: paint.red(text)
         }
     }
 

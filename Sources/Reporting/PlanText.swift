@@ -107,7 +107,7 @@ package struct PlanText: Sendable {
         let review = entry.review == nil ? "" : paint.yellow("  review")
         let count = entry.finding.map { "  (\($0.needing.documents))" } ?? ""
         lines.append("    \(step.text.printable)\(count)\(review)")
-        lines += (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+        lines += (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "      skipped: \($0.count.documents), \($0.reason.printable)"
                 + ($0.reason == ConversionLoss.rounded.rawValue ? " (\"onLoss: allow\" writes the nearest value)" : "")
         }
@@ -149,8 +149,8 @@ enum PlanWords {
 
     /// Returns the mongosh commands that set a validator: the first with the action `warn`, the second with `error`.
     static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {
-        let road = EnforcementRoad(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
-        return [EnforcementStage.warn, .error].compactMap { road.command(to: $0) }.map {
+        let path = EnforcementPath(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
+        return [EnforcementStage.warn, .error].compactMap { path.command(to: $0) }.map {
             EnforceWords.command($0, of: namespace)
         }
     }

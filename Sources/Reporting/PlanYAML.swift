@@ -155,20 +155,20 @@ package struct PlanYAML: Sendable {
 
     /// The numbered instructions for the operator that follow the first run of a job before the deploy.
     private var deploy: [String] {
-        let look = "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
+        let lastStep = "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
         if isBreaking {
             // Old clients write until sync is terminated, so the second run comes after that.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             return Self.wrapped(
                 "2. Deploy \(file.new), a breaking change: "
                     + "\(PlanWords.termination(doing: jobs.joined(separator: " and ")))",
-                width: 112) + ["3. \(look)"]
+                width: 112) + ["3. \(lastStep)"]
         }
         let steps =
             [
                 "Deploy \(file.new), and record it: shipshape deployed \(file.job.name)",
                 "Run this job again: old clients may have written documents that need it.",
-            ] + (file.follower.map { ["Run \($0)."] } ?? []) + [look]
+            ] + (file.follower.map { ["Run \($0)."] } ?? []) + [lastStep]
         return steps.enumerated().map { "\($0.offset + 2). \($0.element)" }
     }
 
@@ -199,7 +199,7 @@ package struct PlanYAML: Sendable {
             ? "no document needs it now; the step is for documents that are written before the deploy"
             : "\(finding.needing.documents) \(finding.needing == 1 ? "needs" : "need") it"
         return [needing]
-            + finding.leftAlone.map { left in
+            + finding.skipped.map { left in
                 let remedy =
                     left.reason == ConversionLoss.rounded.rawValue ? " (onLoss: allow writes the nearest value)" : ""
                 let samples = left.isTrouble ? left.samples.compactMap(sample) : []

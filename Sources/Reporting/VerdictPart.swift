@@ -22,7 +22,7 @@ extension DeployVerdict.Severity {
         switch self {
         case .safe: "safe"
         case .unknown: "unknown"
-        case .harmful: "unsafe"
+        case .unsafe: "unsafe"
         }
     }
 }
@@ -43,9 +43,9 @@ extension CheckReport {
             let sentence = documents.sentence.prefix(1).lowercased() + documents.sentence.dropFirst()
             return ("Safe to deploy: \(sentence)", .good)
         }
-        if limit.severity == .harmful { return (limit.sentence, .error) }
-        if change.severity == .harmful { return (change.sentence, .error) }
-        if verdict.band == .atRisk { return (limit.sentence, .error) }
+        if limit.severity == .unsafe { return (limit.sentence, .error) }
+        if change.severity == .unsafe { return (change.sentence, .error) }
+        if verdict.band == .syncMightStop { return (limit.sentence, .error) }
         return (documents.sentence, documents.severity == .safe ? .notice : .warning)
     }
 
@@ -57,7 +57,7 @@ extension CheckReport {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
         case .safe where failingInLedger > 0, .unproven where failingInLedger > 0: "documents_do_not_sync"
-        case .safe where changeSeverity == .harmful, .unproven where changeSeverity == .harmful: "change_is_breaking"
+        case .safe where changeSeverity == .unsafe, .unproven where changeSeverity == .unsafe: "change_is_breaking"
         case .documentsWillStop where !dialect.isOfSync: "documents_do_not_fit"
         default: verdict.band.rawValue
         }

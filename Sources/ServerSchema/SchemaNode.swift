@@ -73,6 +73,9 @@ public struct SchemaNode: Sendable {
         return requiredIndex.position(of: name, among: required) != nil
     }
 
+    /// The names in `required` that `properties` does not have.
+    var undefinedRequired: [String] { required.filter { property($0) == nil } }
+
     /// A named field.
     public struct Property: Sendable {
         /// The field's name.
@@ -87,6 +90,14 @@ public struct SchemaNode: Sendable {
             self.name = name
             self.node = node
         }
+    }
+
+    /// The schema of the fields whose names match a regular expression.
+    public struct PatternProperty: Sendable {
+        /// The regular expression.
+        public var pattern: String
+        /// The schema that the values of these fields must fit.
+        public var node: SchemaNode
     }
 
     /// The schema or schemas of an array's elements.
@@ -171,6 +182,18 @@ extension SchemaNode {
     public func node(at path: some Collection<String>) -> SchemaNode? {
         guard let first = path.first else { return self }
         return child(first)?.node(at: path.dropFirst())
+    }
+
+    /// Returns the schema at a path that begins at this node; `nil` when no schema describes that path.
+    package func node(at path: SchemaPath) -> SchemaNode? {
+        node(
+            at: path.steps.map { step in
+                switch step {
+                case .field(let name): name
+                case .elements: "[]"
+                case .values: "{}"
+                }
+            })
     }
 
     private func child(_ step: String) -> SchemaNode? {

@@ -119,6 +119,11 @@ extension ServerSchema {
 }
 
 extension CollectionSchema {
+    /// Whether a name in a sync configuration means this collection.
+    ///
+    /// Some files name collections, others name types.
+    func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
+
     fileprivate mutating func move(from own: String, to database: String) {
         namespace = namespace.moved(from: own, to: database)
         relationships = relationships.map { link in

@@ -28,7 +28,7 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         if active == nil {
             notes.append("the job names no active schema: it is unknown whether it makes documents unsyncable")
-        } else if !countsHarm {
+        } else if !countsUnsyncable {
             notes.append(
                 "the active schema is a validator, which has no limit: documents that stop fitting it are not counted, "
                     + "and a strict validator refuses them")
@@ -104,7 +104,7 @@ extension CompiledJob {
     /// A step that no document needs has no obstacles.
     package func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
-            count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }
+            count.needing == 0 ? [] : step.preparation.obstacles.map { $0.message(of: step) }
         }
     }
 }
@@ -114,7 +114,7 @@ extension ClientObstacle {
         let ids = samples.compactMap { try? BSONDocument([("_id", $0)]).extendedJSON(.relaxed) }
         let place = step.location.map { "\($0.file):\($0.line):\($0.column): " } ?? ""
         return
-            "\(place)\(step.step): \(text) \(count.separated) \(count == 1 ? "document" : "documents") of "
+            "\(place)\(step.step): \(text) \(count.grouped) \(count == 1 ? "document" : "documents") of "
             + "\(namespace), such as \(ids.joined(separator: ", ")); \(remedy)"
     }
 }

@@ -39,7 +39,7 @@ import Testing
         #expect(error.documents == 1_999)
     }
 
-    @Test func aChecksumThatDiffersIsToldAndNothingIsVouchedFor() throws {
+    @Test func aChecksumThatDiffersIsReportedAndNothingIsVouchedFor() throws {
         var bytes = gzip(Self.bytes)
         bytes[bytes.count - 8] ^= 1
         let error = try #require(try Reading(bytes).error)

@@ -36,7 +36,7 @@ import Testing
         #expect(result.error == nil && result.documents.isEmpty)
     }
 
-    @Test func namesThatStandTwiceAreKept() throws {
+    @Test func repeatedNamesAreKept() throws {
         let document = try #require(try Reading(Array(#"{"a": 1, "a": "x"}"#.utf8)).documents.first)
         #expect(try document.elements().map(\.value) == [1, "x"])
     }

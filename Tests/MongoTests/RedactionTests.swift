@@ -84,7 +84,7 @@ import Testing
         (#"{ getMore: 5, collection: "b" }"#, ["find"], "a.b"),
         ("{ serverStatus: 1 }", ["serverStatus"], "the cluster"),
     ])
-    func theMissingPrivilegeIsTold(command: String, actions: [String], resource: String) {
+    func theMissingPrivilegeIsReported(command: String, actions: [String], resource: String) {
         let error = MongoError(.server, .unauthorized, message: "not authorized on a to execute command \(command)")
         #expect(error.missingPrivilege?.actions == actions)
         #expect(error.missingPrivilege?.resource == resource)

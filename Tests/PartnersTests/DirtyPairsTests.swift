@@ -10,7 +10,7 @@ import Testing
 
     private func time(_ seconds: UInt64) -> ChangeTime { ChangeTime(cluster: ClusterTime(rawValue: seconds << 32)) }
 
-    @Test func aPairThatIsGivenBackKeepsWhatCameMeanwhile() throws {
+    @Test func aPairThatIsReturnedToTheQueueKeepsLaterChanges() throws {
         var pairs = DirtyPairs()
         pairs.add(key, .source, at: time(10), taking: 1)
         let taken = try #require(pairs.take(1).first)
@@ -25,7 +25,7 @@ import Testing
         #expect(pairs.isEmpty)
     }
 
-    @Test func aPairThatIsGivenBackIsAsUnknownAsItWas() throws {
+    @Test func aPairThatIsReturnedToTheQueueKeepsItsState() throws {
         var pairs = DirtyPairs()
         pairs.add(key, .source, at: time(0), taking: 1, isUnknown: true)
         let taken = try #require(pairs.take(1).first)
@@ -59,7 +59,7 @@ import Testing
         #expect(pairs.takeChanges(of: IDKey(2), upTo: time(20).cluster).isEmpty && pairs.count == 2)
     }
 
-    @Test func whatNobodyKnowsTheTimeOfHasNoAge() {
+    @Test func aCollectionWithoutAKnownTimeHasNoAge() {
         var pairs = DirtyPairs()
         pairs.add(key, .source, at: time(0), taking: 1, isUnknown: true)
         #expect(pairs.since == nil && pairs.oldestTaking == 1)

@@ -199,7 +199,7 @@ import Testing
             from: try schema("c", Self.app("\"a\": \(Self.text)")),
             to: try schema("d", Self.app("\"b\": { \"bsonType\": \"int\" }", required: ", \"b\"")), options: options)
         var plan = try planner.plan()
-        plan.settleWithoutData()
+        plan.completeWithoutData()
         #expect(plan.unplanned == 1, "the documents have to be copied")
         let job = try #require(plan.jobs.first { $0.namespace.collection == "d" })
         #expect(job.stage == .afterDeploy)

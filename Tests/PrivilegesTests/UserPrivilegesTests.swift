@@ -42,7 +42,7 @@ import Testing
         #expect(try user(["db": "app", "collection": "system.views"]).allow("find", on: views))
     }
 
-    @Test func whereNobodyLoggedInThereIsNothingToLookAt() {
+    @Test func withoutALoginNoPrivilegesAreChecked() {
         let info: BSONValue = ["authenticatedUsers": [], "authenticatedUserPrivileges": []]
         #expect(UserPrivileges(connectionStatus: ["authInfo": info]) == nil)
     }

@@ -30,7 +30,7 @@ import Testing
         return report
     }
 
-    @Test func oneThatStoppedAndOneThatFailedStandOut() {
+    @Test func stoppedAndFailedJobsAreHighlighted() {
         let text = matrix(
             [
                 entry("t1", .reported(done(in: "t1", note: "one")), 0), entry("t2", .noCollection),

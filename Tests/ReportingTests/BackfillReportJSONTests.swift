@@ -129,7 +129,7 @@ import Testing
 
     @Test func whatWasNotAskedIsNull() throws {
         var report = BackfillReport.fixture(.done)
-        (report.harm, report.headroom) = (nil, Headroom(ledger: nil, pending: 0, ceiling: 10))
+        (report.madeUnsyncable, report.headroom) = (nil, Headroom(ledger: nil, pending: 0, ceiling: 10))
         let document = try BSONDocument(extendedJSON: BackfillReportJSON(report, showsValues: false).text)
         #expect(document["harm"] == .null)
         #expect(document["headroom"]?.document?["ledger"] == .null)

@@ -55,7 +55,7 @@ import Testing
         #expect(text.contains("    _id \"x\": age 36, a.b missing → \"US\"\n"))
     }
 
-    @Test func aStopSaysWhyAndHowToGoOn() {
+    @Test func aStopSaysWhyAndHowToContinue() {
         func headline(_ stop: RunStop) -> String? {
             BackfillReportText.render(.fixture(.stopped(stop)), showsValues: false, color: false)
                 .split(separator: "\n").first.map(String.init)
@@ -72,7 +72,7 @@ import Testing
     @Test func oneOfAThingIsNotMany() {
         var report = BackfillReport.fixture(.done)
         (report.work.modified, report.estimatedDocuments, report.work.chunks, report.work.earlierChunks) = (1, 1, 1, 1)
-        (report.harm, report.headroom) = (1, nil)
+        (report.madeUnsyncable, report.headroom) = (1, nil)
         let text = BackfillReportText.render(report, showsValues: false, color: false)
         #expect(text.contains("  changed 1 of 1 document in 1 chunk, 5.8 s (after 1 chunk of earlier runs)\n"))
         #expect(text.contains("  made 1 document unsyncable under the active schema\n"))

@@ -72,7 +72,7 @@ import Testing
         #expect(history.difference?.changes.isEmpty == true)
     }
 
-    @Test func aCheckSaysWhatChangedBehindItsVerdict() throws {
+    @Test func aCheckSaysWhatChangedSinceItsVerdict() throws {
         let check = try CheckReport.fixture()
         let now = CheckSummary(check, schema: "v2", at: ServerTime(milliseconds: 2_000))
         var before = now

@@ -52,7 +52,7 @@ import Testing
         #expect(text.contains("projected at least 10, headroom"))
     }
 
-    @Test func anotherNameIsShownBesideTheSchemas() {
+    @Test func anotherNameIsShownInAdditionToTheSchemas() {
         let report = report { $0.namespace = Namespace(database: "copy", collection: "Person2") }
         #expect(CheckReportText(report).text.contains("prod.Person (read from copy.Person2): 10 documents read of"))
     }

@@ -16,7 +16,7 @@ import TextTable
     }
 
     /// Lines are also broken correctly if a verdict is coloured, or if a word is longer than the terminal is wide.
-    @Test(arguments: [20, 50, 80, 120]) func aLongLineGoesOnBelowWithAllItsWords(_ width: Int) {
+    @Test(arguments: [20, 50, 80, 120]) func aLongLineContinuesBelowWithAllItsWords(_ width: Int) {
         let sentence = String(repeating: "one two-three four ", count: 9)
         let name = String(repeating: "x", count: 130)
         let text = "\(Paint(isOn: true).red(sentence))\n\n    \(sentence)\n  \(name) end\nshort"
@@ -36,7 +36,7 @@ import TextTable
         #expect(command.fitted(to: 50) == command)
     }
 
-    @Test(arguments: [50, 80, 120]) func aTableIsWholeOrToldInLines(_ width: Int) {
+    @Test(arguments: [50, 80, 120]) func aTableIsCompleteOrBecomesLines(_ width: Int) {
         let columns =
             [Report.Column(title: "name")] + (1...6).map { Report.Column(title: "figure \($0)", isNumber: true) }
         let table = Report.Table(

@@ -60,7 +60,7 @@ import Testing
         #expect(added.new?.location == new.root.property("x")?.location)
     }
 
-    @Test func severalChangesOfOnePropertyAreToldApart() throws {
+    @Test func severalChangesOfOnePropertyAreDistinguished() throws {
         #expect(
             try changes(x(string), x(#"{"bsonType": "int", "default": 0}"#, required: true)) == [
                 "property-type-changed x: breaking breaking, x: string → int",

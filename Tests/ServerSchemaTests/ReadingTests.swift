@@ -28,7 +28,7 @@ import Testing
             ])
     }
 
-    @Test func shapesAreTold() throws {
+    @Test func shapesAreReported() throws {
         let person = try #require(try Fixture.read("pets-app")[Namespace(database: "shop", collection: "Person")]).root
         #expect(person.title == "Person")
         #expect(person.requires("firstName"))

@@ -14,7 +14,7 @@ import Testing
         #"{"partition": null}"#, #"{"partition": {}}"#, #"{"type": "partition", "partition": {"key": ""}}"#,
     ]) func whatWasNeverConfiguredIsNothing(_ text: String) throws { #expect(try app(text).read().sync == nil) }
 
-    @Test func anAbsentTypeIsToldByTheRest() throws {
+    @Test func anAbsentTypeFollowsFromTheRest() throws {
         #expect(try app(#"{"queryable_fields_names": []}"#).read().sync?.mode == .flexible)
         #expect(
             try app(#"{"partition": {"key": "p", "type": "objectId"}}"#).read().sync?.mode
@@ -31,7 +31,7 @@ import Testing
         #expect(sync?.pausedAt == (expected == .paused ? 1_700_000_000 : nil))
     }
 
-    @Test func nullStandsForAbsent() throws {
+    @Test func nullMeansAbsent() throws {
         let text = #"{"type": "flexible", "queryable_fields_names": null, "service_name": null, "permissions": 7}"#
         #expect(try app(text).read().sync?.queryableFields == [])
     }

@@ -33,21 +33,21 @@ import Testing
     }
 
     /// The arguments of an operator that runs code are checked, too; a literal is data and is not checked.
-    @Test func bodiesAreLookedAtAndLiteralsAreData() {
+    @Test func bodiesAreCompiledAndLiteralsAreData() {
         #expect(
             refusal("{$function: {body: {$_internalJsEmit: 1}, args: [], lang: js}}")?.contains("$function") == true)
         #expect(refusal("{$literal: '$_internalJsEmit'}") == nil)
         #expect(refusal("{$eq: [$a, {$literal: {x: [1, $$JS_SCOPE]}}]}") == nil)
     }
 
-    @Test func aMisspelledOperatorIsToldFromTheOneThatIsMeant() {
+    @Test func aMisspelledOperatorIsReportedWithTheOneThatIsMeant() {
         #expect(
             refusal("{$toStrng: $a}")
                 == "j.yml:3:40: an expression cannot use $toStrng: it is not one of the operators that only compute a "
                 + "value (did you mean \"$toString\"?)")
     }
 
-    @Test func anOperatorStandsAlone() {
+    @Test func anOperatorHasNoOtherKeys() {
         for value in ["{$toUpper: $a, b: 1}", "{b: 1, $toUpper: $a}", "{$toUpper: $a, $toLower: $a}"] {
             #expect(refusal(value)?.contains("must be the only key of its mapping") == true, "\(value)")
         }

@@ -200,7 +200,7 @@ extension LedgerSimulator.State {
 
     mutating func deploy(_ schema: CompiledSchema) throws {
         active = schema
-        try counts.judgeAnew { try schema.check($0.view) == .certain }
+        try counts.judgeAgain { try schema.check($0.view) == .certain }
     }
 
     private func fails(_ document: BSONDocument?) throws -> Bool {

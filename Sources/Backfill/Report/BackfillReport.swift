@@ -65,7 +65,7 @@ package struct BackfillReport: Sendable {
     /// The state of the unsync budget; `nil` when the job cannot make documents unsyncable.
     package var headroom: Headroom?
     /// Documents that the job makes unsyncable under the active schema; `nil` unless that schema is a sync engine's.
-    package var harm: Int?
+    package var madeUnsyncable: Int?
     /// Why a run would be refused; `nil` if it would not, and after a run, which throws the reason.
     package var refusal: String?
     /// Documents that do not sync under the next schema, before and after the job; `nil` if they were not counted.
@@ -95,7 +95,7 @@ package struct BackfillReport: Sendable {
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         let open = after.contains { step in
-            (outcome != .dryRun && step.needing > 0) || step.leftAlone.contains { $0.isTrouble && $0.count > 0 }
+            (outcome != .dryRun && step.needing > 0) || step.skipped.contains { $0.isTrouble && $0.count > 0 }
         }
         return open || !failures.isEmpty || (unsyncable?.after ?? 0) > 0 || refusal != nil
     }

@@ -97,16 +97,16 @@ extension JobRegistry {
     package func freeRoom(of job: String) throws -> Int? {
         let store = try store(job)
         guard let record = try store.jobs.record(),
-            let compiled = try? StoredJob.compile(record, assuming: CheckOptions()), compiled.countsHarm
+            let compiled = try? StoredJob.compile(record, assuming: CheckOptions()), compiled.countsUnsyncable
         else { return nil }
         let client = try pool.client()
         let budget = UnsyncBudget(
             job: compiled, collection: client.collection(compiled.job.namespace),
-            ledger: UnsyncLedger(.standard, of: LedgerApps.fullest.orOf(compiled.appIDs), client: try pool.client()),
+            ledger: UnsyncLedger(LedgerScope().orOf(compiled.appIDs), client: try pool.client()),
             limits: compiled.job.limits,
             stop: StopSignal())
         do {
-            return try budget.freeRepaired(store, besides: [])
+            return try budget.freeRepaired(store, including: [])
         } catch let error as MongoError where error.isAuthorization {
             return nil
         } catch is LedgerUnreadable {

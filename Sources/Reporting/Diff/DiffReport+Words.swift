@@ -94,15 +94,15 @@ extension ChangeWeight {
         let all = "of \(self.documents.documents)"
         switch change.code {
         case .requiredAdded, .optionalToRequired, .defaultAdded, .defaultChanged, .defaultRemoved:
-            return "\(lacking.grouped) \(all) "
-                + (lacking == 1 ? "lacks it or holds null" : "lack it or hold null")
+            return "\(withoutField.grouped) \(all) "
+                + (withoutField == 1 ? "lacks it or holds null" : "lack it or hold null")
         case .propertyRemoved, .propertyRenamed, .requiredToOptional, .queryableAdded, .queryableRemoved:
-            return "\(holding.grouped) \(all) \(holding == 1 ? "holds" : "hold") this field"
-        case .optionalAdded where holding == 0:
+            return "\(withField.grouped) \(all) \(withField == 1 ? "holds" : "hold") this field"
+        case .optionalAdded where withField == 0:
             return "0 \(all) hold a field of that name"
         default:
             let list = types.map { "\($0.type) \($0.documents.grouped)" }.joined(separator: ", ")
-            return "\(holding.grouped) \(all) \(holding == 1 ? "holds" : "hold") this field"
+            return "\(withField.grouped) \(all) \(withField == 1 ? "holds" : "hold") this field"
                 + (list.isEmpty ? "" : " (\(list))")
         }
     }

@@ -1,3 +1,5 @@
+import BSON
+
 /// The counts of earlier checks, from which reports show a trend and what changed.
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
@@ -12,15 +14,15 @@ package struct CheckHistory: Sendable {
     }
 
     /// The maximum number of ignored files or documents that are named in a note of their own.
-    private static let mostNamed = 3
+    private static let maximumNamed = 3
 
     /// - Parameters:
     ///   - foreign: the ignored files or documents, each with its path or `_id` and the reason.
     ///   - place: the folder or the database that keeps the history.
     package init(_ summaries: [CheckSummary], passedOver foreign: [String], in place: String) {
-        var notes = foreign.prefix(Self.mostNamed).map { "ignored in the history: \($0)" }
-        if foreign.count > Self.mostNamed {
-            notes.append("\((foreign.count - Self.mostNamed).grouped) more ignored in the history \(place)")
+        var notes = foreign.prefix(Self.maximumNamed).map { "ignored in the history: \($0)" }
+        if foreign.count > Self.maximumNamed {
+            notes.append("\((foreign.count - Self.maximumNamed).grouped) more ignored in the history \(place)")
         }
         self.init(summaries, notes: notes)
     }

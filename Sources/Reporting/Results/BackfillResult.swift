@@ -54,7 +54,7 @@ package struct BackfillResult: Reportable {
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: BackfillReportText.headline(found), level: level)
         report.facts = facts
-        report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
+        report.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.tables = [steps(isDryRun: isDryRun), waits]
         report.sectionKind = "step"
@@ -117,8 +117,11 @@ package struct BackfillResult: Reportable {
             columns: ["reason", "metric", "value", "limit"].map { Report.Column(title: $0) }
                 + [Report.Column(title: "seconds", isNumber: true)],
             rows: found.work.waits.map { wait in
-                [wait.hold.reason.rawValue, wait.hold.metric, wait.hold.value, wait.hold.limit, wait.seconds.inTenths]
-                    .map { Report.Cell($0) }
+                [
+                    wait.waitReason.reason.rawValue, wait.waitReason.metric, wait.waitReason.value,
+                    wait.waitReason.limit, wait.seconds.inTenths,
+                ]
+                .map { Report.Cell($0) }
             })
     }
 
@@ -141,7 +144,7 @@ package struct BackfillResult: Reportable {
         let left = (found.after.isEmpty ? found.before : found.after).map { step in
             Report.Section(
                 name: step.step, columns: columns,
-                findings: step.leftAlone.filter { $0.count > 0 }.map {
+                findings: step.skipped.filter { $0.count > 0 }.map {
                     finding($0.reason, $0.count, $0.samples, isTrouble: $0.isTrouble)
                 })
         }
@@ -156,8 +159,8 @@ package struct BackfillResult: Reportable {
 }
 
 extension Headroom {
-    /// Returns a gauge of how close the unsynced documents are to the number at which the job stops.
-    func gauge(adding harm: Int?) -> Report.Gauge {
+    /// How close the unsynced documents are to the number at which the job stops.
+    var gauge: Report.Gauge {
         Report.Gauge(
             title: "Unsynced documents, and the limit at which the job stops", summary: "\(text).", limit: ceiling,
             amounts: [

@@ -128,7 +128,7 @@ package struct CheckResult: Reportable {
         }
         return Report.Chart(
             title: "Documents with findings, by collection", kind: "collection",
-            bars: collections.prefix(Self.most).map { collection in
+            bars: collections.prefix(Self.maximum).map { collection in
                 let counts = collection.counts
                 let certain =
                     counts.changes.map { changes in
@@ -157,13 +157,13 @@ package struct CheckResult: Reportable {
         let isUsed = (0..<3).map { place in rules.contains { $0.amounts[place].value > 0 } }
         return Report.Chart(
             title: "Findings, by rule", kind: "rule",
-            bars: rules.prefix(Self.most).map { rule in
+            bars: rules.prefix(Self.maximum).map { rule in
                 Report.Bar(name: rule.rule, amounts: zip(rule.amounts, isUsed).filter(\.1).map(\.0))
             })
     }
 
     /// The maximum number of bars in a chart.
-    private static var most: Int { 15 }
+    private static var maximum: Int { 15 }
 
     private func section(_ collection: CheckReport.Collection) -> Report.Section {
         let circumstances = words.circumstances(collection).joined(separator: "; ")
@@ -186,7 +186,7 @@ extension DeployVerdict.Severity {
         switch self {
         case .safe: .good
         case .unknown: .warning
-        case .harmful: .error
+        case .unsafe: .error
         }
     }
 }

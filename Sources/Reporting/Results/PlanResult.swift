@@ -1,3 +1,4 @@
+import BSON
 import Jobs
 package import Planning
 import SchemaChange
@@ -118,7 +119,7 @@ package struct PlanResult: Reportable {
             } else { ("nothing to do", .notice) }
         let changes = entry.changes.map { "\($0.code): \($0.description)" }.joined(separator: "; ")
         let step = entry.isActive ? entry.step?.text ?? "" : ""
-        let left = (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+        let left = (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "skipped: \($0.count.documents), \($0.reason)"
         }
         return Report.Finding(

@@ -49,20 +49,31 @@ struct ComparisonFlags: ParsableArguments {
         }
     }
 
-    /// Returns the changes from the active schema, as `diff` reports them; `nil` if no active schema is named.
-    /// - Parameter read: the new schema as it was read. If it has one collection, a single file of the active schema
-    ///   describes the same one.
-    /// - Throws: errors of reading; ``RenameError``.
-    func change(
-        to new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
+    /// Reads the active schema and compares the new one with it, as `diff` does; `nil` if the operator names none.
+    /// - Parameters:
+    ///   - read: the new schema as it was read. If it has one collection, a single file of the active schema describes
+    ///     the same one.
+    ///   - collection: the only collection to check.
+    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for a schema of the other dialect.
+    func baseline(
+        of new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
         connection: ConnectionFlags
-    ) async throws -> DiffReport? {
+    ) async throws -> Baseline? {
         guard let active else { return nil }
+        let schema = try await self.read(
+            active, for: read, collection: collection.flatMap { Namespace($0) }, database: database,
+            connection: connection)
+        guard schema.dialect == read.dialect else {
+            throw UsageError(
+                "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
+                    + "\(Self.name(of: read.dialect)): only schemas of the same kind can be compared")
+        }
         let only = read.collections.count == 1 ? read.collections[0].namespace : nil
-        return try await ComparedSchemas(
-            active, new, collection: collection, fileIsOf: only, database: database, connection: connection
-        ).diff(
-            renames: try renames.read(), isVersioned: schemaVersioning)
+        let compared = try await ComparedSchemas(
+            active, new, collection: collection, fileIsOf: only, database: database, connection: connection)
+        return Baseline(
+            schema: schema, path: active.name,
+            change: try compared.diff(renames: try renames.read(), isVersioned: schemaVersioning))
     }
 
     /// Returns which findings fail the check.
@@ -78,23 +89,6 @@ struct ComparisonFlags: ParsableArguments {
         return FailurePolicy(
             documents: documents, includesPossible: isStrict || failOn == .possible,
             includesChange: failOn == nil || failOn == .breaking)
-    }
-
-    /// Reads the active schema; `nil` if the operator names none.
-    /// - Parameter collection: the only collection to check.
-    /// - Throws: ``SchemaError``; ``UsageError`` for a schema of the other dialect.
-    func read(
-        for new: ServerSchema, collection: Namespace?, database: DatabaseFlags, connection: ConnectionFlags
-    ) async throws -> ServerSchema? {
-        guard let active else { return nil }
-        let schema = try await read(
-            active, for: new, collection: collection, database: database, connection: connection)
-        guard schema.dialect == new.dialect else {
-            throw UsageError(
-                "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
-                    + "\(Self.name(of: new.dialect)): only schemas of the same kind can be compared")
-        }
-        return schema
     }
 
     /// Returns a dialect in words.

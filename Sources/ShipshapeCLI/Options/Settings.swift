@@ -92,7 +92,7 @@ struct Settings: Sendable {
     static var current: Settings { stored.withLock { $0 } }
 
     /// Makes these the settings of this run.
-    func hold() { Self.stored.withLock { $0 = self } }
+    func store() { Self.stored.withLock { $0 = self } }
 }
 
 // MARK: flags
@@ -100,11 +100,11 @@ struct Settings: Sendable {
 extension Settings {
     /// Returns the settings that count as flags which were not given, with the arguments to add for each.
     /// - Parameter accepted: returns the flags that the command takes; called only if something is set.
-    func standIns(
+    func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]
     ) throws -> [(value: Value, arguments: [String])] {
         let given = GivenFlags(arguments)
-        let set = Setting.all.filter { $0.standsInForFlag && given[$0.flag] == nil && values[$0.name] != nil }
+        let set = Setting.all.filter { $0.replacesFlag && given[$0.flag] == nil && values[$0.name] != nil }
         guard !set.isEmpty else { return [] }
         let accepted = try accepted()
         // A dump has no ledger, so a ledger is read only if a flag of this run names it.

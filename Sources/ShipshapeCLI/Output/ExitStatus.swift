@@ -109,7 +109,7 @@ enum ExitStatus: Int32, Error {
         case .notDone: self = .usage
         case .leaseHeld, .leaseLost: self = .held
         case .stopped, .paused, .notDeployed, .journalFull: self = .stopped
-        case .harmExceedsHeadroom, .refusedByData: self = .findings
+        case .exceedsHeadroom, .refusedByData: self = .findings
         case .lookupUnreadable: self = .notPermitted
         }
     }

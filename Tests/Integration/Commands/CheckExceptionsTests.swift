@@ -100,7 +100,7 @@ import Testing
         ("collection: person", "e.yml:1:15: \"collection\" must be DATABASE.COLLECTION"),
         ("expires: 2027-02-29", "e.yml:6:12: \"expires\" must be a day such as 2027-01-31"),
     ])
-    func slipsAreToldWithTheirPlace(_ line: String, _ message: String) async throws {
+    func slipsAreReportedWithTheirPlace(_ line: String, _ message: String) async throws {
         try await withPeople { database, folder, check in
             let key = line.prefix { $0 != ":" }
             let wanted = key == "ownr" ? "owner" : key

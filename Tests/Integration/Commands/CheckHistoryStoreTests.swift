@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aFolderThatCannotBeWrittenIsToldBeforeTheCheck() async throws {
+    @Test func aFolderThatCannotBeWrittenIsReportedBeforeTheCheck() async throws {
         try await withPeople { _, folder, check in
             try folder.write("a file", to: "file")
             for (place, message) in [

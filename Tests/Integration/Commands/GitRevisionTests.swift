@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsLeftBehindAndNothingIsTouched() async throws {
+    @Test func nothingIsLeftOverAndNothingIsTouched() async throws {
         try await withRepository { folder in
             let temporary = try CommandLineFolder()
             defer { temporary.remove() }
@@ -184,7 +184,7 @@ extension GitRevisionTests {
         }
     }
 
-    @Test func whatGitRunsIsToldNoSecret() async throws {
+    @Test func commandsThatGitRunsGetNoSecret() async throws {
         try await withRepository { folder in
             // The repository configures a filter and a hook. Both append their environment variables to a file.
             try folder.write("* filter=spy\n", to: ".gitattributes")

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aFileInThePlaceOfAFolderIsToldBeforeTheReading() async throws {
+    @Test func aFileInThePlaceOfAFolderIsReportedBeforeTheReading() async throws {
         try await InferCase.with { test in
             try await test.database.fill("a", count: 10)
             try test.folder.write("mine", to: "file")

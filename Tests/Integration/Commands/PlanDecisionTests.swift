@@ -35,7 +35,7 @@ import Testing
             ] + flags)
     }
 
-    @Test func aZeroBesideALikelyRenameNeedsADecision() async throws {
+    @Test func aZeroNextToALikelyRenameNeedsADecision() async throws {
         try await Mongod.shared.withBackfill { test in
             let old = schema(
                 "Person", [], [property("firstName", "string"), property("lastName", "string"), property("age", "int")])

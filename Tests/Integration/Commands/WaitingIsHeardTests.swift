@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func aSecondRunnerIsRefusedBeforeItLooksAtTheCollection() async throws {
+    @Test func aSecondRunnerIsRefusedBeforeItReadsTheCollection() async throws {
         try await withHeld { test in
             try await test.database.run(["profile": 2])
             let run = try await test.backfill("job", "--ledger", "none")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func statusTellsProvisionalFiguresFromFinalOnes() async throws {
+    @Test func statusDistinguishesProvisionalFiguresFromFinalOnes() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 50)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 5}}")

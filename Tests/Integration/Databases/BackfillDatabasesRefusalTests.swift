@@ -105,7 +105,7 @@ import Testing
     }
 
     /// The run reports privileges that are missing in the last database before it writes to the first one.
-    @Test func privilegesAreLookedAtInAllOfThemFirst() async throws {
+    @Test func privilegesAreCheckedInAllOfThemFirst() async throws {
         let mongod = try await Mongod.withAuthentication
         try await mongod.withBackfill { test in
             try await mongod.withDatabase("tenant") { one in

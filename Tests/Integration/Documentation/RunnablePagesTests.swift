@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func mostPagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
+    @Test func maximumPagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
 
     @Test(arguments: pages) func whatAPageShowsWorksAndSaysWhatItShows(
         _ page: String

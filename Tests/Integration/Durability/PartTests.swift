@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aPartThatIsKilledGoesOnAndTheOthersAreNotDisturbed() async throws {
+    @Test func aPartThatIsKilledContinuesAndTheOthersAreNotDisturbed() async throws {
         try await withPeople { test in
             let killed = try await test.backfill("job", "--part", "1/2", fault: "after-write:3")
             #expect(killed.wasKilled)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func eachPartIsTakenBackByItsName() async throws {
+    @Test func eachPartIsUndoneByItsName() async throws {
         try await withPeople { test in
             let before = try await test.database.documents("people")
             _ = try await run([1, 2], of: 2, in: test)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func partsThatWereCutAnewAreRefused() async throws {
+    @Test func partsOfAnotherDivisionAreRefused() async throws {
         try await withPeople { test in
             _ = try await run([1], of: 2, in: test)
             try await test.state.run(["drop": "parts"])

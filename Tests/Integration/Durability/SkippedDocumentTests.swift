@@ -59,7 +59,7 @@ import Testing
     ///
     /// The server refuses only document 600. It is not the first that still needs the job, so the runner has to search
     /// for it by halving the chunk.
-    @Test func amongDocumentsAtRiskAndOthersTheyAreFoundByHalves() async throws {
+    @Test func possiblyUnsyncableDocumentsAmongOthersAreFoundByHalves() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 800) { number in
                 ["_id": .integer(number), "p": number % 2 == 0 ? "1" : "high"]
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func moreThanMaxErrorsStopTheRunAndTheNextGoesOn() async throws {
+    @Test func moreThanMaxErrorsStopTheRunAndTheNextContinues() async throws {
         try await withPeople(limits: "{chunk: {documents: 20}}") { test in
             try await refuseNegative(test)
             let run = try await test.backfill("job", "--max-errors", "2")
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func noValueIsToldOrKept() async throws {
+    @Test func noValueIsShownOrKept() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) { ["_id": .integer($0), "mail": "secret-word"] }
             try test.job(steps: ["copy: {from: mail, to: email}"])
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: ["after-write:3", "before-state-write:8", "after-state-write:8", "after-state-write:9"])
-    func aRunThatDiesBetweenGoesOn(_ fault: String) async throws {
+    func aRunThatDiesBetweenContinues(_ fault: String) async throws {
         try await withPeople(limits: "{chunk: {documents: 50}}") { test in
             try await refuseNegative(test)
             #expect(try await test.backfill(fault: fault).wasKilled)

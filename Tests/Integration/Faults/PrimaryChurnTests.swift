@@ -98,7 +98,7 @@ import Testing
         let end = try await trial.outcome(run)
         #expect(end == expected, "\(subject.name) after \(churn): \(difference(end, expected))")
         let wentOn = runs == 1 ? churn.count : max(0, churn.count - runs + 1)
-        FaultTable.tell(subject, FaultTable.lostPrimary, tries: churn.count, wentOn: wentOn)
+        FaultTable.note(subject, FaultTable.lostPrimary, tries: churn.count, wentOn: wentOn)
         return churn
     }
 }

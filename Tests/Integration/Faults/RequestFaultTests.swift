@@ -8,7 +8,7 @@ import Testing
 /// The command continues, or says what happened and has the same outcome when it is run again.
 @Suite struct RequestFaultTests {
     private static let faults: [RequestFault] = [
-        .requestLost, .replyLost, .killedBefore, .killedBehind,
+        .requestLost, .replyLost, .killedBefore, .killedAfter,
         // ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, MaxTimeMSExpired,
         // CursorNotFound.
         .error(91), .error(189), .error(10_107), .error(11_600), .error(50), .error(43),
@@ -32,7 +32,7 @@ import Testing
         let rounds = TestScale.pick([0], full: [0], torture: Array(Self.faults.indices))
         var tries: [Try] = []
         for round in rounds {
-            tries += try await FaultWalk.visits(step: TestScale.pick(17, full: 5, torture: 1)) { visit in
+            tries += try await FaultSweep.visits(step: TestScale.pick(17, full: 5, torture: 1)) { visit in
                 let fault = Self.faults[(visit + round) % Self.faults.count]
                 return try await attempt(subject, fault, visit, expected, on: mongod)
             }
@@ -41,7 +41,7 @@ import Testing
         for fault in Self.faults {
             let tries = tries.filter { $0.fault == fault }
             guard !tries.isEmpty else { continue }
-            FaultTable.tell(subject, "\(fault)", tries: tries.count, wentOn: tries.count { $0.wentOn })
+            FaultTable.note(subject, "\(fault)", tries: tries.count, wentOn: tries.count { $0.wentOn })
         }
     }
 

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aKilledCopyGoesOnWhereItWas() async throws {
+    @Test func aKilledCopyContinuesWhereItWas() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
             try await test.load(3_000)

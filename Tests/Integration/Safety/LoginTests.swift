@@ -107,7 +107,7 @@ import Testing
         #expect(run.errors.hasPrefix("shipshape: warning: the connection string says \(option): "), "\(run.errors)")
     }
 
-    @Test func whatTheDriverPassesOverIsTold() async throws {
+    @Test func whatTheDriverPassesOverIsReported() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")

@@ -170,7 +170,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func showStatus(_ plan: MigrationPlan, _ registry: JobRegistry) async throws {
         let begun = try await onOwnedThread(name: "state") { () throws in
-            try plan.items.compactMap { try registry.status(of: $0.entry.name, patience: .seconds(120)) }
+            try plan.items.compactMap { try registry.status(of: $0.entry.name, stalledAfter: .seconds(120)) }
         }
         try output.show { form, _ in
             switch form {

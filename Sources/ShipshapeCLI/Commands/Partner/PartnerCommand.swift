@@ -142,8 +142,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
         var options = lease.options(arguments.state)
         options.maxRuntime = maxRuntime?.duration
         options.allowUnsync = allowUnsync
-        options.ledger = ledger.location
-        options.apps = ledger.apps(of: [])
+        options.ledger = ledger.scope(of: [])
         let interruption = Interruption()
         let signals = interruption.listen()
         defer { signals.cancel() }
@@ -161,7 +160,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
             if !quiet { Console.error("shipshape: nothing was written: change the steps or fix the documents first") }
             throw ExitStatus.findings
         }
-        try planner.checkHarm(of: plan)
+        try planner.checkHeadroom(of: plan)
         if !plan.isDone { try confirm(plan) }
         interruption.beginWork()
         let progress = ProgressLine(

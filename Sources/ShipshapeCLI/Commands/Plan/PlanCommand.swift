@@ -125,7 +125,11 @@ struct PlanCommand: AsyncParsableCommand {
         } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
         }
-        if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner, schemas) }
+        if connection.uri == nil {
+            plan.completeWithoutData()
+        } else {
+            plan = try await survey(at: plan, planner, schemas)
+        }
         let named = (NamedSchema(argument: old, schema: schemas.old), NamedSchema(argument: new, schema: schemas.new))
         plan.notes += [database.note(on: schemas.new)].compactMap(\.self)
         for name in [old.name, new.name] where out == nil && GitRevision(name) != nil {
@@ -153,7 +157,7 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    private func look(
+    private func survey(
         at plan: SchemaPlan, _ planner: Planner, _ schemas: ComparedSchemas
     ) async throws -> SchemaPlan {
         let pool = try connection.pool()

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func severalJobsAreLookedThrough() async throws {
+    @Test func severalJobsAreSearched() async throws {
         try await withTasks { test in
             for (index, step) in Self.steps.enumerated() {
                 try await test.backfill("part-\(index)", on: "Task", steps: [step], active: "v2")
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Without a journal, the reservations show which documents the job made unsyncable on purpose.
-    @Test func theRecordOfHarmTellsItWithoutAJournal() async throws {
+    @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
             // Document 3 is removed: it has a reservation although it failed before, so without a journal it would
             // count.
