@@ -15,9 +15,9 @@ extension SchemaCompiler {
         var node = CompiledSchema.Node()
         node.place = place
         node.flags = flags.union(.prisma)
-        if let scalar = schema.scalar, schema.title == nil {
+        if let scalar = schema.scalar, !schema.isPrismaEnum {
             (node.accepts, node.plain) = (scalar.accepted, scalar.plainTypes)
-        } else if schema.scalar != nil {
+        } else if schema.isPrismaEnum {
             node.accepts = .string
             compileMembers(schema, of: index, into: &node)
         } else if case .each(let element) = schema.items {

@@ -26,7 +26,10 @@ extension FieldPlanner {
             return group.say(.manual, "no step converts elements that the schema describes by their position")
         }
         switch (Shape(ofValue: old), after) {
-        case (.single, .single) where dialect == .prisma && old.isRead(asIsBy: new): break
+        case (.single, .single) where dialect == .prisma && old.isRead(asIsBy: new):
+            guard old.reads(.double), !new.reads(.double), let type = new.types.first else { return }
+            let remark = "the shell writes numbers as doubles, which the newer client does not read"
+            group.add(.convert(field, from: nil, to: type), remark, isStray: true)
         case (.single(let before), .single(let types)):
             convert(field, from: before, to: types, link, in: &group, isStray: isStray)
         case (.list, .set):

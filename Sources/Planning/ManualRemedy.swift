@@ -67,7 +67,8 @@ struct ManualRemedy {
         case .propertyRemoved: self = Self.removal(change, in: planner)
         case .linkAdded, .linkRetargeted:
             self = Self.linking(change)
-        case .constraintTightened:
+        case .propertyTypeChanged where change.new?.node?.isPrismaEnum == true,
+            .elementTypeChanged where change.new?.node?.isPrismaEnum == true, .constraintTightened:
             self.init("no step can choose values that fit: shipshape check lists the documents that do not fit")
         case .additionalPropertiesChanged:
             guard case .forbidden? = change.new?.node?.additionalProperties else {

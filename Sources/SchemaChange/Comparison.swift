@@ -96,7 +96,7 @@ struct Comparison {
     /// Whether a Prisma client sees another type, although it writes the same BSON type, as for `Int` and `BigInt`.
     private func isRetyped(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         guard let before = old.scalar, let after = new.scalar else { return false }
-        return before != after || (old.title == nil) != (new.title == nil)
+        return before != after || old.isPrismaEnum != new.isPrismaEnum
     }
 
     /// Returns the types of both versions in words.

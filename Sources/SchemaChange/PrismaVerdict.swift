@@ -86,8 +86,8 @@ struct PrismaVerdict {
         guard writer.scalar != .json, reader.isList == writer.isList else { return false }
         if let element = reader.inner, let written = writer.inner { return reads(element, what: written) }
         guard reader.scalar != nil, writer.scalar != nil else { return reader.scalar == nil && writer.scalar == nil }
-        guard reader.title == nil else {
-            guard writer.title != nil else { return false }
+        guard !reader.isPrismaEnum else {
+            guard writer.isPrismaEnum else { return false }
             return Set(writer.constraints.allowedValues ?? []).isSubset(of: reader.constraints.allowedValues ?? [])
         }
         return writer.types.allSatisfy(reader.reads)

@@ -177,10 +177,13 @@ extension PrismaScalar {
 }
 
 extension SchemaNode {
+    /// Whether the value is of an enum in a Prisma schema.
+    package var isPrismaEnum: Bool { scalar != nil && title != nil }
+
     /// Whether a Prisma client reads a value of the type, which is not null; an enum reads only some strings.
     package func reads(_ type: SchemaType) -> Bool {
         guard let scalar else { return types.contains(type) }
-        return title == nil ? scalar == .json || scalar.readTypes.contains(type) : type == .string
+        return isPrismaEnum ? type == .string : scalar == .json || scalar.readTypes.contains(type)
     }
 
     /// Returns the type as a Prisma schema writes it, such as `String @db.ObjectId`.
