@@ -103,9 +103,9 @@ public struct CheckReport: Sendable {
         return unexcepted.certain + (verdict.countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that may hold documents, which do not sync after the deploy; empty for validators.
+    /// The removed collections that may hold documents, which do not sync after the deploy; empty without sync.
     public var lost: [RemovedCollection] {
-        dialect == .jsonSchema ? [] : removed.filter { $0.documentCount != 0 }
+        dialect.isOfSync ? removed.filter { $0.documentCount != 0 } : []
     }
 }
 
@@ -148,6 +148,8 @@ extension CheckReport {
         ///
         /// `nil` if there is none.
         public var partner: Namespace?
+        /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
+        public var clientName: String?
         /// The facts about how the documents were read.
         public var reading = Reading()
 
@@ -173,6 +175,7 @@ extension CheckReport {
                 groups: tally.violationGroups, overflowCount: tally.overflowCount,
                 unevaluatedKeywords: tally.schema.unevaluatedKeywords,
                 isInActive: tally.isInActive)
+            clientName = tally.schema.clientName
             scope = tally.schema.scope
             isCounted = tally.schema.isCounted
         }
@@ -193,7 +196,7 @@ extension CheckReport {
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity for the limit: whether sync as a whole stops; always safe for a validator, which cannot stop sync.
+    /// The severity for the limit: whether sync as a whole stops; always safe without sync.
     public var limitSeverity: DeployVerdict.Severity {
         guard dialect == .appServices else { return .safe }
         switch verdict.band {
@@ -204,12 +207,14 @@ extension CheckReport {
     }
 
     /// The severity of the schema change for sync and for the clients; unknown if no change is known.
+    ///
+    /// What a newer Prisma client reads is the part on the documents, so that only older clients count here.
     public var changeSeverity: DeployVerdict.Severity {
         switch difference {
         case nil: .unknown
         case .stated(let json): json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
-            switch change.verdict {
+            switch dialect == .prisma ? change.clientVerdict : change.verdict {
             case .breaking: .unsafe
             case .versioned: .unknown
             case .served, .nonBreaking, nil: .safe

@@ -125,7 +125,7 @@ struct FieldLookup: ~Escapable {
     }
 
     @inline(never)
-    private func search(_ key: FieldKey, in bytes: RawSpan, among range: FieldRange) -> Int {
+    func search(_ key: FieldKey, in bytes: RawSpan, among range: FieldRange) -> Int {
         let first = Int(range.first)
         guard range.slotMask >= 0 else {
             for offset in 0..<Int(range.count) where key.matches(keys[first &+ offset], in: bytes, names: names) {

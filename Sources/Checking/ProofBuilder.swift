@@ -151,7 +151,7 @@ struct ProofBuilder {
         guard field.requiredIndex >= 0, schema.nodes[Int(field.node)].place != .id else { return false }
         switch field.whenMissing {
         case .certain, .possible, .unusableDefault: return true
-        case .defaulted: return false
+        case .defaulted, .readAsNull: return false
         case .unpartitioned(let isAllowed): return !isAllowed
         }
     }
@@ -181,7 +181,7 @@ struct ProofBuilder {
 }
 
 extension FieldRange {
-    fileprivate func names(in schema: CompiledSchema) -> [String] {
+    func names(in schema: CompiledSchema) -> [String] {
         (Int(first)..<Int(first + count)).map { schema.table.name($0) }
     }
 }

@@ -165,7 +165,7 @@ extension Walker {
     }
 
     /// Returns the key of a string's text, for comparing the text with names in the field table.
-    private func key(_ text: BSONElement, of view: borrowing BSONView) -> FieldKey {
+    func key(_ text: BSONElement, of view: borrowing BSONView) -> FieldKey {
         FieldKey(view.bytes, at: text.valueOffset + 4, length: text.valueLength - 5)
     }
 
@@ -188,6 +188,8 @@ extension Walker {
             return try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
         }
         try pass(element, of: view, depth: depth, into: &sink)
+        // A Prisma client does not read the field.
+        if node.flags.contains(.prisma) { return }
         if node.place == .root, isReserved(element, of: view) {
             return sink.report(Finding(.reservedField, .warning, node: index, found), extra: element, of: view)
         }

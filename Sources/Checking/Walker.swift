@@ -28,7 +28,7 @@ struct Walker: ~Escapable {
     /// Judges a whole document.
     func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         try object(view, node: 0, depth: 0, into: &sink)
-        if view.byteCount > Self.maximumBytes { try tooLarge(view, into: &sink) }
+        if view.byteCount > Self.maximumBytes, !nodes[0].flags.contains(.prisma) { try tooLarge(view, into: &sink) }
     }
 
     /// Judges one value.
@@ -56,6 +56,9 @@ struct Walker: ~Escapable {
     ) throws(BSONError) {
         sink.visit(at: element, of: view)
         let node = nodes[index]
+        if node.flags.contains(.prisma) {
+            return try prisma(element, of: view, node: index, depth: depth, into: &sink)
+        }
         let type = TypeMask(element.type)
         if type == .null { return null(element, node: index, into: &sink) }
         guard node.accepts.contains(type) else {
@@ -162,6 +165,7 @@ extension Walker {
         case .certain: sink.report(Finding(rule, .certain, node: node, .missing))
         case .possible: sink.report(Finding(rule, .possible, node: node, .missing))
         case .defaulted: sink.report(Finding(.requiredMissingDefaulted, .info, node: node, .missing))
+        case .readAsNull: sink.report(Finding(rule, .info, node: node, .missing))
         case .unusableDefault(let type):
             let found = Found(BSONType(rawValue: type), .unusableDefault)
             sink.report(Finding(rule, .certain, node: node, found))

@@ -169,12 +169,11 @@ extension FieldPlanner {
         group.late.append(end)
     }
 
-    /// Returns the rule for a copy whose source may still change, because old clients write it under sync until the
-    /// deploy.
+    /// Returns the rule for a copy whose source may still change, because old clients write it until the deploy.
     ///
     /// A copy inside an object is not refreshed, because other steps may write the same top-level field.
     func upkeep(at path: SchemaPath) -> WhenPresent {
-        dialect == .appServices && path.steps.count == 1 ? .refresh : .report
+        dialect != .jsonSchema && path.steps.count == 1 ? .refresh : .report
     }
 
     /// Returns an entry that suggests to remove a field; an operator has to activate the step.

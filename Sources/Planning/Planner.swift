@@ -56,7 +56,9 @@ package struct Planner: Sendable {
         of plan: CollectionPlan, _ changes: [SchemaChange], _ converted: Set<Namespace>
     ) -> PartnerDraft? {
         let source = changes.lazy.compactMap(\.old?.namespace).first ?? plan.namespace
-        guard let before = old[source], let after = new[plan.namespace], before.root.property("_id") != nil else {
+        guard new.dialect != .prisma, let before = old[source], let after = new[plan.namespace],
+            before.root.property("_id") != nil
+        else {
             return nil
         }
         let entries = plan.remarks + plan.jobs.flatMap(\.entries)
@@ -89,6 +91,7 @@ package struct Planner: Sendable {
         _ namespace: Namespace, _ changes: [SchemaChange], stated: [SchemaPath: StepLine.Value]
     ) throws -> CollectionPlan {
         var plan = CollectionPlan(namespace: namespace, jobs: [], remarks: [])
+        plan.dialect = new.dialect
         guard let target = new[namespace] else {
             let gone = FieldPlanner(dialect: new.dialect, old: old[namespace], new: Self.nothing)
             plan.remarks = changes.flatMap { gone.group(at: $0.path, for: [$0]).entries }
@@ -127,19 +130,20 @@ package struct Planner: Sendable {
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
-        let isSynced = new.dialect == .appServices
+        // The server itself refuses what does not fit a validator; otherwise, older clients read the documents meanwhile.
+        let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
         // Usually, one check of all steps is enough for every group.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
-        let areSafe = isSynced && (try? check.areSafe(groups.flatMap(\.steps))) == true
+        let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
         for group in groups {
             let group = areHeld ? group : check.refusal(of: group).map(group.refused) ?? group
-            // The documents of a moved collection are copied to the new collection while sync is off, so the steps come
-            // afterwards.
-            if movedFrom != nil, isSynced {
+            // The documents of a moved collection are copied to the new collection while clients are off, so the steps
+            // come afterwards.
+            if movedFrom != nil, hasClients {
                 late += group.entries
-            } else if try !isSynced || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {
+            } else if try !hasClients || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {
                 early += group.entries
             } else {
                 late += Self.explained(group.entries)
@@ -168,7 +172,7 @@ package struct Planner: Sendable {
             return job.parts
         }
         if early.contains(where: { $0.step != nil }) {
-            plan.jobs += jobs(isSynced ? .beforeDeploy : .whileWarning, early)
+            plan.jobs += jobs(hasClients ? .beforeDeploy : .whileWarning, early)
         } else {
             let isDecision = { (entry: PlanEntry) in
                 entry.suggestions.contains { ["embed", "extract"].contains($0.kind) }

@@ -38,6 +38,8 @@ package struct SchemaPlan: Sendable {
 package struct CollectionPlan: Sendable {
     /// The collection, as the newer schema names it.
     package var namespace: Namespace
+    /// The dialect of both schemas.
+    package var dialect = Dialect.appServices
     /// The collection's jobs: one for each stage, or several if one job could not hold all steps of a stage.
     package var jobs: [PlannedJob]
     /// Entries that belong to no job of the collection.

@@ -24,6 +24,9 @@ struct StageCheck {
     /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
     func areSafe(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
+        if collection.dialect == .prisma {
+            return steps.allSatisfy { isUnseen($0, by: collection.root) || staysReadable($0, by: collection) }
+        }
         guard !steps.contains(where: { mayBeRefused($0, by: collection) }) else { return false }
         let open = steps.filter {
             !isUnseen($0, by: collection.root) && !onlyTakesElements($0, of: collection.root)
@@ -31,6 +34,20 @@ struct StageCheck {
         }
         return try stride(from: 0, to: open.count, by: JobFile.maximumSteps).allSatisfy { start in
             try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isSafe
+        }
+    }
+
+    /// Whether a Prisma client reads what the step writes, wherever the client read the document before.
+    private func staysReadable(_ step: StepLine, by collection: CollectionSchema) -> Bool {
+        guard let node = node(at: step.target, in: collection.root) else { return false }
+        switch step.kind {
+        case "default":
+            guard let value = step.filling else { return false }
+            return node.takes(node.types.first.flatMap { value.fitted(to: $0) } ?? value, in: collection.dialect)
+        case "convert":
+            return step.text(of: "to").flatMap { SchemaType(rawValue: $0) }.map(node.reads) ?? false
+        case "dedupe", "drop-nulls": return true
+        default: return false
         }
     }
 

@@ -3,6 +3,7 @@ package import Backfill
 import Checking
 import Jobs
 import Running
+import ServerSchema
 import Steps
 
 /// A job's plan as text, which the operator reads before confirming the run.
@@ -57,8 +58,9 @@ package enum BackfillReportText {
         if let unsyncable = report.unsyncable {
             lines.append(
                 unsyncable.before.map {
-                    "  unsyncable under the next schema: \($0.documents) now, \(unsyncable.after.grouped) after the job"
-                } ?? "  still unsyncable under the next schema: \(unsyncable.after.documents)")
+                    "  \(report.dialect.unfit) under the next schema: \($0.documents) now, "
+                        + "\(unsyncable.after.grouped) after the job"
+                } ?? "  still \(report.dialect.unfit) under the next schema: \(unsyncable.after.documents)")
         }
         if let madeUnsyncable = report.madeUnsyncable {
             let room = report.headroom.map { " (\($0.text))" } ?? ""

@@ -29,7 +29,9 @@ extension DeployVerdict.Severity {
 
 extension CheckReport {
     /// Returns the verdict's parts, in the order in which they are shown.
-    func parts(ids: IDDisplay) -> [VerdictPart] { [documentsPart, limitPart, changePart(ids)] }
+    func parts(ids: IDDisplay) -> [VerdictPart] {
+        [documentsPart] + (dialect.mentionsLimit ? [limitPart] : []) + [changePart(ids)]
+    }
 
     /// Returns the headline and its level.
     ///
@@ -49,14 +51,14 @@ extension CheckReport {
 
     /// The name of the verdict, for programs that read the report.
     ///
-    /// If a schema is removed, documents stop syncing although none of them fails. A validator never stops a document
-    /// from syncing.
+    /// If a schema is removed, documents stop syncing although none of them fails. Only under sync can a document stop
+    /// syncing.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
         case .safe where failingInLedger > 0, .unproven where failingInLedger > 0: "documents_do_not_sync"
         case .safe where changeSeverity == .unsafe, .unproven where changeSeverity == .unsafe: "change_is_breaking"
-        case .documentsWillStop where dialect == .jsonSchema: "documents_do_not_fit"
+        case .documentsWillStop where !dialect.isOfSync: "documents_do_not_fit"
         default: verdict.band.rawValue
         }
     }

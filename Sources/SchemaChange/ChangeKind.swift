@@ -53,6 +53,12 @@ public struct ChangeKind: Hashable, Sendable {
         case clientMigration = "client-migration"
         /// Devices first catch up with the history of the collection up to the change.
         case catchUp = "catch-up"
+        /// A Prisma client of the newer schema fails to read documents that a client of the older one wrote.
+        case failedQueries = "failed-queries"
+        /// A Prisma client of the older schema fails to read documents that a client of the newer one writes.
+        case failedOldClients = "failed-old-clients"
+        /// A Prisma client reads another value than the one that another client wrote.
+        case changedValues = "changed-values"
         /// Functions, rules and the Data API validate documents by the changed part of the schema; sync does not.
         case dataAccess = "data-access"
     }

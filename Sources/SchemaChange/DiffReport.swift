@@ -43,6 +43,9 @@ public struct DiffReport: Sendable {
     /// The verdict of the worst single change; `nil` when nothing changed.
     public var verdict: SchemaChange.Verdict? { changes.map(\.kind.verdict).max() }
 
+    /// The verdict for clients of the worst single change; `nil` when nothing changed.
+    public var clientVerdict: SchemaChange.Verdict? { changes.map(\.client).max() }
+
     /// Whether a change fails the run.
     public func fails(_ change: SchemaChange) -> Bool {
         switch failOn {

@@ -26,6 +26,8 @@ public struct SchemaNode: Sendable {
     public var additionalProperties: AdditionalProperties = .allowed
     /// Whether the schema has an `additionalProperties` keyword.
     public var hasAdditionalProperties = false
+    /// The scalar type in a Prisma schema; `.string` with a title for an enum, and `nil` in other dialects.
+    public var scalar: PrismaScalar?
     /// The value that clients see when a required field is absent.
     public var defaultValue: BSONValue?
     /// The demands on the value apart from its types and its fields.
@@ -80,6 +82,8 @@ public struct SchemaNode: Sendable {
         public var name: String
         /// The schema of its value.
         public var node: SchemaNode
+        /// The name by which clients know the field, if that is another one.
+        public var clientName: String?
 
         /// Creates a field with the schema of its value.
         public init(name: String, node: SchemaNode) {
@@ -120,6 +124,7 @@ extension SchemaNode {
     /// - Parameter asRoot: whether the node is the root of a schema, which always describes an object.
     package func expectation(asRoot: Bool = false) -> String {
         if asRoot { return "object" }
+        if let scalar { return prismaExpectation(scalar) }
         guard !types.isEmpty else { return "any value" }
         return types.map(expectation).joined(separator: " or ")
     }

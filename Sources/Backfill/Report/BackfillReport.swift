@@ -2,6 +2,7 @@ package import BSON
 import Concurrency
 import JobState
 package import Running
+package import ServerSchema
 package import Steps
 
 /// The result of a backfill or of its dry run, and the work that remains.
@@ -71,6 +72,8 @@ package struct BackfillReport: Sendable {
     ///
     /// Only a dry run counts those before the job.
     package var unsyncable: (before: Int?, after: Int)?
+    /// The dialect of the next schema, which says what ``unsyncable`` means.
+    package var dialect = Dialect.appServices
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
     /// The estimated cost of a run; only in a dry run.

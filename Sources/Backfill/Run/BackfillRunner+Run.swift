@@ -6,6 +6,7 @@ import Jobs
 package import Mongo
 import Running
 import Scanning
+import ServerSchema
 package import Steps
 
 extension BackfillRunner {
@@ -125,6 +126,7 @@ extension BackfillRunner {
             report.after = try (known ?? counted(on: pool)).before
             if let next = job.next, options.only == nil {
                 report.unsyncable = (nil, try failing(under: next, on: pool))
+                report.dialect = next.dialect
             }
             report.failures = BackfillReport.FailureGroup.all(
                 of: try run.pruneFailures(), unlisted: run.locks.unlisted)
@@ -199,6 +201,7 @@ extension BackfillRunner {
         (report.work.modified, report.work.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
         report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)
+        report.dialect = job.next?.dialect ?? .appServices
         report.madeUnsyncable = job.countsUnsyncable ? plan.risk.madeUnsyncable : nil
         report.headroom = plan.risk.headroom
         report.notes = plan.notes

@@ -34,7 +34,8 @@ extension JobRegistry {
         }
         guard let next else { return .word("only the job's name was given; give its file to compare the validator") }
         guard let schema = next[namespace], schema.dialect == .jsonSchema else {
-            return .word("a sync engine's schema cannot be read from the deployment")
+            let owner = next[namespace]?.dialect == .prisma ? "a Prisma client" : "a sync engine"
+            return .word("\(owner)'s schema cannot be read from the deployment")
         }
         let infos = try store.client.client.listCollections(
             of: namespace.database, options: ["filter": ["name": .string(namespace.collection)]])

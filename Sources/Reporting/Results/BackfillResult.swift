@@ -4,6 +4,7 @@ import Checking
 import JobState
 import Jobs
 import Running
+import ServerSchema
 import Steps
 
 /// The result of a backfill or of its dry run, in every output format.
@@ -88,7 +89,8 @@ package struct BackfillResult: Reportable {
             facts.append(Report.Fact(name: "refreshed", value: refreshed.grouped))
         }
         if let unsyncable = found.unsyncable {
-            facts.append(Report.Fact(name: "unsyncable after the job", value: unsyncable.after.grouped))
+            facts.append(
+                Report.Fact(name: "\(found.dialect.unfit) after the job", value: unsyncable.after.grouped))
         }
         let skipped = found.failures.reduce(0) { $0 + $1.count }
         return facts + [Report.Fact(name: "skipped", value: skipped.grouped)]

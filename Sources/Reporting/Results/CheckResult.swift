@@ -53,13 +53,14 @@ package struct CheckResult: Reportable {
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
-        report.parts = zip(
-            found.parts(ids: ids), [policy.failsByDocuments(found), isLimitReached, policy.failsByChange(found)]
-        )
-        .map { part, isFailure in
+        let failures = [
+            "documents": policy.failsByDocuments(found), "limit": isLimitReached,
+            "change": policy.failsByChange(found),
+        ]
+        report.parts = found.parts(ids: ids).map { part in
             Report.Part(
-                name: part.name, level: part.severity.level, word: part.severity.word, isFailure: isFailure,
-                sentence: part.sentence, reasons: part.reasons)
+                name: part.name, level: part.severity.level, word: part.severity.word,
+                isFailure: failures[part.name] ?? false, sentence: part.sentence, reasons: part.reasons)
         }
         report.facts = facts
         report.gauges = [gauge].compactMap(\.self)
@@ -97,10 +98,9 @@ package struct CheckResult: Reportable {
             ]
         } else {
             facts.append(
-                Report.Fact(
-                    name: found.dialect == .jsonSchema ? "do not fit" : "do not sync", value: total.certain.grouped))
+                Report.Fact(name: found.dialect.failing(2), value: total.certain.grouped))
         }
-        if found.dialect == .appServices {
+        if found.dialect.isOfSync {
             facts += [
                 Report.Fact(name: "might not sync", value: total.possible.grouped),
                 Report.Fact(name: "headroom", value: found.verdict.headroom.grouped),
@@ -110,7 +110,7 @@ package struct CheckResult: Reportable {
     }
 
     private var gauge: Report.Gauge? {
-        guard found.dialect == .appServices, let sum = found.limitPart.sum else { return nil }
+        guard found.dialect.isOfSync, let sum = found.limitPart.sum else { return nil }
         let verdict = found.verdict
         return Report.Gauge(
             title: "Unsynced documents after the deploy, and the limit",

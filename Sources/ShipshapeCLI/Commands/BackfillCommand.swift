@@ -9,6 +9,7 @@ internal import Privileges
 internal import Reporting
 internal import Running
 internal import Scanning
+internal import ServerSchema
 internal import Steps
 internal import SystemPackage
 
@@ -132,9 +133,12 @@ struct BackfillCommand: AsyncParsableCommand {
             isQuiet: output.quiet)
         var plan = try await work.plan(on: pool, isAsked: !yes || output.isKept)
         if plan.deploy == .awaited, !dryRun, !yes, Console.canAsk {
+            let question =
+                compiled.next?.dialect == .prisma
+                ? "Do all clients use that schema now, or does none run?"
+                : "Do clients sync under that schema now, or is sync terminated?"
             try Console.confirm(
-                "Job \(plan.job) waits for the deploy of its next schema. Do clients sync under that schema now, or is "
-                    + "sync terminated?",
+                "Job \(plan.job) waits for the deploy of its next schema. \(question)",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
             // The plan is made again, because the active schema, which decides which documents stop syncing, is now the
             // next one.

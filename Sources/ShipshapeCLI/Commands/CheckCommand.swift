@@ -49,6 +49,7 @@ struct CheckCommand: AsyncParsableCommand {
     var history: HistoryPlace?
 
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
@@ -103,9 +104,9 @@ struct CheckCommand: AsyncParsableCommand {
     private func run(_ monitor: RunMonitor) async throws {
         let folder = try historyFolder()
         let serverSchema = try await schema.read(
-            namespace: subject.namespace, connection: connection)
+            namespace: subject.namespace, in: database, connection: connection)
         let baseline = try await comparison.baseline(
-            of: schema, serverSchema, collection: subject.collection, connection: connection)
+            of: schema, serverSchema, collection: subject.collection, database: database, connection: connection)
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
@@ -134,7 +135,7 @@ struct CheckCommand: AsyncParsableCommand {
         interruption.beginWork()
         monitor.begin()
         let ids = privacy.display
-        run.failures = try evidence.openFailures(ids)
+        run.failures = try evidence.openFailures(ids, in: serverSchema.dialect)
         var report: CheckReport
         do {
             report = try await check(run, on: pool)
@@ -263,30 +264,36 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
-/// The effect of a MongoDB validator as the schema: it has no limit, no ledger, no app and no links.
+/// The effect of a schema without sync: a validator and a Prisma schema have no limit, no ledger, no app and no links.
 extension CheckCommand {
-    /// Returns the number of unsynced documents at which sync stops; a validator has no such limit, because it stops
-    /// nothing.
-    func limit(of schema: ServerSchema) -> Int { schema.dialect == .jsonSchema ? .max : severity.limit }
+    /// Returns the number of unsynced documents at which sync stops; without sync there is no such limit.
+    func limit(of schema: ServerSchema) -> Int { schema.dialect.isOfSync ? severity.limit : .max }
 
-    /// Returns notes on the given flags that have no effect on the check of a validator; none for an App Services
-    /// schema.
+    /// Returns notes on the given flags that have no effect on the check of a schema.
     func notes(for schema: ServerSchema) -> [String] {
-        guard schema.dialect == .jsonSchema else { return [] }
+        let ofPrisma = [database.note(on: schema)].compactMap(\.self)
+        guard !schema.dialect.isOfSync else { return ofPrisma }
         let asked = [
-            ("--limit", severity.limit != DeployVerdict.defaultLimit), ("--info", severity.info),
+            ("--limit", severity.limit != DeployVerdict.defaultLimit),
+            ("--info", severity.info && schema.dialect == .jsonSchema),
+            ("--ledger", ledger.ledger != nil && schema.dialect == .prisma),
             ("--mixed-collections", dialect.app.mixedCollections == .off), ("--null-types", dialect.nullTypes != nil),
             ("--include-asymmetric", dialect.includeAsymmetric), ("--follow-links", dialect.followLinks),
         ]
         let names = asked.filter(\.1).map(\.0)
-        guard !names.isEmpty else { return [] }
+        guard !names.isEmpty else { return ofPrisma }
         let effect = names.count == 1 ? "has no effect" : "have no effect"
-        return ["\(names.joined(separator: ", ")) \(effect): the schema is a MongoDB validator"]
+        let kind = ComparisonFlags.name(of: schema.dialect)
+        return ["\(names.joined(separator: ", ")) \(effect): the schema is \(kind)"] + ofPrisma
     }
 
-    /// Returns where the ledger is; a validator has none, unless the operator names one.
+    /// Returns where the ledger is; a validator has none, unless the operator names one, and Prisma never has one.
     func location(for schema: ServerSchema) -> LedgerLocation {
-        schema.dialect == .jsonSchema && ledger.ledger == nil ? .none : ledger.location
+        switch schema.dialect {
+        case .appServices: ledger.location
+        case .jsonSchema: ledger.ledger == nil ? .none : ledger.location
+        case .prisma: .none
+        }
     }
 }
 

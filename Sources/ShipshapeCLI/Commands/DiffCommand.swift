@@ -66,6 +66,7 @@ struct DiffCommand: AsyncParsableCommand {
                 + "versioned, not as breaking."))
     var schemaVersioning = false
 
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
@@ -81,9 +82,11 @@ struct DiffCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare(reading: [old.name, new.name] + connection.files)
         let stated = try renames.read()
-        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        let schemas = try await ComparedSchemas(
+            old, new, collection: collection, database: database, connection: connection)
         var report = try schemas.diff(renames: stated, isVersioned: schemaVersioning)
         report.failOn = failOn.policy
+        report.notes += [database.note(on: schemas.new)].compactMap(\.self)
         if connection.uri != nil { try await weigh(&report) }
         try output.show(DiffResult(report))
         if report.hasFailed { throw ExitStatus.findings }

@@ -56,11 +56,13 @@ struct ComparisonFlags: ParsableArguments {
     ///   - collection: the only collection to check.
     /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for a schema of the other dialect.
     func baseline(
-        of new: SchemaArgument, _ read: ServerSchema, collection: String?, connection: ConnectionFlags
+        of new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
+        connection: ConnectionFlags
     ) async throws -> Baseline? {
         guard let active else { return nil }
         let schema = try await self.read(
-            active, for: read, collection: collection.flatMap { Namespace($0) }, connection: connection)
+            active, for: read, collection: collection.flatMap { Namespace($0) }, database: database,
+            connection: connection)
         guard schema.dialect == read.dialect else {
             throw UsageError(
                 "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
@@ -68,7 +70,7 @@ struct ComparisonFlags: ParsableArguments {
         }
         let only = read.collections.count == 1 ? read.collections[0].namespace : nil
         let compared = try await ComparedSchemas(
-            active, new, collection: collection, fileIsOf: only, connection: connection)
+            active, new, collection: collection, fileIsOf: only, database: database, connection: connection)
         return Baseline(
             schema: schema, path: active.name,
             change: try compared.diff(renames: try renames.read(), isVersioned: schemaVersioning))
@@ -94,20 +96,33 @@ struct ComparisonFlags: ParsableArguments {
         switch dialect {
         case .appServices: "an App Services schema"
         case .jsonSchema: "a MongoDB validator"
+        case .prisma: "a Prisma schema"
         }
     }
 
     private func read(
-        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
+        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, database: DatabaseFlags,
+        connection: ConnectionFlags
     ) async throws -> ServerSchema {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
-        if active.isLive { return try await active.read(namespace: only, connection: connection) }
+        if active.isLive { return try await active.read(namespace: only, in: database, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
-            return try await active.read(namespace: only, connection: connection)
+            // A Prisma schema in one file has all collections, like a folder.
+            if new.dialect == .prisma {
+                return try await readWhole(active, narrowing: collection, database, connection)
+            }
+            return try await active.read(namespace: only, in: database, connection: connection)
         }
         // The whole folder is read, because a collection that only the new schema covers is not an error here.
-        var schema = try ServerSchema.read(at: active.name)
-        let asked = collection ?? (new.isOneFile ? new.collections.first?.namespace : nil)
+        return try await readWhole(
+            active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), database,
+            connection)
+    }
+
+    private func readWhole(
+        _ active: SchemaArgument, narrowing asked: Namespace?, _ database: DatabaseFlags, _ connection: ConnectionFlags
+    ) async throws -> ServerSchema {
+        var schema = try await active.readWhole(fileIsOf: asked, in: database, connection: connection)
         if let asked { schema.narrow(to: asked) }
         return schema
     }

@@ -136,7 +136,11 @@ enum ExitStatus: Int32, Error {
             leave(parsed.rawValue)
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
-        fail(message(for: error), ExitStatus(for: error))
+        let others = (error as? SchemaError)?.others ?? []
+        let messages = ([error] + others).map(message)
+        if Console.speaksJSON { fail(messages.joined(separator: "; "), ExitStatus(for: error)) }
+        for message in messages.dropLast() { Console.failure(message, ExitStatus(for: error)) }
+        fail(messages.last ?? "", ExitStatus(for: error))
     }
 
     /// Returns the text of an error with its remedy, on one line and without secrets.

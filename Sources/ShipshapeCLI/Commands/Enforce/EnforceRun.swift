@@ -125,7 +125,7 @@ struct EnforceRun {
         run.stateDatabase = command.state.stateDatabase
         run.rules.tally.keepsValues = command.privacy.showValues
         run.proves = command.evidence.prove
-        run.failures = try command.evidence.openFailures(command.privacy.display)
+        run.failures = try command.evidence.openFailures(command.privacy.display, in: .jsonSchema)
         do {
             var report = try await run.check(live: deployment.reading)
             report.dialect = .jsonSchema

@@ -81,6 +81,7 @@ struct PlanCommand: AsyncParsableCommand {
             valueName: "unplanned|review|none"))
     var failOn: FailOn?
 
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -104,7 +105,8 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [old.name, new.name] + connection.files)
-        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        let schemas = try await ComparedSchemas(
+            old, new, collection: collection, database: database, connection: connection)
         var options = PlanOptions()
         options.defaults = defaults.compactMap { StatedDefault($0) }
         options.renames = try renames.read()
@@ -129,6 +131,7 @@ struct PlanCommand: AsyncParsableCommand {
             plan = try await survey(at: plan, planner, schemas)
         }
         let named = (NamedSchema(argument: old, schema: schemas.old), NamedSchema(argument: new, schema: schemas.new))
+        plan.notes += [database.note(on: schemas.new)].compactMap(\.self)
         for name in [old.name, new.name] where out == nil && GitRevision(name) != nil {
             plan.notes.append(
                 "the jobs do not name \(name), because it is not a file"
