@@ -252,15 +252,14 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Returns the command that plans jobs for the documents that stop syncing; `nil` if there are none.
     ///
-    /// Also returns `nil` without an active schema, or if not every document was read.
+    /// Also returns `nil` without an active schema, if the schemas do not differ, or if not every document was read.
     private func next(after report: CheckReport) -> String? {
-        guard let active = comparison.active, !report.isPartial,
+        guard let active = comparison.active, !report.isPartial, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return nil }
-        let only = subject.collection.map { ["--collection", $0] } ?? []
-        let renames = comparison.renames.rename.flatMap { ["--rename", $0] }
-        let words = ["shipshape", "plan", active.name, schema.name] + only + renames + ["--out", "jobs"]
-        return words.map(\.shellWord).joined(separator: " ")
+        let only = subject.collection.map { [(name: "--collection", value: $0)] } ?? []
+        let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
+        return "\(NextCommand("plan", [active.name, schema.name], only + renames + [("--out", "jobs")]))"
     }
 }
 

@@ -168,13 +168,15 @@ struct PlanCommand: AsyncParsableCommand {
     /// Shows the plan; without a folder the jobs are the result, and the text about them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
+        let command: PlanText.Command = { "\(NextCommand($0, [$1]))" }
         let result = PlanResult(
-            plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display)
+            plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display,
+            command: command)
         guard out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text else {
             return try output.show(result)
         }
         // The jobs may be saved to a file, so they are not wrapped to the terminal's width.
         try output.show(result.text(TextLayout())) { ResultFlags.text(of: result, as: $0, .file) }
-        if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners).text) }
+        if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners, command: command).text) }
     }
 }
