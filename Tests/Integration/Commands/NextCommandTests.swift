@@ -1,4 +1,5 @@
 import BSON
+import Subprocess
 import SystemPackage
 import TestSupport
 import Testing
@@ -50,9 +51,10 @@ import Testing
     @Test func aCheckProposesAPlanOnlyBetweenDifferentSchemas() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        try await Mongod.shared.withDatabase { database in
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": 5]])
-            let check = try folder.check(database, on: .shared)
+            let check = try folder.check(database, on: mongod)
             try folder.write(
                 CommandLineFolder.person.replacing(
                     #""name": { "bsonType": "string" }"#, with: #""name": { "bsonType": "int" }"#),
