@@ -19,9 +19,8 @@ package final class ChangeFeed: Sendable {
         package var firstTimes: [ChangeTime] = []
         /// The number of changes in the batch, including those by ignored sessions.
         package var changes = 0
-        /// The number of changes by transactions of ignored sessions; the documents of these changes are not in
-        /// ``ids``.
-        package var ignored = 0
+        /// The changes by transactions of ignored sessions, in their order; their documents are not in ``ids``.
+        package var ignored: [IgnoredChange] = []
         /// The position in the change stream after the batch, from which a later feed resumes.
         package var place: FeedPlace
         /// The time up to which the feed has reported all changes.
@@ -29,6 +28,14 @@ package final class ChangeFeed: Sendable {
         /// The time of the last change in the batch; a read of the documents has to include this time.
         package var latest: ClusterTime
         fileprivate var seen: [IDKey: Int] = [:]
+    }
+
+    /// A change by a transaction of an ignored session.
+    package struct IgnoredChange: Sendable {
+        /// The `_id` of the document.
+        package var id: BSONValue
+        /// The time of the document's last change by another client earlier in the batch; `nil` if there is none.
+        package var earlier: ChangeTime?
     }
 
     /// The reason why a feed has ended.
@@ -59,7 +66,7 @@ package final class ChangeFeed: Sendable {
     private let sessions: Set<BSONValue>
     private let state = Mutex(State())
 
-    /// The number of documents in a batch at which the feed waits until the batch is taken.
+    /// The number of changes in a batch at which the feed waits until the batch is taken.
     private static let maximum = 1_000
 
     /// Starts to follow the collection.
@@ -161,7 +168,7 @@ extension ChangeFeed {
             progressed()
             let after = change.map { ClusterTime(rawValue: $0.time.cluster.rawValue - 1) } ?? token.time
             note(change, token, after)
-            while !isClosed, state.withLock({ ($0.pending?.ids.count ?? 0) >= Self.maximum }) {
+            while !isClosed, state.withLock({ ($0.pending?.changes ?? 0) >= Self.maximum }) {
                 _ = room.wait(milliseconds: 200)
             }
         }
@@ -211,7 +218,8 @@ extension ChangeFeed {
                 batch.changes += 1
                 batch.latest = change.time.cluster
                 if change.isIgnored {
-                    batch.ignored += 1
+                    let earlier = batch.seen[IDKey(change.id)].map { batch.times[$0] }
+                    batch.ignored.append(IgnoredChange(id: change.id, earlier: earlier))
                 } else if let index = batch.seen[IDKey(change.id)] {
                     batch.times[index] = change.time
                 } else {

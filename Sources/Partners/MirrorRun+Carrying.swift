@@ -67,6 +67,7 @@ extension MirrorRun {
 
     /// Carries over the pairs that changed first, at most ``maximum``.
     mutating func carry() throws {
+        try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
             guard let twin = partner.twin(of: key.value, on: .source) else { return nil }
             return CarriedPair(
@@ -98,7 +99,8 @@ extension MirrorRun {
     /// Reads both documents of each pair, all at one point in time that is not before any of the pairs' changes.
     /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
-        let latest = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }.max() ?? ClusterTime(rawValue: 0)
+        let changes = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }
+        let latest = changes.reduce(writer.lastCommit) { max($0, $1) }
         var tries = Retries(limit: mirror.options.retryLimit)
         while true {
             let (found, time): ([PartnerSide: [IDKey: BSONDocument]], ClusterTime)

@@ -39,6 +39,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
     var carried: CarriedChanges
     var held: HeldPairs
     let writer: PairWriter
+    var unreported = UnreportedWrites()
+    /// Writes by the mirror that overwrote a client's later change, which is still to be restored.
+    var overwriting: [UnreportedWrites.Write] = []
     private var sessions: OwnSessions
     var counts = MirrorCounts()
     var delays = Delays()
@@ -52,6 +55,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private var throttleReadAt: ContinuousClock.Instant?
 
     private static let savePeriod = Duration.seconds(1)
+    /// How long a mirror that ends waits for the streams to report its last writes.
+    private static let reportWait = Duration.seconds(10)
 
     init(_ mirror: Mirror, kernel: consuming Kernel) throws(MongoError) {
         self.mirror = mirror
@@ -80,7 +85,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
                 try carry()
                 try keep()
             }
-            if !isCaughtUp, dirty.isEmpty, sides.values.allSatisfy({ $0.time >= max(goal, known) }) {
+            if !isCaughtUp, dirty.isEmpty, unreported.isEmpty, sides.values.allSatisfy({ $0.time >= max(goal, known) })
+            {
                 isCaughtUp = true
                 mirror.events(.caughtUp)
                 if mirror.endsWhenCaughtUp { break }
@@ -91,13 +97,23 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
+        // The streams have yet to report whether the last writes overwrote a client's later change. The next mirror
+        // could not restore it.
+        let end = ContinuousClock.now + Self.reportWait
+        while !unreported.isEmpty, ContinuousClock.now < end {
+            _ = news.wait(milliseconds: 50)
+            try take()
+            try kernel.keepLease()
+        }
+        try restoreOverwritten()
         close()
         try save()
         return MirrorOutcome(counts: counts, isCaughtUp: isCaughtUp)
     }
 
     private func now() throws -> ClusterTime {
-        ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
+        // The time must not be before the last commit of an earlier mirror, because its session ends at that time.
+        ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime(.primary) })
     }
 
     // MARK: starting
@@ -184,7 +200,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
             }
             guard let batch else { continue }
             counts.changes += batch.changes
-            counts.echoes += batch.ignored
+            counts.echoes += batch.ignored.count
+            for own in batch.ignored { noteOwn(own, side) }
             for (index, id) in batch.ids.enumerated() {
                 let time = batch.times[index]
                 let earlier = sides[side]?.lastChange
@@ -193,14 +210,27 @@ struct MirrorRun: ~Copyable, FollowingRun {
                     try noteWithoutTwin(id, side)
                     continue
                 }
+                unreported.noteChange(of: key, on: side, at: time)
                 guard !carried.contains(key, changed: time.cluster) else { continue }
                 dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: takings.latest)
                 for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
+            unreported.forget(upTo: batch.time, on: side)
         }
         takings.end(with: sides, waitingSince: dirty.oldestTaking)
+    }
+
+    /// Notes that the stream of a side reported a write by the mirror.
+    ///
+    /// If the write overwrote a client's later change, the pair is carried over again.
+    private mutating func noteOwn(_ own: ChangeFeed.IgnoredChange, _ side: PartnerSide) {
+        guard let key = partner.key(of: own.id, on: side) else { return }
+        if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
+        guard let write = unreported.noteWrite(of: key, on: side), let time = write.overwritten else { return }
+        overwriting.append(write)
+        dirty.add(key, side, at: time, taking: takings.latest)
     }
 
     /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
