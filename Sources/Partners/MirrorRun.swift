@@ -101,7 +101,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         // could not restore it.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
-            _ = news.wait(milliseconds: 50)
+            _ = changesArrived.wait(milliseconds: 50)
             try take()
             try kernel.keepLease()
         }
