@@ -58,7 +58,7 @@ extension MirrorRun {
     /// than the one that the mirror carried over, so it wins.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
-            let writes = overwriting.filter { $0.side == side }
+            let writes = unreported.overwriting.filter { $0.side == side }
             guard let time = writes.map(\.read).min() else { continue }
             let changes = writes.map(\.change).map {
                 PairWriter.Change(key: $0.key, id: $0.id, before: $0.after, after: $0.before)
@@ -71,7 +71,7 @@ extension MirrorRun {
                 mirror.events(.conflict(id: key.value, winner: refused.contains(key) ? side.other : side))
             }
         }
-        overwriting = []
+        unreported.overwriting = []
     }
 
     private mutating func note(
