@@ -258,10 +258,12 @@ struct CheckCommand: AsyncParsableCommand {
         guard let active = comparison.active, !report.isPartial,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return nil }
-        let only = subject.collection.map { ["--collection", $0] } ?? []
-        let renames = comparison.renames.rename.flatMap { ["--rename", $0] }
-        let words = ["shipshape", "plan", active.name, schema.name] + only + renames + ["--out", "jobs"]
-        return words.map(\.shellWord).joined(separator: " ")
+        let flags =
+            [("--collection", subject.collection), ("--database", database.database)]
+            + comparison.renames.rename.map { ("--rename", $0) } + [("--out", "jobs")]
+        return
+            (["shipshape plan", active.name.shellWord, schema.name.shellWord]
+            + flags.compactMap { flag, value in value.map { "\(flag) \($0.shellWord)" } }).joined(separator: " ")
     }
 }
 
