@@ -138,7 +138,8 @@ package struct Planner: Sendable {
         let areHeld = check.holds(all)
         let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
         for group in groups {
-            let group = areHeld ? group : check.refusal(of: group).map(group.refused) ?? group
+            let group =
+                areHeld ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.dialect) } ?? group
             // The documents of a moved collection are copied to the new collection while clients are off, so the steps
             // come afterwards.
             if movedFrom != nil, hasClients {

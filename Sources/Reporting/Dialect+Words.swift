@@ -14,13 +14,24 @@ extension Dialect {
         }
     }
 
+    /// The consequence for documents that fail, as a clause: they "would stop syncing".
+    var consequence: String {
+        switch self {
+        case .appServices: "would stop syncing"
+        case .jsonSchema: "would not fit"
+        case .prisma: "could not be read"
+        }
+    }
+
+    /// The consequence for documents that might fail, as a clause: they "might stop syncing".
+    var possibleConsequence: String {
+        switch self {
+        case .appServices: "might stop syncing"
+        case .jsonSchema: "might not fit"
+        case .prisma: "might not be readable"
+        }
+    }
+
     /// The adjective for documents that fail.
     var unfit: String { self == .prisma ? "unreadable" : "unsyncable" }
-
-    /// The names of the two sides that have a verdict on a change.
-    ///
-    /// A Prisma client of the newer schema reads what the server stores; clients of the older one are in the field.
-    var sides: (server: String, client: String) {
-        self == .prisma ? ("new client", "old client") : ("server", "client")
-    }
 }

@@ -155,7 +155,9 @@ package struct PlanYAML: Sendable {
 
     /// The numbered instructions for the operator that follow the first run of a job before the deploy.
     private var deploy: [String] {
-        let lastStep = "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
+        let lastStep =
+            "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
+            + (isOfPrisma ? " --database \(file.job.namespace.database.shellWord)" : "")
         if isBreaking {
             // Old clients write until sync is terminated, so the second run comes after that.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])

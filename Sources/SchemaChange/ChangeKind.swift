@@ -59,6 +59,8 @@ public struct ChangeKind: Hashable, Sendable {
         case failedOldClients = "failed-old-clients"
         /// A Prisma client reads another value than the one that another client wrote.
         case changedValues = "changed-values"
+        /// A Prisma client looks for values in another place than the one where another client wrote them.
+        case hiddenValues = "hidden-values"
         /// Functions, rules and the Data API validate documents by the changed part of the schema; sync does not.
         case dataAccess = "data-access"
     }

@@ -13,9 +13,9 @@ struct PrismaVerdict {
 
     private var kind: ChangeKind {
         switch change.code {
-        case .typeAdded: unharmed("Check the collection before the deploy, if it holds documents already.")
-        case .typeRemoved: unharmed("Nothing: the documents stay, and only the older client reads them.")
-        case .typeRenamed: unharmed("Nothing in the documents: only programs use the name.")
+        case .typeAdded: safe("Check the collection before the deploy, if it holds documents already.")
+        case .typeRemoved: safe("Nothing: the documents stay, and only the older client reads them.")
+        case .typeRenamed: safe("Nothing in the documents: only programs use the name.")
         case .collectionMoved:
             moved("Rename the collection in the moment of the deploy, or copy its documents before it.")
         case .propertyRenamed:
@@ -28,10 +28,10 @@ struct PrismaVerdict {
             .constraintLoosened:
             retyped
         case .optionalAdded:
-            unharmed("Nothing, unless documents already hold a field of that name with another type: check shows it.")
+            safe("Nothing, unless documents already hold a field of that name with another type: check shows it.")
         case .defaultAdded, .defaultChanged:
-            unharmed("Nothing: a client reads its constant default where a required field is missing or null.")
-        default: unharmed("Nothing.")
+            safe("Nothing: a client reads its constant default where a required field is missing or null.")
+        default: safe("Nothing.")
         }
     }
 
@@ -40,7 +40,7 @@ struct PrismaVerdict {
     /// A field that the newer client needs, and that stored documents lack.
     private var filled: ChangeKind {
         if change.new?.node?.defaultValue != nil {
-            return unharmed("Nothing: the client reads the default where the field is missing or null.")
+            return safe("Nothing: the client reads the default where the field is missing or null.")
         }
         return kind(
             fails: true, failsOld: false,
@@ -50,7 +50,7 @@ struct PrismaVerdict {
 
     /// A field that newer clients no longer write, or not always.
     private var missing: ChangeKind {
-        guard isRequired(change.old), change.old?.node?.defaultValue == nil else { return unharmed("Nothing.") }
+        guard isRequired(change.old), change.old?.node?.defaultValue == nil else { return safe("Nothing.") }
         return kind(
             fails: false, failsOld: true,
             "Replace all older clients before a newer one writes: the older ones fail on documents without the field.")
@@ -61,7 +61,7 @@ struct PrismaVerdict {
     // MARK: values of another type
 
     private var retyped: ChangeKind {
-        guard let old = change.old?.node, let new = change.new?.node else { return unharmed("Nothing.") }
+        guard let old = change.old?.node, let new = change.new?.node else { return safe("Nothing.") }
         let (fails, failsOld) = (!Self.reads(new, what: old), !Self.reads(old, what: new))
         let advice =
             switch (fails, failsOld) {
@@ -74,6 +74,9 @@ struct PrismaVerdict {
             case (false, false) where Self.isCompared(old, new):
                 "Reading works, but filters and relations compare by the stored type: convert the documents (shipshape "
                     + "plan)."
+            case (false, false) where new.refusesDoubles && !old.refusesDoubles:
+                "Check the collection before the deploy: a BigInt does not read doubles, such as the numbers that the "
+                    + "shell writes."
             case (false, false): "Nothing: both clients read the values of the other."
             }
         return kind(
@@ -108,11 +111,11 @@ struct PrismaVerdict {
 
     // MARK: kinds
 
-    private func unharmed(_ advice: String) -> ChangeKind { kind(fails: false, failsOld: false, advice) }
+    private func safe(_ advice: String) -> ChangeKind { kind(fails: false, failsOld: false, advice) }
 
     /// A change after which each client looks for the values in another place.
     private func moved(_ advice: String) -> ChangeKind {
-        ChangeKind(change.code, server: .breaking, client: .breaking, then: [.changedValues], Self.source, do: advice)
+        ChangeKind(change.code, server: .breaking, client: .breaking, then: [.hiddenValues], Self.source, do: advice)
     }
 
     private func kind(fails: Bool, failsOld: Bool, losing: Bool = false, _ advice: String) -> ChangeKind {
@@ -131,4 +134,7 @@ struct PrismaVerdict {
 extension SchemaNode {
     /// The schema of each element of a list; `nil` for other values.
     fileprivate var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
+
+    /// Whether a client fails on doubles here, or in the elements, although it reads other numbers.
+    fileprivate var refusesDoubles: Bool { (inner ?? self).scalar == .bigInt }
 }

@@ -18,8 +18,13 @@ extension RenameMap {
         }
         for before in old.collections {
             guard let after = new[newName(of: before.namespace)] else { continue }
-            addFields(of: before.root, in: after.root, at: SchemaPath(), of: before.namespace)
+            addMappings(from: before, to: after)
         }
+    }
+
+    /// Adds the fields that `@map` names differently in two schemas of a collection; stated renames stay.
+    mutating func addMappings(from old: CollectionSchema, to new: CollectionSchema) {
+        addFields(of: old.root, in: new.root, at: SchemaPath(), of: old.namespace)
     }
 
     private mutating func addFields(

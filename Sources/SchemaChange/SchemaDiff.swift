@@ -10,7 +10,9 @@ public enum SchemaDiff {
     ///
     /// For each object, removals come first, in the order of `old`, then additions and changes, in the order of `new`.
     public static func changes(from old: CollectionSchema, to new: CollectionSchema) -> [SchemaChange] {
-        changes(from: old, to: new, RenameMap())
+        var map = RenameMap()
+        if old.dialect == .prisma, new.dialect == .prisma { map.addMappings(from: old, to: new) }
+        return changes(from: old, to: new, map)
     }
 
     /// Returns the changes of the app as a whole, then those of all collections, by namespace.

@@ -97,7 +97,7 @@ import Testing
         #expect(Sparkline.text([0, 0], isPlain: false) == "▁▁")
     }
 
-    @Test func theTrendShowsTheLastChecks() {
+    @Test func theTrendShowsTheLastChecks() throws {
         let history = CheckHistory((1...40).map { summary($0, [("a", $0)]) }, notes: ["passed over"])
         let result = HistoryResult(history, place: "history", last: 3)
         let lines = result.text(TextLayout(width: 200)).split(separator: "\n")
@@ -110,6 +110,13 @@ import Testing
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))
+        // The words are those of the schema's dialect.
+        var last = summary(41, [("a", 7)])
+        last.dialect = .prisma
+        #expect(try CheckSummary(parsing: last.text) == last)
+        let ofPrisma = HistoryResult(CheckHistory([last]), place: "history", last: 3).text(.file)
+        #expect(ofPrisma.hasPrefix("7 documents could not be read in the only check so far"), "\(ofPrisma)")
+        #expect(ofPrisma.contains("would fail  might fail"), "\(ofPrisma)")
         let none = HistoryResult(CheckHistory([]), place: "history", last: 3)
         #expect(none.text(.file) == "No check has been kept in history yet.\n")
     }

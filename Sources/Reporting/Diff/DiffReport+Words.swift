@@ -124,6 +124,7 @@ extension ChangeKind.Consequence {
         case .failedQueries: "the newer client fails on documents that the older one wrote"
         case .failedOldClients: "older clients fail on documents that the newer one writes"
         case .changedValues: "clients read other values than those that were written"
+        case .hiddenValues: "each client finds no values that the other one wrote"
         case .dataAccess: "functions, rules and the Data API validate against it"
         }
     }

@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 /// The counts of earlier checks, from which reports show a trend and what changed.
 package struct CheckHistory: Sendable {
@@ -59,9 +60,10 @@ extension CheckHistory {
     /// The counts that reports show over time, with a value for each check; `nil` for a check without this count.
     var lines: [(name: String, level: Report.Level, values: [Int?])] {
         let unsynced = summaries.map(\.unsynced)
+        let dialect = summaries.last?.dialect ?? .appServices
         return [
-            ("would stop syncing", .error, summaries.map(\.failing)),
-            ("might stop syncing", .warning, summaries.map(\.possible)),
+            (dialect.consequence, .error, summaries.map(\.failing)),
+            (dialect.possibleConsequence, .warning, summaries.map(\.possible)),
         ] + (unsynced.contains { $0 != nil } ? [("in the ledger", .notice, unsynced)] : [])
     }
 }
