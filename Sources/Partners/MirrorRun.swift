@@ -46,7 +46,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
     var counts = MirrorCounts()
     var delays = Delays()
     private let changesArrived = Semaphore()
-    private(set) var takings = Takings()
+    private(set) var streamReads = StreamReads()
     private var savedAt = ContinuousClock.now
     /// The deployment's time when the lag was last computed.
     ///
@@ -154,8 +154,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         mirror.events(.following(lag: max(0, lag)))
         // A held pair might be carried over now, for example because a validator was changed, or because a document
         // that a lookup needs was added.
-        takings.begin()
-        for key in held.keys { dirty.add(key, taking: takings.latest) }
+        streamReads.begin()
+        for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
     }
 
@@ -174,23 +174,23 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted. With `nil`, it is not known which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
-        takings.begin()
+        streamReads.begin()
         let reader = try kernel.pool.client()
         var cursor = reader.collection(partner.job.namespace(side)).find(
             [:], options: ["projection": ["_id": 1], "readConcern": ["level": "majority"]])
         while let document = try cursor.nextDocument() {
             guard let id = document["_id"], let key = partner.key(of: id, on: side) else { continue }
             let time = drop ?? ChangeTime(cluster: ClusterTime(rawValue: 0))
-            dirty.add(key, drop == nil ? side : side.other, at: time, taking: takings.latest, isUnknown: drop == nil)
+            dirty.add(key, drop == nil ? side : side.other, at: time, read: streamReads.latest, isUnknown: drop == nil)
             try kernel.keepLease()
         }
     }
 
-    // MARK: taking changes
+    // MARK: reading changes
 
     /// Takes the pending changes of both sides from the change streams, and notes which pairs have to be carried over.
     mutating func take() throws {
-        takings.begin()
+        streamReads.begin()
         for side in PartnerSide.allCases {
             guard let feed = sides[side]?.feed else { continue }
             let batch: ChangeFeed.Batch?
@@ -212,14 +212,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
                 }
                 unreported.noteChange(of: key, on: side, at: time)
                 guard !carried.contains(key, changed: time.cluster) else { continue }
-                dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: takings.latest)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
+                dirty.add(key, side, at: time, since: batch.firstTimes[index], read: streamReads.latest)
+                for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
             unreported.forget(upTo: batch.time, on: side)
         }
-        takings.end(with: sides, waitingSince: dirty.oldestTaking)
+        streamReads.end(with: sides, waitingSince: dirty.oldestRead)
     }
 
     /// Notes that the stream of a side reported a write by the mirror.
@@ -230,7 +230,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
         guard let write = unreported.noteWrite(of: key, on: side), let time = write.overwritten else { return }
         overwriting.append(write)
-        dirty.add(key, side, at: time, taking: takings.latest)
+        dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
     /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
@@ -324,7 +324,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         counts.delays = delays.percentiles
         counts.refused = held.count
         mirror.events(.progress(counts))
-        guard let snapshot = takings.done(before: dirty.oldestTaking) else { return try kernel.renew() }
+        guard let snapshot = streamReads.done(before: dirty.oldestRead) else { return try kernel.renew() }
         if let received = snapshot.times.values.min() { sessions.forget(before: received) }
         let described: BSONDocument = [
             "changes": .integer(counts.changes), "carried": .integer(counts.written),
@@ -340,27 +340,27 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 }
 
-/// The takings of a mirror; a taking is one read of the pending changes of both streams.
-struct Takings {
-    /// The positions in the change streams of both sides after a taking.
+/// The reads of a mirror; one read takes the pending changes of both streams.
+struct StreamReads {
+    /// The positions in the change streams of both sides after a read.
     struct Snapshot {
-        fileprivate let taking: Int
+        fileprivate let read: Int
         let places: [PartnerSide: FeedPlace]
         let times: [PartnerSide: ClusterTime]
     }
 
-    /// The number of the latest taking; the first one has the number 1.
+    /// The number of the latest read; the first one has the number 1.
     private(set) var latest = 0
     private var snapshots: [Snapshot] = []
 
     mutating func begin() { latest += 1 }
 
-    /// Stores the positions after a taking.
-    /// - Parameter oldest: the number of the oldest taking with a pair that is not yet carried over; `nil` if there is
+    /// Stores the positions after a read.
+    /// - Parameter oldest: the number of the oldest read with a pair that is not yet carried over; `nil` if there is
     ///   none.
     mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
         snapshots.append(
-            Snapshot(taking: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
+            Snapshot(read: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
         if snapshots.count > 64 { compact(oldest) }
     }
 
@@ -368,11 +368,11 @@ struct Takings {
     /// - Parameter oldest: as in ``end(with:waitingSince:)``.
     mutating func done(before oldest: Int?) -> Snapshot? {
         compact(oldest)
-        return snapshots.first.flatMap { $0.taking < oldest ?? .max ? $0 : nil }
+        return snapshots.first.flatMap { $0.read < oldest ?? .max ? $0 : nil }
     }
 
     private mutating func compact(_ oldest: Int?) {
-        guard let last = snapshots.lastIndex(where: { $0.taking < oldest ?? .max }) else {
+        guard let last = snapshots.lastIndex(where: { $0.read < oldest ?? .max }) else {
             // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
             return
         }
