@@ -1,27 +1,27 @@
 import BSON
 import Following
 
-/// The takings of a mirror; a taking is one read of the pending changes of both streams.
-struct Takings {
-    /// The positions in the change streams of both sides after a taking.
+/// The reads of a mirror; one read takes the pending changes of both streams.
+struct StreamReads {
+    /// The positions in the change streams of both sides after a read.
     struct Snapshot {
-        fileprivate let taking: Int
+        fileprivate let read: Int
         let places: [PartnerSide: FeedPlace]
         let times: [PartnerSide: ClusterTime]
     }
 
-    /// The number of the latest taking; the first one has the number 1.
+    /// The number of the latest read; the first one has the number 1.
     private(set) var latest = 0
     private var snapshots: [Snapshot] = []
 
     mutating func begin() { latest += 1 }
 
-    /// Stores the positions after a taking.
-    /// - Parameter oldest: the number of the oldest taking with a pair that is not yet carried over; `nil` if there is
+    /// Stores the positions after a read.
+    /// - Parameter oldest: the number of the oldest read with a pair that is not yet carried over; `nil` if there is
     ///   none.
     mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
         snapshots.append(
-            Snapshot(taking: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
+            Snapshot(read: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
         if snapshots.count > 64 { compact(oldest) }
     }
 
@@ -29,11 +29,11 @@ struct Takings {
     /// - Parameter oldest: as in ``end(with:waitingSince:)``.
     mutating func done(before oldest: Int?) -> Snapshot? {
         compact(oldest)
-        return snapshots.first.flatMap { $0.taking < oldest ?? .max ? $0 : nil }
+        return snapshots.first.flatMap { $0.read < oldest ?? .max ? $0 : nil }
     }
 
     private mutating func compact(_ oldest: Int?) {
-        guard let last = snapshots.lastIndex(where: { $0.taking < oldest ?? .max }) else {
+        guard let last = snapshots.lastIndex(where: { $0.read < oldest ?? .max }) else {
             // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
             return
         }

@@ -45,7 +45,7 @@ extension MirrorRun {
             if failed.count < group.count || !outcome.refused.isEmpty { isStuck = false }
             for key in byKey.keys where !failed.contains(key) {
                 try held.release(key, under: kernel)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
+                for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
         }
         // Nothing was written: another client may be writing the same documents, for example in a transaction.
@@ -102,7 +102,7 @@ extension MirrorRun {
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
         guard circle.count > 1, held[circle[circle.count - 1]]?.holder == write.pair.key else { return }
-        for key in circle { dirty.add(key, taking: takings.latest) }
+        for key in circle { dirty.add(key, read: streamReads.latest) }
     }
 
     // MARK: keys of unique indexes

@@ -44,7 +44,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
     var counts = MirrorCounts()
     var lag = MirrorLag()
     private let changesArrived = Semaphore()
-    private(set) var takings = Takings()
+    private(set) var streamReads = StreamReads()
     private var savedAt = ContinuousClock.now
     private var throttleReadAt: ContinuousClock.Instant?
 
@@ -148,8 +148,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         mirror.events(.following(lag: max(0, lag)))
         // A held pair might be carried over now, for example because a validator was changed, or because a document
         // that a lookup needs was added.
-        takings.begin()
-        for key in held.keys { dirty.add(key, taking: takings.latest) }
+        streamReads.begin()
+        for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
     }
 
@@ -168,23 +168,23 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted. With `nil`, it is not known which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
-        takings.begin()
+        streamReads.begin()
         let reader = try kernel.pool.client()
         var cursor = reader.collection(partner.job.namespace(side)).find(
             [:], options: ["projection": ["_id": 1], "readConcern": ["level": "majority"]])
         while let document = try cursor.nextDocument() {
             guard let id = document["_id"], let key = partner.key(of: id, on: side) else { continue }
             let time = drop ?? ChangeTime(cluster: ClusterTime(rawValue: 0))
-            dirty.add(key, drop == nil ? side : side.other, at: time, taking: takings.latest, isUnknown: drop == nil)
+            dirty.add(key, drop == nil ? side : side.other, at: time, read: streamReads.latest, isUnknown: drop == nil)
             try kernel.keepLease()
         }
     }
 
-    // MARK: taking changes
+    // MARK: reading changes
 
     /// Takes the pending changes of both sides from the change streams, and notes which pairs have to be carried over.
     mutating func take() throws {
-        takings.begin()
+        streamReads.begin()
         for side in PartnerSide.allCases {
             guard let feed = sides[side]?.feed else { continue }
             let batch: ChangeFeed.Batch?
@@ -206,14 +206,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
                 }
                 unreported.noteChange(of: key, on: side, at: time)
                 guard !carried.contains(key, changed: time.cluster) else { continue }
-                dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: takings.latest)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
+                dirty.add(key, side, at: time, since: batch.firstTimes[index], read: streamReads.latest)
+                for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
             unreported.forget(upTo: batch.time, on: side)
         }
-        takings.end(with: sides, waitingSince: dirty.oldestTaking)
+        streamReads.end(with: sides, waitingSince: dirty.oldestRead)
     }
 
     /// Notes that the stream of a side reported a write by the mirror.
@@ -223,7 +223,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         guard let key = partner.key(of: own.id, on: side) else { return }
         if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
         guard let time = unreported.noteWrite(of: key, on: side) else { return }
-        dirty.add(key, side, at: time, taking: takings.latest)
+        dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
     /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
@@ -317,7 +317,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         counts.delays = lag.percentiles
         counts.refused = held.count
         mirror.events(.progress(counts))
-        guard let snapshot = takings.done(before: dirty.oldestTaking) else { return try kernel.renew() }
+        guard let snapshot = streamReads.done(before: dirty.oldestRead) else { return try kernel.renew() }
         if let received = snapshot.times.values.min() { sessions.forget(before: received) }
         let described: BSONDocument = [
             "changes": .integer(counts.changes), "carried": .integer(counts.written),
