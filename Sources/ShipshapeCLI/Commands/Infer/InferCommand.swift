@@ -139,7 +139,7 @@ struct InferCommand: AsyncParsableCommand {
             interruption.beginWork()
             report = try await run.infer(live: pool)
         }
-        do { try target.write(report) } catch {
+        do { try target.write(report.collections.map { ($0.inference.namespace, $0.inference.schema) }) } catch {
             // The report took long to make, so it is shown even if the schema cannot be written.
             try? show(report)
             throw error

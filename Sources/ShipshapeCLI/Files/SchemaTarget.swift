@@ -1,11 +1,10 @@
 internal import BSON
 internal import FoundationEssentials
-internal import Inferring
 internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The files, or the standard output, to which inferred schemas are written.
+/// The files, or the standard output, to which a command writes the schemas that it made.
 struct SchemaTarget {
     /// A file or a folder, as the operator named it; `nil` for standard output.
     let path: String?
@@ -19,7 +18,7 @@ struct SchemaTarget {
 
     /// Checks before a long run, instead of after it, that the schemas can be written.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
-    func prepare(for namespaces: [Namespace]) throws {
+    func prepare(for namespaces: [Namespace?]) throws {
         guard let path else {
             if namespaces.count > 1, !isInReport {
                 throw UsageError(
@@ -62,14 +61,19 @@ struct SchemaTarget {
     }
 
     /// Whether the path names a file, and not a folder.
-    private var isFile: Bool {
+    var isFile: Bool {
         guard let path, path.hasSuffix(".json") else { return false }
         return (try? FilePath(path).stat().type) != .directory
     }
 
     /// Returns the file for a collection's schema.
-    private func file(of namespace: Namespace) throws -> String {
+    /// - Throws: ``UsageError`` if the path is a folder and the collection is unknown, or ``InputError`` if its name
+    ///   cannot be the name of a file.
+    func file(of namespace: Namespace?) throws -> String {
         guard let path, !isFile else { return path ?? "-" }
+        guard let namespace else {
+            throw UsageError("--out \(path) is a folder: name the collection with --collection, or a file FILE.json")
+        }
         let name = namespace.collection
         guard !name.contains("/"), name != ".", name != ".." else {
             throw InputError("\(namespace) cannot be the name of a file: name one with --out FILE.json")
@@ -86,15 +90,15 @@ struct SchemaTarget {
 
     /// Writes each schema to its file, whole or not at all; writes nothing if the schemas go to standard output.
     /// - Throws: ``OutputError``.
-    func write(_ report: InferReport) throws {
+    func write(_ schemas: [(namespace: Namespace?, schema: BSONDocument)]) throws {
         guard path != nil else { return }
-        for collection in report.collections {
-            let file = try file(of: collection.inference.namespace)
+        for (namespace, schema) in schemas {
+            let file = try file(of: namespace)
             do {
                 try FileManager.default.createDirectory(
                     atPath: FilePath(file).removingLastComponent().string.isEmpty
                         ? "." : FilePath(file).removingLastComponent().string, withIntermediateDirectories: true)
-                try AtomicFile.write(SchemaFileText(collection.inference.schema).text.utf8, to: file)
+                try AtomicFile.write(SchemaFileText(schema).text.utf8, to: file)
             } catch {
                 throw OutputError(description: "cannot write the schema \(file): \(error)")
             }
