@@ -163,7 +163,7 @@ let package = Package(
             name: "ClientModelsTests", dependencies: ["ClientModels", "ServerSchema", "BSON", .subprocess, .system],
             exclude: ["Fixtures"]),
         .testTarget(
-            name: "ImportingTests", dependencies: ["Importing", "ServerSchema", "BSON", .system], exclude: ["Fixtures"]),
+            name: "ImportingTests", dependencies: ["Importing", "ServerSchema", "BSON"], exclude: ["Fixtures"]),
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(
             name: "CheckingTests", dependencies: ["Checking", "Conformance", "SchemaChange", "ServerSchema", "BSON"]),
@@ -213,7 +213,7 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "ShipshapeCLI", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange", "Checking",
+                "ShipshapeCLI", "Importing", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
             ], path: "Tests/Fuzz"),
         .testTarget(

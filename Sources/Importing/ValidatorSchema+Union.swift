@@ -7,8 +7,11 @@ extension ValidatorSchema {
         if branches.contains(where: \.isUnrestricted) { return ValidatorSchema() }
         let branches = branches.filter { !$0.isNever }
         let plain = branches.filter(\.hasOnlyTypes)
-        var others = branches.filter { !$0.hasOnlyTypes }
         let types = distinct(plain.flatMap { $0.types ?? [] })
+        // A branch for types that another branch accepts without any further demand adds nothing.
+        var others = branches.filter { branch in
+            !branch.hasOnlyTypes && !(branch.types.map { Set($0).isSubset(of: types) } ?? false)
+        }
         if others.count > 1, let list = listOfValues(others) { others = [list] }
         if others.isEmpty {
             return types.isEmpty ? .never : plain.count == 1 ? plain[0] : ValidatorSchema(types: types)
@@ -29,7 +32,7 @@ extension ValidatorSchema {
         result.types = types + more
         if let values {
             guard more == [.null] else { return nil }
-            result.values = values + [.null]
+            result.values = values.contains { $0.type == .null } ? values : values + [.null]
         }
         return result
     }

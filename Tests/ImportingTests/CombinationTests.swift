@@ -41,6 +41,7 @@ import Testing
             #"{"anyOf": [{"type": "string", "not": {"const": "a"}}, {"type": "null"}]}"#,
             #"{"anyOf": [{"bsonType": "string", "not": {"enum": ["a"]}}, {"bsonType": "null"}]}"#
         ),
+        (#"{"anyOf": [{"type": "object", "required": ["a"]}, {"type": "object"}]}"#, #"{"bsonType": "object"}"#),
         (#"{"anyOf": [{"type": "string"}, {}]}"#, "{}"),
         (#"{"anyOf": [false, {"type": "null"}]}"#, #"{"bsonType": "null"}"#),
         (#"{"anyOf": [false]}"#, #"{"not": {}}"#),

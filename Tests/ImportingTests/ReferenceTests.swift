@@ -76,8 +76,8 @@ import Testing
                 == ##"schema.json:1:30: the reference "#/$defs/User" leads to nothing (did you mean "#/$defs/Usr"?)"##)
         #expect(
             refusal(##"{"properties": {"x": {"$ref": "other.json#/a"}}}"##)
-                == ##"schema.json:1:30: the reference "other.json#/a" leads out of this file (bundle the schemas into one "##
-                + "file first)")
+                == ##"schema.json:1:30: the reference "other.json#/a" leads out of this file (bundle the schemas "##
+                + "into one file first)")
         #expect(refusal(##"{"$ref": 1}"##) == "schema.json:1:10: $ref must be a string, not a number")
     }
 
@@ -115,7 +115,8 @@ import Testing
             try pet.root["properties"]
                 == bson(
                     """
-                    {"name": {"bsonType": "string"}, "size": {"bsonType": "string", "enum": ["no", "yes", "1", 1, 1.5, true, null]},
+                    {"name": {"bsonType": "string"},
+                     "size": {"bsonType": "string", "enum": ["no", "yes", "1", 1, 1.5, true, null]},
                      "born": {"bsonType": ["date", "null"]}, "since": {"bsonType": ["int", "long"]}}
                     """))
         #expect(

@@ -98,7 +98,7 @@ extension SourceDocument {
 /// Resolves references.
 extension SourceDocument {
     /// Returns the part of the file that a reference names.
-    /// - Parameter resource: the part with an identifier of its own in which the reference is; its pointers begin there.
+    /// - Parameter resource: the part with an identifier of its own around the reference; its pointers begin there.
     /// - Throws: ``SchemaError`` if the reference leads to another file, or to nothing.
     func target(of reference: LocatedJSON, in resource: LocatedJSON) throws(SchemaError) -> LocatedJSON {
         guard let text = reference.text else {

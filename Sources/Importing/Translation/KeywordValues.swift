@@ -12,6 +12,10 @@ struct KeywordValues {
     /// - Throws: ``SchemaError`` for a keyword that is given twice.
     init(_ members: [LocatedJSON.Member], at location: SourceLocation) throws(SchemaError) {
         (self.members, self.location) = (members, location)
+        try Self.requireDistinctNames(members)
+    }
+
+    private static func requireDistinctNames(_ members: [LocatedJSON.Member]) throws(SchemaError) {
         var seen: Set<String> = []
         for member in members where !seen.insert(member.name).inserted {
             throw SchemaError(
@@ -67,10 +71,11 @@ extension KeywordValues {
     }
 
     /// Returns the members of an object that a keyword has as its value; `nil` if the keyword is absent.
-    /// - Throws: ``SchemaError`` if the value is not an object.
+    /// - Throws: ``SchemaError`` if the value is not an object, or has a name twice.
     func members(of keyword: String) throws(SchemaError) -> [LocatedJSON.Member]? {
         guard let json = self[keyword] else { return nil }
         guard let members = json.members else { throw Self.wrong(keyword, json, "an object") }
+        try Self.requireDistinctNames(members)
         return members
     }
 
@@ -89,9 +94,10 @@ extension KeywordValues {
     static func names(_ json: LocatedJSON, of keyword: String) throws(SchemaError) -> [String] {
         guard let elements = json.elements else { throw wrong(keyword, json, "a list of names") }
         var names: [String] = []
+        var seen: Set<String> = []
         for element in elements {
             guard let name = element.text else { throw wrong("an entry of \(keyword)", element, "a string") }
-            if !names.contains(name) { names.append(name) }
+            if seen.insert(name).inserted { names.append(name) }
         }
         return names
     }

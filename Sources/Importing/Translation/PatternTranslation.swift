@@ -49,7 +49,7 @@ struct PatternTranslation {
     }
 
     private mutating func take(prefix: String) -> Bool {
-        guard String(rest).hasPrefix(prefix) else { return false }
+        guard rest.starts(with: prefix.unicodeScalars) else { return false }
         rest = rest.dropFirst(prefix.unicodeScalars.count)
         return true
     }

@@ -18,7 +18,7 @@ extension Translator {
         }
         if let json = keywords["not"] {
             let (negated, isExact) = try exactly(json, at: place)
-            if isExact { schema.absorb(.not(negated)) } else { loseWhole("not", json, at: place) }
+            if isExact { schema.absorb(.not(negated)) } else { loseWhole("not", "it", json, at: place) }
         }
         try translateCondition(keywords, into: &schema, at: place)
     }
@@ -41,7 +41,7 @@ extension Translator {
         if areExact { return ValidatorSchema("oneOf", .array(of: schemas.map(\.value))) }
         lose(
             .leftOut, .approximated, place.path, branches[0].location,
-            "oneOf is checked as anyOf: something in its branches was left out, so a value could fit two of them")
+            "oneOf is checked as anyOf: a part of a branch has no counterpart, so a value could fit two branches")
         return .union(schemas)
     }
 
@@ -56,16 +56,16 @@ extension Translator {
             if isExact {
                 schema.absorb(.union([.not(condition), consequence]))
             } else {
-                loseWhole("then", json, at: place)
+                loseWhole("then", "its if", json, at: place)
             }
         }
         if let json = keywords["else"] { schema.absorb(.union([condition, try self.schema(json, at: place)])) }
     }
 
-    private mutating func loseWhole(_ keyword: String, _ json: LocatedJSON, at place: Place) {
+    private mutating func loseWhole(_ keyword: String, _ whole: String, _ json: LocatedJSON, at place: Place) {
         lose(
             .warning, .approximated, place.path, json.location,
-            "\(keyword) is left out: something in its condition was left out, so it would refuse too much")
+            "\(keyword) is left out: a part of \(whole) has no counterpart, so the rest would refuse too much")
     }
 
     /// Adds null to a schema with `nullable: true`, the keyword of OpenAPI 3.0.

@@ -10,7 +10,11 @@ extension Translator {
     ) throws(SchemaError) {
         guard let json = keywords["propertyNames"] else { return }
         var names = json
-        while let reference = names["$ref"] { names = try document.target(of: reference, in: place.resource) }
+        var passed: Set = [json.location]
+        while let reference = names["$ref"] {
+            names = try document.target(of: reference, in: place.resource)
+            guard passed.insert(names.location).inserted else { return }
+        }
         if case .scalar(.bool(let allowsAll)) = names.value {
             if !allowsAll { schema.absorb(ValidatorSchema("maxProperties", .integer(place.isWhole ? 1 : 0))) }
             return
@@ -102,12 +106,13 @@ extension FieldSchemas {
 /// The fields of an object that its schema, and the schemas that apply to the same object, evaluate.
 private struct EvaluatedFields {
     let document: SourceDocument
-    var names: [String] = []
-    var patterns: [(text: String, location: SourceLocation)] = []
+    private(set) var names: [String] = []
+    private(set) var patterns: [(text: String, location: SourceLocation)] = []
     /// Whether the schemas evaluate every field.
-    var areAll = false
+    private(set) var areAll = false
     /// Whether some of the schemas do not always apply.
-    var isConditional = false
+    private(set) var isConditional = false
+    private var known: Set<String> = []
     private var visited: Set<SourceLocation> = []
 
     init(document: SourceDocument) { self.document = document }
@@ -121,7 +126,9 @@ private struct EvaluatedFields {
         for member in keywords.members where member.name != skipped {
             switch member.name {
             case "properties":
-                for field in member.value.members ?? [] where !names.contains(field.name) { names.append(field.name) }
+                for field in member.value.members ?? [] where known.insert(field.name).inserted {
+                    names.append(field.name)
+                }
             case "patternProperties":
                 patterns += (member.value.members ?? []).map { ($0.name, $0.nameLocation) }
             case "additionalProperties", "unevaluatedProperties": areAll = true

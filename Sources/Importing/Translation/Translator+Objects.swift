@@ -90,7 +90,8 @@ extension Translator {
     private mutating func translateDependencies(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
-        var demands: [(name: String, demand: BSONValue)] = []
+        var demands: [(String, BSONValue)] = []
+        var seen: Set<String> = []
         for keyword in ["dependencies", "dependentRequired", "dependentSchemas"] {
             for member in try keywords.members(of: keyword) ?? [] {
                 guard FieldSchemas.isAddressable(member.name) else {
@@ -98,10 +99,10 @@ extension Translator {
                     continue
                 }
                 guard let demand = try demand(member.value, of: keyword, at: place) else { continue }
-                if demands.contains(where: { $0.name == member.name }) {
-                    schema.parts.append(ValidatorSchema("dependencies", [member.name: demand]))
-                } else {
+                if seen.insert(member.name).inserted {
                     demands.append((member.name, demand))
+                } else {
+                    schema.parts.append(ValidatorSchema("dependencies", [member.name: demand]))
                 }
             }
         }
@@ -130,10 +131,10 @@ extension Translator {
     }
 
     private mutating func loseName(_ name: String, _ location: SourceLocation, at place: Place) {
-        let reason = name.isEmpty ? "a field without a name" : "a name with a dot, which it reads as a path"
+        let reason = name.isEmpty ? "no name" : name.utf8.contains(0) ? "a NUL in its name" : "a dot in its name"
         lose(
             .warning, .nameUnusable, place.path.appending(.field(name)), location,
-            "a demand is left out: MongoDB's schemas cannot address \(reason)")
+            "a demand is left out: MongoDB's schemas cannot address a field with \(reason)")
     }
 }
 

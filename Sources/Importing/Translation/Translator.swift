@@ -4,7 +4,7 @@ import ServerSchema
 /// Translates one schema of a file into MongoDB's dialect.
 ///
 /// A translated schema accepts at least the values that the source accepts, in the types in which BSON stores them.
-/// Under a keyword that negates, leaving something out would refuse more, so such a keyword is then left out as a whole.
+/// Under a keyword that negates, leaving something out would refuse more. Such a keyword is then left out as a whole.
 struct Translator {
     let document: SourceDocument
     /// Whether strings stay strings, whatever their format.
@@ -85,8 +85,7 @@ struct Translator {
         guard !open.contains(target.location) else {
             lose(
                 .warning, .recursion, place.path, reference.location,
-                "the reference \(reference.text ?? "") leads back to a schema around it: what is stored here is not "
-                    + "checked")
+                "the reference \(reference.text ?? "") leads back to a schema around it: values here are not checked")
             return ValidatorSchema()
         }
         var place = place

@@ -85,7 +85,7 @@ extension ImportResult {
     /// The next steps, one sentence each.
     private var advice: [String] {
         let isAboutStrings = imported.notes.contains { [.formatType, .objectID].contains($0.code) }
-        let strings = "Where documents hold strings for these formats, as with Zod and TypeBox: --keep-strings."
+        let strings = "--keep-strings is for code that stores dates and UUIDs as strings, such as Zod's and TypeBox's."
         let check = file.map { file in
             "Count the documents that do not fit: shipshape check \(file.shellWord) --collection "
                 + (namespace.map { "\($0)".shellWord } ?? "DB.COLL")

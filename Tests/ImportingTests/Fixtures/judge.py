@@ -10,7 +10,7 @@ import re
 import sys
 
 import jsonschema
-from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
+from jsonschema import Draft4Validator, Draft7Validator, Draft201909Validator, Draft202012Validator
 
 ID = re.compile("^[0-9a-f]{24}$")
 DATE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
@@ -78,13 +78,17 @@ class Maker:
         formats = {"date-time": "date", "date": "day", "uuid": "uuid", "binary": "binary", "duration": "duration"}
         if schema.get("format") in formats:
             return formats[schema["format"]]
+        kinds = [Maker.kind(branch) for branch in schema.get("anyOf", []) if branch.get("format") in formats]
+        if kinds:
+            return kinds[0]
         return "id" if re.fullmatch(r"\^\[[^]]*\]\{24\}\$", schema.get("pattern", "")) else None
 
     def plain(self, kind):
         """A value that owes nothing to the schema."""
+        # A duration may also be stored as a number, which the schema does not know.
+        numbers = [] if kind == "duration" else self.random.sample(NUMBERS, 3)
         value = self.random.choice([
-            None, True, False, [], {}, [1, "x"], {"a": 1}, *self.random.sample(STRINGS[:8], 3),
-            *self.random.sample(NUMBERS, 3)])
+            None, True, False, [], {}, [1, "x"], {"a": 1}, *self.random.sample(STRINGS[:8], 3), *numbers])
         return value, self.twin(value, kind)
 
     def scalar(self, schema, type, kind, is_cut):
@@ -189,7 +193,8 @@ def main():
     is_old = document.get("openapi", "").startswith("3.0")
     if is_old:
         document = without_nullable(document)
-    if is_old or "draft-07" in document.get("$schema", ""):
+        validator = Draft4Validator
+    elif "draft-07" in document.get("$schema", ""):
         validator = Draft7Validator
     elif "additionalItems" in json.dumps(document):
         validator = Draft201909Validator
@@ -203,8 +208,9 @@ def main():
         # The package resolves an $id only inside of the schema itself.
         schema = json.loads(json.dumps(schema).replace('"$ref": "Post"', '"$ref": "#/$defs/Post"'))
         maker.document = {**document, "$defs": document["schemas"]}
-    described = schema
+    described, open = schema, ()
     while "$ref" in described:
+        open += (described["$ref"],)
         described = maker.target(described["$ref"])
     identity = described.get("properties", {}).get("_id")
     root = maker.whole(schema)
@@ -217,9 +223,9 @@ def main():
             return False
 
     for number in range(count):
-        value, twin = maker.value(described)
+        value, twin = maker.value(described, None, open)
         while not isinstance(value, dict):
-            value, twin = maker.value(described)
+            value, twin = maker.value(described, None, open)
         value.pop("_id", None), twin.pop("_id", None)
         document_id = number
         if identity is not None:

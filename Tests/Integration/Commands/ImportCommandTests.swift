@@ -53,7 +53,7 @@ import Testing
                           decision  2     born  format date is stored as date
                           decision  1     _id   _id is allowed: every document has one, and the schema does not name it
                           left out  2     name  format email is not checked
-                        Where documents hold strings for these formats, as with Zod and TypeBox: --keep-strings.
+                        --keep-strings is for code that stores dates and UUIDs as strings, such as Zod's and TypeBox's.
 
                         """)
             }

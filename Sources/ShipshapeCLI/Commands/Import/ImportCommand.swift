@@ -15,9 +15,9 @@ struct ImportCommand: AsyncParsableCommand {
         ],
         details: """
             FILE is a JSON Schema (draft 2020-12 or 7) as Pydantic, Beanie, Zod or TypeBox write it, or an OpenAPI \
-            document in JSON or YAML. The validator is {"$jsonSchema": …}, which check, diff and lint take as SCHEMA. \
-            References are written out. Each choice of a BSON type, and each part of the schema that a validator \
-            cannot express, has a note; read them before you use the validator. Nothing is sent to a server.
+            document in JSON or YAML. The result is a validator, {"$jsonSchema": …}, which check, diff and lint take \
+            as SCHEMA. References are written out. Each choice of a BSON type, and each part of the schema that a \
+            validator cannot express, has a note; read them before you use the validator. No server is asked.
 
             The validator goes to standard output and the notes to standard error. With --out, the validator goes to \
             a file, or into a folder as DB.COLL.json, and the notes to standard output.
