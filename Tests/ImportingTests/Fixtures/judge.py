@@ -47,30 +47,32 @@ class Maker:
             value = value[step.replace("%20", " ").replace("~1", "/").replace("~0", "~")]
         return value
 
-    def value(self, schema, kind=None, open=()):
+    def value(self, schema, kind=None, passed=()):
         """A value and its twin for BSON. `kind` is the BSON type that the schema means for strings, if any."""
         if isinstance(schema, bool) or not schema or list(schema) == ["not"]:
             return self.plain(kind)
         if "$ref" in schema:
             # The validator does not judge what is behind a recursive reference, so nothing wrong is made there.
-            return self.value(self.target(schema["$ref"]), kind, open + (schema["$ref"],))
-        is_cut = len(set(open)) < len(open)
+            return self.value(self.target(schema["$ref"]), kind, passed + (schema["$ref"],))
+        is_cut = len(set(passed)) < len(passed)
         kind = self.kind(schema) or kind
-        if not is_cut and self.random.random() < 0.02:
+        items = schema.get("items")
+        leads_back = isinstance(items, dict) and items.get("$ref") in passed
+        if not is_cut and not leads_back and self.random.random() < 0.02:
             return self.plain(kind)
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
-                branches = [b for b in schema[keyword] if not (is_cut and b.get("$ref") in open)]
-                return self.value(self.random.choice(branches), kind, open)
+                branches = [b for b in schema[keyword] if not (is_cut and b.get("$ref") in passed)]
+                return self.value(self.random.choice(branches), kind, passed)
         if "enum" in schema or "const" in schema:
             chosen = self.random.choice(schema.get("enum", [schema.get("const")]))
             return chosen, self.twin(chosen, kind)
         types = schema.get("type") or ("object" if "properties" in schema or "allOf" in schema else "string")
         chosen = self.random.choice(types) if isinstance(types, list) else types
         if chosen == "object":
-            return self.object(schema, open)
+            return self.object(schema, passed)
         if chosen == "array":
-            return self.array(schema, open, is_cut)
+            return self.array(schema, passed, is_cut)
         return self.scalar(schema, chosen, kind, is_cut)
 
     @staticmethod
@@ -110,7 +112,7 @@ class Maker:
         value = self.random.choice(fitting if fitting and (is_cut or self.random.random() < 0.97) else texts)
         return value, self.twin(value, kind)
 
-    def array(self, schema, open, is_cut):
+    def array(self, schema, passed, is_cut):
         items = schema.get("items", True)
         first = items if isinstance(items, list) else schema.get("prefixItems", [])
         rest = schema.get("additionalItems", True) if isinstance(items, list) else items
@@ -118,23 +120,23 @@ class Maker:
         count = 0 if is_cut else self.random.randint(least, max(least, most))
         if not is_cut and self.random.random() < 0.05:
             count = max(0, count + self.random.choice([-1, 1, 3]))
-        pairs = [self.value(first[i] if i < len(first) else rest, None, open) for i in range(count)]
+        pairs = [self.value(first[i] if i < len(first) else rest, None, passed) for i in range(count)]
         if "contains" in schema and self.random.random() < 0.9:
             pairs.append(self.value(schema["contains"]))
         return [value for value, _ in pairs], [twin for _, twin in pairs]
 
-    def object(self, schema, open):
+    def object(self, schema, passed):
         parts = [schema]
         for part in schema.get("allOf", []):
             parts.append(self.target(part["$ref"]) if "$ref" in part else part)
-        pairs, is_cut = {}, len(set(open)) < len(open)
+        pairs, is_cut = {}, len(set(passed)) < len(passed)
         for part in parts:
             required = part.get("required", [])
             for name, inner in part.get("properties", {}).items():
                 if name == "_id" or (inner in (False, {"not": {}}) and self.random.random() < 0.97):
                     continue
-                if self.random.random() < (0.99 if name in required or is_cut else 0.6):
-                    pairs[name] = self.value(inner, None, open)
+                if self.random.random() < (1 if is_cut else 0.99 if name in required else 0.6):
+                    pairs[name] = self.value(inner, None, passed)
             names = part.get("propertyNames", {})
             names = self.target(names["$ref"]) if "$ref" in names else names
             others = [part[key] for key in ("additionalProperties",) if isinstance(part.get(key), dict)]
@@ -142,7 +144,7 @@ class Maker:
             keys = [key for key in names.get("enum", KEYS) if key not in part.get("properties", {})]
             for inner in others:
                 for key in self.random.sample(keys, min(len(keys), self.random.randrange(3))):
-                    pairs[key] = self.value(inner, None, open)
+                    pairs[key] = self.value(inner, None, passed)
         if not is_cut and self.random.random() < 0.03:
             pairs[self.random.choice(KEYS)] = self.plain(None)
         return {k: v for k, (v, _) in pairs.items()}, {k: t for k, (_, t) in pairs.items()}
@@ -208,9 +210,9 @@ def main():
         # The package resolves an $id only inside of the schema itself.
         schema = json.loads(json.dumps(schema).replace('"$ref": "Post"', '"$ref": "#/$defs/Post"'))
         maker.document = {**document, "$defs": document["schemas"]}
-    described, open = schema, ()
+    described, passed = schema, ()
     while "$ref" in described:
-        open += (described["$ref"],)
+        passed += (described["$ref"],)
         described = maker.target(described["$ref"])
     identity = described.get("properties", {}).get("_id")
     root = maker.whole(schema)
@@ -223,9 +225,9 @@ def main():
             return False
 
     for number in range(count):
-        value, twin = maker.value(described, None, open)
+        value, twin = maker.value(described, None, passed)
         while not isinstance(value, dict):
-            value, twin = maker.value(described, None, open)
+            value, twin = maker.value(described, None, passed)
         value.pop("_id", None), twin.pop("_id", None)
         document_id = number
         if identity is not None:

@@ -1,4 +1,5 @@
 import BSON
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -42,7 +43,7 @@ import Testing
                 Issue.record("mongod \(judged) \(try document.extendedJSON(.relaxed)), and the schema does not")
             }
             // Neither verdict is so rare that the comparison means little.
-            #expect((100...900).contains(fitting.count), "\(fitting.count) of 1,000 documents fit")
+            #expect((100...975).contains(fitting.count), "\(fitting.count) of 1,000 documents fit")
         }
     }
 
