@@ -40,6 +40,10 @@ import Testing
             ["left-out: unevaluatedItems is left out: other schemas apply to the same array"]
         ),
         (#"{"type": "string", "enum": ["a"], "nullable": true}"#, ["decision: nullable allows null here, too"]),
+        (
+            #"{"oneOf": [{"unevaluatedProperties": true}, {"minProperties": 1}], "unevaluatedProperties": false}"#,
+            ["left-out: unevaluatedProperties is left out: another schema for the same object may allow every field"]
+        ),
         (##"{"$comment": "c", "$anchor": "a", "$defs": {}, "title": "t"}"##, []),
     ]) func aNoteSaysWhatBecameOfAKeyword(_ schema: String, _ expected: [String]) throws {
         #expect(try notes(schema) == expected)

@@ -11,6 +11,7 @@ import Testing
         ("#/$defs/a~1b~0c%20d", ##""$defs": {"a/b~c d": {"type": "string"}}"##),
         ("#/$defs/s/anyOf/1", ##""$defs": {"s": {"anyOf": [{}, {"type": "string"}]}}"##),
         ("#s", ##""$defs": {"t": {"$anchor": "s", "type": "string"}}"##),
+        ("https://x.org/t#s", ##""$defs": {"t": {"$dynamicAnchor": "s", "type": "string"}}"##),
         ("#s", ##""$defs": {"t": {"$id": "#s", "type": "string"}}"##),
         ("S", ##""$defs": {"t": {"$id": "S", "type": "string"}}"##),
         (

@@ -48,7 +48,9 @@ struct SourceDocument {
             for keyword in ["$id", "id"] {
                 if let name = json[keyword]?.text, found[name] == nil { found[name] = json }
             }
-            if let anchor = json["$anchor"]?.text, found["#\(anchor)"] == nil { found["#\(anchor)"] = json }
+            for keyword in ["$anchor", "$dynamicAnchor"] {
+                if let anchor = json[keyword]?.text, found["#\(anchor)"] == nil { found["#\(anchor)"] = json }
+            }
             for member in members { identify(member.value, into: &found) }
         }
         for element in json.elements ?? [] { identify(element, into: &found) }
@@ -107,6 +109,7 @@ extension SourceDocument {
         if let target = identified[text] { return target }
         let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let fragment = parts.count > 1 ? parts[1] : ""
+        if !fragment.isEmpty, !fragment.hasPrefix("/"), let target = identified["#\(fragment)"] { return target }
         let starts = parts[0].isEmpty ? [resource, root] : identifiedParts(parts[0])
         guard !starts.isEmpty else {
             throw SchemaError(

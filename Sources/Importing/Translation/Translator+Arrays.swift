@@ -46,7 +46,7 @@ extension Translator {
     ) throws(SchemaError) -> LocatedJSON? {
         let stated = isOldTuple ? keywords["additionalItems"] : keywords["items"]
         guard stated == nil, let json = keywords["unevaluatedItems"] else { return stated }
-        guard !keywords.hasAny(of: "allOf", "anyOf", "oneOf", "if", "$ref", "contains") else {
+        guard !keywords.hasAny(of: "allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "contains") else {
             lose(
                 .leftOut, .keywordLeftOut, place.path, json.location,
                 "unevaluatedItems is left out: other schemas apply to the same array")

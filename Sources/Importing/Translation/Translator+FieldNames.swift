@@ -68,7 +68,12 @@ extension Translator {
         guard !rest.isUnrestricted else { return }
         var evaluated = EvaluatedFields(document: document)
         try evaluated.add(keywords, in: place.resource, skipping: "unevaluatedProperties")
-        guard !evaluated.areAll else { return }
+        guard !evaluated.areAll else {
+            guard evaluated.isConditional else { return }
+            return lose(
+                .leftOut, .approximated, place.path, json.location,
+                "unevaluatedProperties is left out: another schema for the same object may allow every field")
+        }
         var fields = FieldSchemas()
         for name in evaluated.names { fields.allow(name) }
         for pattern in evaluated.patterns {
@@ -132,6 +137,7 @@ private struct EvaluatedFields {
             case "patternProperties":
                 patterns += (member.value.members ?? []).map { ($0.name, $0.nameLocation) }
             case "additionalProperties", "unevaluatedProperties": areAll = true
+            case "$dynamicRef", "$recursiveRef": (areAll, isConditional) = (true, true)
             case "$ref": try add(try document.target(of: member.value, in: resource), in: resource)
             case "allOf": for branch in member.value.elements ?? [] { try add(branch, in: resource) }
             case "anyOf", "oneOf":

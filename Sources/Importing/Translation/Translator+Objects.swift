@@ -113,12 +113,15 @@ extension Translator {
     private mutating func demand(
         _ json: LocatedJSON, of keyword: String, at place: Place
     ) throws(SchemaError) -> BSONValue? {
-        if json.elements != nil {
+        // No conditional expression, because its `nil` would be a value: BSON's null.
+        guard json.elements == nil else {
             let names = try addressable(json, of: keyword, at: place)
-            return names.isEmpty ? nil : .array(of: names.map { .string($0) })
+            if names.isEmpty { return nil }
+            return .array(of: names.map { .string($0) })
         }
         let schema = try self.schema(json, at: place)
-        return schema.isUnrestricted ? nil : schema.value
+        if schema.isUnrestricted { return nil }
+        return schema.value
     }
 
     /// Reads a list of field names, without those that MongoDB cannot address.

@@ -11,7 +11,7 @@ struct ImportCommand: AsyncParsableCommand {
         abstract: "Makes a MongoDB validator from a JSON Schema or an OpenAPI document, for review.",
         examples: [
             "import user.schema.json --out validators/user.json",
-            "import openapi.yml --schema User --collection app.users --out validators",
+            "import api.yml --schema User --collection app.users --out schemas",
         ],
         details: """
             FILE is a JSON Schema (draft 2020-12 or 7) as Pydantic, Beanie, Zod or TypeBox write it, or an OpenAPI \
