@@ -25,10 +25,13 @@ struct FieldGroup {
     /// Returns the group without its steps, because a job cannot hold one of them and the other steps depend on it.
     func refused(because reason: String) -> FieldGroup {
         var group = FieldGroup(path: path)
+        let violations = entries.filter { $0.step != nil }.flatMap(\.violations)
         group.say(
-            .manual, "no job can do this (\(reason)): write a script of your own, or use a partner collection",
-            isForPartner: true)
+            .manual,
+            "no job can do this (\(reason)): write a script of your own"
+                + (violations.isEmpty ? ", or use a partner collection" : ""), isForPartner: violations.isEmpty)
         group.entries[0].changes = (entries + late).flatMap(\.changes)
+        group.entries[0].violations = violations
         group.entries += entries.filter { $0.step == nil }.map { entry in
             var entry = entry
             entry.changes = []

@@ -199,7 +199,8 @@ struct BackfillCommand: AsyncParsableCommand {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string.shellWord }
-            let active = job.activeSchema.map { " --active \(path($0))" } ?? ""
+            // A job that repairs documents names the live schema for both.
+            let active = job.activeSchema.map { $0 == next ? "" : " --active \(path($0))" } ?? ""
             let collection = job.namespace.description.shellWord
             commands.append("shipshape check \(path(next))\(active) --collection \(collection)")
         }

@@ -283,17 +283,36 @@ struct CheckCommand: AsyncParsableCommand {
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
-    /// Returns the command that plans jobs for the documents that stop syncing; `nil` if there are none.
-    ///
-    /// Also returns `nil` without an active schema, or if not every document was read.
+    /// Returns the command that plans jobs for the documents that stop syncing or, if there are none, for those that
+    /// fail already; `nil` if every document fits, or if not every document was read.
     private func next(after report: CheckReport) -> String? {
-        guard let active = comparison.active, !report.isPartial,
-            report.verdict.stopping + report.verdict.possiblyStopping > 0
-        else { return nil }
-        let only = collection.map { ["--collection", $0] } ?? []
-        let renames = comparison.renames.rename.flatMap { ["--rename", $0] }
-        let words = ["shipshape", "plan", active.name, schema.name] + only + renames + ["--out", "jobs"]
-        return words.map(\.shellWord).joined(separator: " ")
+        guard !report.isPartial else { return nil }
+        let only = collection.map { ["--collection", $0.shellWord] } ?? []
+        guard let active = comparison.active, report.verdict.stopping + report.verdict.possiblyStopping > 0 else {
+            return repair(after: report, only)
+        }
+        let renames = comparison.renames.rename.flatMap { ["--rename", $0.shellWord] }
+        let words = ["shipshape plan", active.name.shellWord, schema.name.shellWord] + only + renames
+        return (words + ["--out jobs"]).joined(separator: " ")
+    }
+
+    /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
+    ///
+    /// The live schema is the active one or, without it, the one that is checked. Also returns `nil` for documents from
+    /// a dump or from a collection of another name, because jobs would change other documents.
+    private func repair(after report: CheckReport, _ only: [String]) -> String? {
+        guard source == nil, scan.map.isEmpty else { return nil }
+        let isStrict = comparison.policy(isStrict: strict).includesPossible
+        let failing =
+            if let changes = report.total.changes {
+                changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
+            } else {
+                report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
+            }
+        guard failing > 0 else { return nil }
+        let words = ["shipshape plan --fix", (comparison.active ?? schema).name.shellWord] + only
+        let asked = (isStrict ? ["--strict"] : []) + connection.words(with: state) + ["--out jobs"]
+        return (words + asked).joined(separator: " ")
     }
 }
 

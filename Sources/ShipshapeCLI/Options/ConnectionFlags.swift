@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Foundation
 internal import Mongo
+internal import Reporting
 internal import Synchronization
 
 /// The flags for the connection to the deployment; they override environment variables.
@@ -138,6 +139,16 @@ struct ConnectionFlags: ParsableArguments {
             }
         }
         return try open(options)
+    }
+
+    /// Returns the flags of this run that name the deployment and its state database, for commands that a text suggests.
+    ///
+    /// A connection string with a secret, or that is no plain text, is shortened to `…`.
+    func words(with state: StateFlags) -> [String] {
+        let named = uri.map { ConnectionStringMask.mask(uri: $0) == $0 ? $0.shellWord : "…" }
+        let database = state.stateDatabase == StateFlags.standardDatabase ? nil : state.stateDatabase
+        return [("--uri", named), ("--env", environment?.shellWord), ("--state-database", database?.shellWord)]
+            .flatMap { flag, value in value.map { [flag, $0] } ?? [] }
     }
 
     private var connectionString: String? { uri ?? Settings.current["uri"] }
