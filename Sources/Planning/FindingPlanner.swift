@@ -184,6 +184,8 @@ extension FindingPlanner {
         old.types = [found]
         let link = fields.new.link(from: part.path)
         fields.fit(field, at: part.path, old, node, link, in: &part, isStray: false)
+        // An empty list has no value to take out, so the survey reports it with the lists of several values.
+        part.entries.removeAll { $0.remarks == [FieldPlanner.emptyList] }
         guard !part.steps.isEmpty else {
             let targets = node.types.flatMap { $0 == .number ? [.int, .long, .double, .decimal] : [$0] }
             let reached = targets.filter {

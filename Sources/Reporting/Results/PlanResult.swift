@@ -1,3 +1,4 @@
+import Checking
 import Jobs
 package import Planning
 import SchemaChange

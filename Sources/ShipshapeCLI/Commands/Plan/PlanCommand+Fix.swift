@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import BSON
 internal import Checking
 internal import Concurrency
@@ -5,6 +6,7 @@ internal import Jobs
 internal import Mongo
 internal import Planning
 internal import Privileges
+internal import Scanning
 internal import ServerSchema
 
 /// `shipshape plan --fix SCHEMA`.
