@@ -3,7 +3,9 @@ import Jobs
 import ServerSchema
 
 extension Planner {
-    /// Plans the jobs that repair the documents that a check found to fail the newer schema, which is also the live one.
+    /// Plans the jobs that repair the documents in which a check found failures.
+    ///
+    /// The older and the newer schema of the planner are both the live one.
     /// - Parameters:
     ///   - report: the report of the check.
     ///   - includesPossible: whether to plan also for documents that only might fail.

@@ -13,7 +13,7 @@ package struct SchemaPlan: Sendable {
     package var remarks: [PlanEntry]
     /// Notes on the plan, each as a clause, such as why an existing partner collection does not serve a change.
     package var notes: [String] = []
-    /// The number of documents that fail the schema now, if the plan repairs those; `nil` for a plan between two schemas.
+    /// The number of documents that fail the schema now, if the plan is to repair them; otherwise `nil`.
     package var failing: Int?
 
     /// The jobs of all collections, in the order in which they run.

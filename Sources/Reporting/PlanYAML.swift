@@ -77,10 +77,11 @@ package struct PlanYAML: Sendable {
 
     private var head: [String] {
         let job = file.job
+        let documents = "documents of \(job.namespace)"
         var lines = [
             job.stage == .anyTime
-                ? "Repairs documents of \(job.namespace) that do not fit \(file.new). \(Self.markOfRepairs) them with it."
-                : "Makes the documents of \(job.namespace) fit \(file.new). \(Self.mark) \(file.old) with it."
+                ? "Repairs \(documents) that do not fit \(file.new). \(Self.markOfRepairs) them with it."
+                : "Makes the \(documents) fit \(file.new). \(Self.mark) \(file.old) with it."
         ]
         if let part = job.part {
             lines += [

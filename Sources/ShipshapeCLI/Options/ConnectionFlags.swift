@@ -141,9 +141,9 @@ struct ConnectionFlags: ParsableArguments {
         return try open(options)
     }
 
-    /// Returns the flags of this run that name the deployment and its state database, for commands that a text suggests.
+    /// Returns the flags of this run that name the deployment and its state database, for suggested commands.
     ///
-    /// A connection string with a secret, or that is no plain text, is shortened to `…`.
+    /// A connection string with a secret is shortened to `…`.
     func words(with state: StateFlags) -> [String] {
         let named = uri.map { ConnectionStringMask.mask(uri: $0) == $0 ? $0.shellWord : "…" }
         let database = state.stateDatabase == StateFlags.standardDatabase ? nil : state.stateDatabase

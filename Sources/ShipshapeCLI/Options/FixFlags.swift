@@ -18,8 +18,8 @@ struct FixFlags: ParsableArguments {
         help: ArgumentHelp("The most documents to read per second, over all threads.", valueName: "count"))
     var rate: Int?
 
-    @OptionGroup var exceptions: ExceptionFlags
-    @OptionGroup var app: AppFlags
+    @OptionGroup(title: "Repairs") var exceptions: ExceptionFlags
+    @OptionGroup(title: "Repairs") var app: AppFlags
 
     func validate() throws {
         // `--threads` and `--mixed-collections` can come from the configuration, so they are allowed without --fix.

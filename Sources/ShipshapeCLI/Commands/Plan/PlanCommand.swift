@@ -32,13 +32,14 @@ struct PlanCommand: AsyncParsableCommand {
             plan shows how many each step affects and which values cannot be converted; SHIPSHAPE_URI alone has no \
             effect here. For MongoDB validators, the collMod commands are printed.
 
-            With --fix, the jobs repair the documents that fail SCHEMA now, whatever the reason. All documents are \
-            read, as by check, and each finding gets a step, or a remark why no step repairs it, with a filter that \
-            finds the documents. A step that can change none of them is not planned.
+            With --fix, the jobs repair the documents that fail SCHEMA now, whatever the reason. All documents of the \
+            deployment (--uri or SHIPSHAPE_URI) are read, as by check. Each finding gets a step, or a remark why no \
+            step repairs it, with a filter that finds the documents. A step that can change none of them is not \
+            planned.
 
             The same schemas and options give the same files. Exit code 1, after writing, means that no job can serve \
-            a change or a finding or, with --uri, that a step cannot change some documents; --fail-on changes this. A wrong \
-            --default or --rename ends with 64, and a file that exists already, without --force, with 73.
+            a change or a finding or, with --uri, that a step cannot change some documents; --fail-on changes this. A \
+            wrong --default or --rename ends with 64, and a file that exists already, without --force, with 73.
             """)
 
     /// The results that make the command exit with code 1.
@@ -51,8 +52,6 @@ struct PlanCommand: AsyncParsableCommand {
 
     @Argument(help: "The schema that the documents have to fit.")
     var new: SchemaArgument?
-
-    @OptionGroup(title: "Repairs") var repairs: FixFlags
 
     @Option(
         help: ArgumentHelp("The folder for the job files; it is created if needed.", valueName: "folder"),
@@ -88,6 +87,7 @@ struct PlanCommand: AsyncParsableCommand {
             valueName: "unplanned|review|none"))
     var failOn: FailOn?
 
+    @OptionGroup(title: "Repairs") var repairs: FixFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -151,8 +151,7 @@ struct PlanCommand: AsyncParsableCommand {
     /// The values that `--default` states.
     var statedDefaults: [StatedDefault] { defaults.compactMap { StatedDefault($0) } }
 
-    /// Returns a plan whose jobs are checked, so that one that does not fit the schemas is reported before the documents
-    /// are surveyed.
+    /// Returns a plan after checking its jobs, so that a defect is reported before the documents are surveyed.
     /// - Throws: ``PlanDefect`` for such a job.
     func planned(by planner: Planner, _ plan: () throws -> SchemaPlan) throws -> SchemaPlan {
         do {
