@@ -5,7 +5,10 @@ internal import Privileges
 /// The flag for the database that holds the state of jobs.
 struct StateFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The database that holds checkpoints and leases.", valueName: "name"))
-    var stateDatabase = "shipshape"
+    var stateDatabase = Self.standardDatabase
+
+    /// The database that holds the state of jobs unless the operator names another one.
+    static let standardDatabase = "shipshape"
 
     func validate() throws {
         guard Self.canHoldState(stateDatabase) else {
