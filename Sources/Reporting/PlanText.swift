@@ -170,7 +170,7 @@ package struct PlanText: Sendable {
         guard plan.hints.isEmpty, let first = early.first?.path else { return nil }
         return early.count == 1
             ? "Next: \(command("backfill --dry-run", first, []))"
-            : "Next, for each job: \(command("backfill --dry-run", "FILE"))"
+            : "Next, for each job: \(command("backfill --dry-run", "FILE", []))"
     }
 }
 
