@@ -40,6 +40,7 @@ extension PlanCommand {
         var run = CheckRun(
             schema: schema, limit: .max, scan: try ScanFlags.parse(repairs.words),
             map: try NamespaceMap([], for: namespaces), showsProgress: output.showsProgress, stop: StopSignal())
+        run.ledger = LedgerScope(.none)
         run.stateDatabase = state.stateDatabase
         run.rules.assumptions = repairs.app.assumptions
         run.rules.exceptions = try repairs.exceptions.read(
