@@ -256,7 +256,8 @@ struct CheckCommand: AsyncParsableCommand {
     private func next(after report: CheckReport) -> String? {
         guard !report.isPartial else { return nil }
         let place = [("--collection", subject.collection), ("--database", database.database)].compactMap {
-            name, value in value.map { (name: name, value: $0) }
+            name, value in
+            value.map { (name: name, value: $0) }
         }
         guard let active = comparison.active, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
