@@ -79,8 +79,12 @@ extension SchemaPlan {
     mutating func settleRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
-                let entries = collections[index].jobs[job].entries
-                collections[index].jobs[job].entries = entries.compactMap(\.settled)
+                let entries = collections[index].jobs[job].entries.compactMap(\.settled)
+                collections[index].jobs[job].entries = entries
+                // The steps that became remarks skip no documents any more.
+                let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
+                let counted = collections[index].jobs[job].documents?.stuck ?? 0
+                collections[index].jobs[job].documents?.stuck = min(counted, stuck)
             }
             collections[index].moveStepless()
         }

@@ -41,8 +41,8 @@ package struct PlanText: Sendable {
         if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap { lines($0, nil) }.asLines) }
         if !plan.notes.isEmpty { blocks.append(plan.notes.map { "Note: \($0.printable)" }.asLines) }
         blocks += validators
-        if let next { blocks.append(next.split(separator: "\n").map { String($0).printable }.asLines) }
-        return blocks.asReport(verdict: headline)
+        let text = blocks.asReport(verdict: headline)
+        return next.isEmpty ? text : "\(text)\n\(next.map(\.printable).asLines)\n"
     }
 
     private var headline: String { Self.headline(plan, files, partners, paint) }
@@ -141,27 +141,28 @@ package struct PlanText: Sendable {
     }
 
     /// The commands that follow a plan of repairs: the dry run, the run and the check.
-    private var nextOfRepairs: String? {
+    private var nextOfRepairs: [String] {
         let ready = files.filter { $0.path != nil && !$0.job.isDraft }
-        guard let first = ready.first, let path = first.path else { return nil }
+        guard let first = ready.first, let path = first.path else { return [] }
         let job = ready.count == 1 ? path.shellWord : "FILE"
         let only = plan.collections.count == 1 ? " --collection \("\(first.job.namespace)".shellWord)" : ""
         let commands = [
             "shipshape backfill --dry-run \(job)", "shipshape backfill \(job)",
             "shipshape check \(first.new.shellWord)\(only)",
         ]
-        return (["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)\(deployment)" })
-            .joined(separator: "\n")
+        return ["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)\(deployment)" }
     }
 
     /// The command that follows the plan: the dry run of the jobs that run before the deploy.
-    private var next: String? {
+    private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
-        guard plan.hints.isEmpty, let first = early.first?.path else { return nil }
-        return early.count == 1
-            ? "Next: shipshape backfill --dry-run \(first.shellWord)"
-            : "Next, for each job: shipshape backfill --dry-run FILE"
+        guard plan.hints.isEmpty, let first = early.first?.path else { return [] }
+        return [
+            early.count == 1
+                ? "Next: shipshape backfill --dry-run \(first.shellWord)"
+                : "Next, for each job: shipshape backfill --dry-run FILE"
+        ]
     }
 }
 
