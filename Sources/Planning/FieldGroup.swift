@@ -23,13 +23,15 @@ struct FieldGroup {
     }
 
     /// Returns the group without its steps, because a job cannot hold one of them and the other steps depend on it.
-    func refused(because reason: String) -> FieldGroup {
+    /// - Parameter dialect: the dialect of the schema; a partner collection is of no use to Prisma's clients.
+    func refused(because reason: String, in dialect: Dialect) -> FieldGroup {
         var group = FieldGroup(path: path)
         let violations = entries.filter { $0.step != nil }.flatMap(\.violations)
+        let isForPartner = dialect != .prisma && violations.isEmpty
         group.say(
             .manual,
             "no job can do this (\(reason)): write a script of your own"
-                + (violations.isEmpty ? ", or use a partner collection" : ""), isForPartner: violations.isEmpty)
+                + (isForPartner ? ", or use a partner collection" : ""), isForPartner: isForPartner)
         group.entries[0].changes = (entries + late).flatMap(\.changes)
         group.entries[0].violations = violations
         group.entries += entries.filter { $0.step == nil }.map { entry in

@@ -66,7 +66,7 @@ struct FindingPlanner {
             part.say(.manual, reason, suggesting: suggestions)
         }
         part.entries[0].violations = [finding]
-        if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal) }
+        if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
         // The further steps are for values that the first one makes, and no finding says that there are any.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part

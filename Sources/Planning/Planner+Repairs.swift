@@ -48,6 +48,7 @@ extension Planner {
         of findings: [ViolationGroup], in target: CollectionSchema, _ fields: FieldPlanner
     ) -> CollectionPlan {
         var plan = CollectionPlan(namespace: target.namespace, jobs: [], remarks: [])
+        plan.dialect = new.dialect
         if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old, new: new, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
@@ -56,7 +57,7 @@ extension Planner {
             var kept: [StepLine] = []
             for index in groups.indices {
                 if let reason = stage.refusal(of: kept + groups[index].steps) {
-                    groups[index] = groups[index].refused(because: reason)
+                    groups[index] = groups[index].refused(because: reason, in: new.dialect)
                 } else {
                     kept += groups[index].steps
                 }
@@ -108,7 +109,7 @@ extension PlanEntry {
         guard !violations.isEmpty else { return isActive ? self : nil }
         var entry = self
         (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)
-        let left = finding.leftAlone.filter { $0.count > 0 }
+        let left = finding.skipped.filter { $0.count > 0 }
         let reasons = left.map { "\($0.reason) in \($0.count == 1 ? "1 document" : "\($0.count) documents")" }
         entry.remarks = [
             reasons.isEmpty

@@ -119,7 +119,7 @@ public struct CheckReportText: Sendable {
             read += " of about \(estimated.grouped)"
         }
         let failing = [
-            failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
+            failing(counts.certain, counts.newCertain, report.dialect.failing(counts.certain)),
             failing(counts.possible, counts.newPossible, "might not sync"),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
@@ -127,12 +127,9 @@ public struct CheckReportText: Sendable {
         return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
-    /// The verb for a valid document: under a validator it fits, otherwise it syncs.
-    private var verb: String { report.dialect == .jsonSchema ? "fit" : "sync" }
-
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
-        if report.dialect == .jsonSchema || report.verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
+        if !report.dialect.isOfSync || report.verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
     }
 }
@@ -175,7 +172,7 @@ extension CheckReportText {
         switch severity {
         case .safe: paint.green(text)
         case .unknown: paint.yellow(text)
-        case .harmful: paint.red(text)
+        case .unsafe: paint.red(text)
         }
     }
 
@@ -192,8 +189,10 @@ extension CheckReportText {
         report.active.map { active in
             switch removed.documentCount {
             case 0?: "only in \(active); it holds no documents"
-            case _ where report.dialect == .jsonSchema:
-                "only in \(active); not checked, because without a validator every document fits"
+            case _ where !report.dialect.isOfSync:
+                "only in \(active); not checked, because "
+                    + (report.dialect == .prisma
+                        ? "the client no longer reads it" : "without a validator every document fits")
             case let count?: "only in \(active); none of its about \(count.documents) syncs any more"
             case nil: "only in \(active); none of its documents syncs any more"
             }

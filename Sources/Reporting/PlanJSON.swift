@@ -76,7 +76,7 @@ package struct PlanJSON: Sendable {
         .object([
             ("role", .string(entry.role.rawValue)),
             ("changes", .array(entry.changes.map(change))),
-            ("findings", .array(entry.violations.map { $0.json(ids: ids) })),
+            ("findings", .array(entry.violations.map { $0.json(ids: ids, in: plan.dialect) })),
             ("step", entry.step.map { .string($0.text) } ?? .null),
             ("active", .bool(entry.isActive)),
             ("review", entry.review.map { .string($0) } ?? .null),
@@ -84,7 +84,7 @@ package struct PlanJSON: Sendable {
             ("suggestions", .array(entry.suggestions.map { .string($0.text) })),
             ("served_by", entry.partner.map { .string($0.name) } ?? .null),
             ("needing", entry.finding.map { .integer($0.needing) } ?? .null),
-            ("left_alone", .array((entry.finding?.leftAlone ?? []).map(leftAlone))),
+            ("left_alone", .array((entry.finding?.skipped ?? []).map(skipped))),
             ("parents", entry.parents?.json(ids: ids) ?? .null),
         ])
     }
@@ -98,7 +98,7 @@ package struct PlanJSON: Sendable {
         ])
     }
 
-    private func leftAlone(_ left: StepFinding.LeftAlone) -> ReportValue {
+    private func skipped(_ left: StepFinding.Skipped) -> ReportValue {
         .object([
             ("reason", .string(left.reason)), ("count", .integer(left.count)),
             ("samples", ids.json(left.samples.map(\.id))),

@@ -11,19 +11,32 @@ package struct PlanText: Sendable {
     private let plan: SchemaPlan
     private let files: [PlanFile]
     private let partners: [PlanPartner]
-    private let deployment: String
+    private let layout: TextLayout
+    private let command: Command
     private let paint: Paint
 
+    /// Makes a command to propose, from its name, the file that is its argument, and flags with a value.
+    package typealias Command =
+        @Sendable (
+            _ name: String, _ file: String, _ flags: [(name: String, value: String)]
+        ) -> String
+
+    /// Makes a command that names no deployment.
+    package static let plainCommand: Command = { name, file, flags in
+        let words = ["shipshape", name, file.shellWord] + flags.map { "\($0.name) \($0.value.shellWord)" }
+        return words.joined(separator: " ")
+    }
+
     /// - Parameters:
-    ///   - deployment: the flags that name the deployment, for the commands to run next; empty if there are none.
-    ///   - isColored: whether to use a terminal's colours.
+    ///   - layout: whether to use colours and to show notes.
+    ///   - command: makes the commands that the text proposes.
     package init(
-        _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], deployment: String = "",
-        isColored: Bool = false
+        _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], layout: TextLayout = TextLayout(),
+        command: @escaping Command = PlanText.plainCommand
     ) {
         (self.plan, self.files, self.partners) = (plan, files, partners)
-        self.deployment = deployment
-        paint = Paint(isOn: isColored)
+        (self.layout, self.command) = (layout, command)
+        paint = Paint(isOn: layout.isColored)
     }
 
     /// The text, which ends with a line break.
@@ -39,10 +52,11 @@ package struct PlanText: Sendable {
             return ([head] + collection.remarks.flatMap { lines($0, collection.namespace) }).asLines
         }
         if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap { lines($0, nil) }.asLines) }
-        if !plan.notes.isEmpty { blocks.append(plan.notes.map { "Note: \($0.printable)" }.asLines) }
+        let notes = layout.notes(plan.notes)
+        if !notes.isEmpty { blocks.append(notes.map { "Note: \($0.printable)" }.asLines) }
         blocks += validators
         let text = blocks.asReport(verdict: headline)
-        return next.isEmpty ? text : "\(text)\n\(next.map(\.printable).asLines)\n"
+        return next.isEmpty || layout.hidesNotes ? text : "\(text)\n\(next.map(\.printable).asLines)\n"
     }
 
     private var headline: String { Self.headline(plan, files, partners, paint) }
@@ -86,12 +100,11 @@ package struct PlanText: Sendable {
     private func block(_ partner: PlanPartner) -> String {
         let draft = partner.draft
         let name = paint.bold((partner.path ?? "partner job \(draft.name)").printable)
-        let file = (partner.path ?? "FILE").shellWord
         return
             ([
                 "\(name) (\("\(draft.source) → \(draft.target)".printable), a partner job)",
                 "  serves the changes that are not planned, while old clients keep working: "
-                    + "shipshape partner init \(file)",
+                    + command("partner init", partner.path ?? "FILE"),
             ] + draft.open.map { "  \(paint.yellow("to decide")): \($0.printable)" }).asLines
     }
 
@@ -122,7 +135,7 @@ package struct PlanText: Sendable {
         let review = entry.review == nil ? "" : paint.yellow("  review")
         let count = entry.finding.map { "  (\($0.needing.documents))" } ?? ""
         lines.append("    \(step.text.printable)\(count)\(review)")
-        lines += (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+        lines += (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "      skipped: \($0.count.documents), \($0.reason.printable)"
                 + ($0.reason == ConversionLoss.rounded.rawValue ? " (\"onLoss: allow\" writes the nearest value)" : "")
         }
@@ -144,13 +157,12 @@ package struct PlanText: Sendable {
     private var nextOfRepairs: [String] {
         let ready = files.filter { $0.path != nil && !$0.job.isDraft }
         guard let first = ready.first, let path = first.path else { return [] }
-        let job = ready.count == 1 ? path.shellWord : "FILE"
-        let only = plan.collections.count == 1 ? " --collection \("\(first.job.namespace)".shellWord)" : ""
+        let job = ready.count == 1 ? path : "FILE"
+        let only = plan.collections.count == 1 ? [(name: "--collection", value: "\(first.job.namespace)")] : []
         let commands = [
-            "shipshape backfill --dry-run \(job)", "shipshape backfill \(job)",
-            "shipshape check \(first.new.shellWord)\(only)",
+            command("backfill --dry-run", job, []), command("backfill", job, []), command("check", first.new, only),
         ]
-        return ["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)\(deployment)" }
+        return ["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)" }
     }
 
     /// The command that follows the plan: the dry run of the jobs that run before the deploy.
@@ -160,8 +172,8 @@ package struct PlanText: Sendable {
         guard plan.hints.isEmpty, let first = early.first?.path else { return [] }
         return [
             early.count == 1
-                ? "Next: shipshape backfill --dry-run \(first.shellWord)"
-                : "Next, for each job: shipshape backfill --dry-run FILE"
+                ? "Next: \(command("backfill --dry-run", first, []))"
+                : "Next, for each job: \(command("backfill --dry-run", "FILE", []))"
         ]
     }
 }
@@ -194,8 +206,8 @@ enum PlanWords {
 
     /// Returns the mongosh commands that set a validator: the first with the action `warn`, the second with `error`.
     static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {
-        let road = EnforcementRoad(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
-        return [EnforcementStage.warn, .error].compactMap { road.command(to: $0) }.map {
+        let path = EnforcementPath(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
+        return [EnforcementStage.warn, .error].compactMap { path.command(to: $0) }.map {
             EnforceWords.command($0, of: namespace)
         }
     }

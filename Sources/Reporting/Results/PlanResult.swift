@@ -1,3 +1,4 @@
+import BSON
 import Checking
 import Jobs
 package import Planning
@@ -11,19 +12,19 @@ package struct PlanResult: Reportable {
     private let texts: [String]
     private let isWritten: Bool
     private let ids: IDDisplay
-    private let deployment: String
+    private let command: PlanText.Command
 
     /// - Parameters:
     ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
     ///   - ids: how `_id`s are shown.
-    ///   - deployment: the flags that name the deployment, for the commands to run next; empty if there are none.
+    ///   - command: makes the commands that the text proposes.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
-        ids: IDDisplay = .shown, deployment: String = ""
+        ids: IDDisplay = .shown, command: @escaping PlanText.Command = PlanText.plainCommand
     ) {
         (self.plan, self.files, self.partners, self.texts) = (plan, files, partners, texts)
-        (self.isWritten, self.ids, self.deployment) = (isWritten, ids, deployment)
+        (self.isWritten, self.ids, self.command) = (isWritten, ids, command)
     }
 
     /// Returns the result as text.
@@ -32,9 +33,7 @@ package struct PlanResult: Reportable {
         if !isWritten, !(files.isEmpty && partners.isEmpty) {
             return (texts + partners.map(\.text)).joined(separator: "---\n")
         }
-        return PlanText(
-            plan, files: files, partners: partners, deployment: deployment, isColored: layout.isColored
-        ).text
+        return PlanText(plan, files: files, partners: partners, layout: layout, command: command).text
     }
 
     /// The result as JSON.
@@ -134,7 +133,7 @@ package struct PlanResult: Reportable {
             entry.changes.map { "\($0.code): \($0.description)" } + entry.violations.map(PlanWords.sentence)
         let changes = served.joined(separator: "; ")
         let step = entry.isActive ? entry.step?.text ?? "" : ""
-        let left = (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+        let left = (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "skipped: \($0.count.documents), \($0.reason)"
         }
         return Report.Finding(

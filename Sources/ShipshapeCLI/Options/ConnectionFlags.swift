@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Foundation
 internal import Mongo
-internal import Reporting
+internal import ServerSchema
 internal import Synchronization
 
 /// The flags for the connection to the deployment; they override environment variables.
@@ -141,17 +141,10 @@ struct ConnectionFlags: ParsableArguments {
         return try open(options)
     }
 
-    /// Returns the flags of this run that name the deployment and its state database, for suggested commands.
-    ///
-    /// A connection string with a secret is shortened to `…`.
-    func words(with state: StateFlags) -> [String] {
-        let named = uri.map { ConnectionStringMask.mask(uri: $0) == $0 ? $0.shellWord : "…" }
-        let database = state.stateDatabase == StateFlags.standardDatabase ? nil : state.stateDatabase
-        return [("--uri", named), ("--env", environment?.shellWord), ("--state-database", database?.shellWord)]
-            .flatMap { flag, value in value.map { [flag, $0] } ?? [] }
-    }
-
     private var connectionString: String? { uri ?? Settings.current["uri"] }
+
+    /// The database that the path of the connection string names; `nil` if it names none.
+    var databaseOfURI: String? { connectionString.flatMap(PrismaSchema.database) }
 
     /// Whether a flag of this run names the password file, and not a variable or the configuration.
     private var isPasswordFileGiven: Bool {

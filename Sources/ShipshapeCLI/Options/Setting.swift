@@ -18,7 +18,7 @@ struct Setting: Sendable, Hashable {
     ///
     /// Otherwise commands look the value up themselves, because only the flag has its full effect: `--uri` makes `diff`
     /// read a deployment, and `SHIPSHAPE_URI` does not.
-    var standsInForFlag = true
+    var replacesFlag = true
 
     /// The flag, with its hyphens.
     var flag: String { "--\(name)" }
@@ -30,14 +30,14 @@ struct Setting: Sendable, Hashable {
     static let all: [Setting] = [
         Setting(
             name: "uri", meaning: "the connection string; better without a password", isSecret: true,
-            standsInForFlag: false),
+            replacesFlag: false),
         Setting(name: "username", meaning: "the user"),
         Setting(name: "password-file", meaning: "a file whose first line is the user's password"),
         Setting(name: "auth-source", meaning: "the database in which the user is defined"),
         Setting(name: "connect-timeout", meaning: "how long to look for a server", fallback: "10s"),
         Setting(
             name: "read-preference", meaning: "which member answers reads, for commands that only read",
-            standsInForFlag: false),
+            replacesFlag: false),
         Setting(name: "tls", kind: .flag, meaning: "whether the connection is encrypted", fallback: "false"),
         Setting(name: "tls-ca-file", meaning: "the certificate authorities to trust, as a PEM file"),
         Setting(name: "tls-certificate-key-file", meaning: "the client's certificate and key, as a PEM file"),

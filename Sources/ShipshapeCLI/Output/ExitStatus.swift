@@ -109,7 +109,7 @@ enum ExitStatus: Int32, Error {
         case .notDone: self = .usage
         case .leaseHeld, .leaseLost: self = .held
         case .stopped, .paused, .notDeployed, .journalFull: self = .stopped
-        case .harmExceedsHeadroom, .refusedByData: self = .findings
+        case .exceedsHeadroom, .refusedByData: self = .findings
         case .lookupUnreadable: self = .notPermitted
         }
     }
@@ -136,7 +136,11 @@ enum ExitStatus: Int32, Error {
             leave(parsed.rawValue)
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
-        fail(message(for: error), ExitStatus(for: error))
+        let others = (error as? SchemaError)?.others ?? []
+        let messages = ([error] + others).map(message)
+        if Console.speaksJSON { fail(messages.joined(separator: "; "), ExitStatus(for: error)) }
+        for message in messages.dropLast() { Console.failure(message, ExitStatus(for: error)) }
+        fail(messages.last ?? "", ExitStatus(for: error))
     }
 
     /// Returns the text of an error with its remedy, on one line and without secrets.

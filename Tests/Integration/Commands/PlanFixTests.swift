@@ -190,14 +190,15 @@ import Testing
             let file = "\(subject.namespace)+fix.yml"
             let path = subject.jobs.appending(file).string
             #expect(PlanCase.files(in: subject.jobs) == [file])
-            let flags = "--uri \(subject.backfill.uri)"
-            for command in [
-                "backfill --dry-run \(path)", "backfill \(path)",
-                "check \(subject.schema) --collection \(subject.namespace)",
-            ] {
-                let line = run.output.split(separator: "\n").first { $0.contains("shipshape \(command)") }
-                #expect(line?.contains("--uri ") == true, "\(command), \(flags): \(run.output)")
-            }
+            let next = """
+
+                Next:
+                  shipshape backfill --dry-run \(path)
+                  shipshape backfill \(path)
+                  shipshape check \(subject.schema) --collection \(subject.namespace)
+
+                """
+            #expect(run.output.hasSuffix(next), "\(run.output)")
         }
     }
 
@@ -273,12 +274,12 @@ import Testing
             }
             let command = "Next: shipshape plan --fix \(subject.schema) --collection \(subject.namespace)"
             #expect(try await next() == "\(command) --out jobs")
-            #expect(try await next("--state-database", "other") == "\(command) --state-database other --out jobs")
+            #expect(try await next("--state-database", "other") == "\(command) --out jobs --state-database other")
+            let strict = command.replacing("--fix", with: "--strict --fix")
+            #expect(try await next("--strict") == "\(strict) --out jobs")
             #expect(try await next("--active", subject.schema) == "\(command) --out jobs")
             #expect(try await next("--quiet")?.hasPrefix("Next") == false)
             #expect(try await next("--where", "{}")?.hasPrefix("Next") == false, "not every document was read")
-            let uri = subject.backfill.uri
-            #expect(try await next("--uri", uri) == "\(command) --uri '\(uri)' --out jobs")
             #expect(try await subject.plan().exitCode == 0)
             try await subject.runJobs()
             #expect(try await next()?.hasPrefix("Next") == false, "every document fits")

@@ -88,6 +88,7 @@ struct PlanCommand: AsyncParsableCommand {
     var failOn: FailOn?
 
     @OptionGroup(title: "Repairs") var repairs: FixFlags
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -131,7 +132,8 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     private func planChange(from old: SchemaArgument, to new: SchemaArgument) async throws {
-        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        let schemas = try await ComparedSchemas(
+            old, new, collection: collection, database: database, connection: connection)
         var options = PlanOptions()
         options.defaults = statedDefaults
         options.renames = try renames.read()
@@ -142,7 +144,11 @@ struct PlanCommand: AsyncParsableCommand {
         }
         let planner = Planner(from: schemas.old, to: schemas.new, options: options)
         var plan = try planned(by: planner) { try planner.plan(only: schemas.only) }
-        if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner, schemas) }
+        if connection.uri == nil {
+            plan.completeWithoutData()
+        } else {
+            plan = try await survey(at: plan, planner, schemas)
+        }
         try finish(
             plan, planner, NamedSchema(argument: old, schema: schemas.old),
             NamedSchema(argument: new, schema: schemas.new), only: schemas.only)
@@ -169,6 +175,7 @@ struct PlanCommand: AsyncParsableCommand {
         _ planned: SchemaPlan, _ planner: Planner, _ old: NamedSchema, _ new: NamedSchema, only: Namespace?
     ) throws {
         var plan = planned
+        plan.notes += [database.note(on: new.schema)].compactMap(\.self)
         let names = old.argument.name == new.argument.name ? [new.argument.name] : [old, new].map(\.argument.name)
         for name in names where out == nil && GitRevision(name) != nil {
             plan.notes.append(
@@ -194,7 +201,7 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    private func look(
+    private func survey(
         at plan: SchemaPlan, _ planner: Planner, _ schemas: ComparedSchemas
     ) async throws -> SchemaPlan {
         let pool = try connection.pool()
@@ -208,17 +215,18 @@ struct PlanCommand: AsyncParsableCommand {
     /// Shows the plan; without a folder the jobs are the result, and the text about them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
-        let deployment = connection.words(with: state).map { " \($0)" }.joined()
+        let place = database.database.map { [(name: "--database", value: $0)] } ?? []
+        let command: PlanText.Command = { name, file, flags in
+            "\(NextCommand(name, [file], flags + (name == "check" ? place : [])))"
+        }
         let result = PlanResult(
             plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display,
-            deployment: deployment)
+            command: command)
         guard out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text else {
             return try output.show(result)
         }
         // The jobs may be saved to a file, so they are not wrapped to the terminal's width.
         try output.show(result.text(TextLayout())) { ResultFlags.text(of: result, as: $0, .file) }
-        if !output.quiet {
-            Console.error(PlanText(plan, files: jobs, partners: partners, deployment: deployment).text)
-        }
+        if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners, command: command).text) }
     }
 }
