@@ -31,9 +31,11 @@ extension FindingPlanner {
     private func limit(for rule: RuleCode, _ field: String, _ node: SchemaNode) -> StepLine? {
         let constraints = node.constraints
         let value = YAMLText.word(Self.reference(to: field))
-        func number(_ limit: BSONValue?, _ isExclusive: Bool, _ choice: String, _ comparison: String) -> StepLine? {
+        func number(_ bound: Constraints.Bound, _ choice: String, _ comparison: String) -> StepLine? {
             let type = node.withoutNull.types.first
-            guard let limit, !isExclusive, let fitted = type.map(limit.fitted) ?? limit else { return nil }
+            guard let limit = bound.number, !bound.isExclusive, let fitted = type.map(limit.fitted) ?? limit else {
+                return nil
+            }
             let text = YAMLText.literal(fitted)
             return expression(
                 field, "{\(choice): [\(value), \(text)]}",
@@ -47,13 +49,13 @@ extension FindingPlanner {
                 field, step(count), when: "{$cond: [\(isOfType), {$gt: [{\(size): \(value)}, \(count)]}, false]}")
         }
         switch rule {
-        case .belowMinimum: return number(constraints.minimum, constraints.isMinimumExclusive, "$max", "$lt")
-        case .aboveMaximum: return number(constraints.maximum, constraints.isMaximumExclusive, "$min", "$gt")
+        case .belowMinimum: return number(constraints.minimum, "$max", "$lt")
+        case .aboveMaximum: return number(constraints.maximum, "$min", "$gt")
         case .tooLong:
             return cut(
-                constraints.maxLength, { "{$substrCP: [\(value), 0, \($0)]}" }, type: "string", size: "$strLenCP")
+                constraints.length.maximum, { "{$substrCP: [\(value), 0, \($0)]}" }, type: "string", size: "$strLenCP")
         case .tooManyItems:
-            return cut(constraints.maxItems, { "{$slice: [\(value), \($0)]}" }, type: "array", size: "$size")
+            return cut(constraints.itemCount.maximum, { "{$slice: [\(value), \($0)]}" }, type: "array", size: "$size")
         default: return nil
         }
     }

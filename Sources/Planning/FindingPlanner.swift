@@ -19,7 +19,22 @@ struct FindingPlanner {
         rest.stated = fields.stated.filter { byPath[$0.key] == nil }
         let groups = byPath.keys.sorted().map { group(at: $0, for: byPath[$0] ?? []) }
         let stated = CollectionPlanner(fields: rest, changes: []).groups()
-        return CollectionPlanner.orderedSets(Self.joined(groups + stated))
+        return Self.withRemovalsLast(CollectionPlanner.orderedSets(Self.joined(groups + stated)))
+    }
+
+    /// Moves the steps that remove fields to the end, those inside objects before those of the objects.
+    ///
+    /// A job refuses steps that read a field after a step that removes it.
+    private static func withRemovalsLast(_ groups: [FieldGroup]) -> [FieldGroup] {
+        func divided(_ areRemovals: Bool) -> [FieldGroup] {
+            groups.map { group in
+                var part = FieldGroup(path: group.path)
+                part.entries = group.entries.filter { ($0.step?.kind == "unset") == areRemovals }
+                return part
+            }
+        }
+        let removals = divided(true).filter { !$0.entries.isEmpty }
+        return divided(false) + removals.sorted { $0.path.steps.count > $1.path.steps.count }
     }
 
     /// Returns the entries for the findings at one path; steps that change values come before steps that fill fields.
@@ -51,7 +66,7 @@ struct FindingPlanner {
             part.say(.manual, reason, suggesting: suggestions)
         }
         part.entries[0].violations = [finding]
-        if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal) }
+        if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
         // The further steps are for values that the first one makes, and no finding says that there are any.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part

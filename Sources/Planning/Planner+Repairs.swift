@@ -48,6 +48,7 @@ extension Planner {
         of findings: [ViolationGroup], in target: CollectionSchema, _ fields: FieldPlanner
     ) -> CollectionPlan {
         var plan = CollectionPlan(namespace: target.namespace, jobs: [], remarks: [])
+        plan.dialect = new.dialect
         if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old, new: new, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
@@ -56,7 +57,7 @@ extension Planner {
             var kept: [StepLine] = []
             for index in groups.indices {
                 if let reason = stage.refusal(of: kept + groups[index].steps) {
-                    groups[index] = groups[index].refused(because: reason)
+                    groups[index] = groups[index].refused(because: reason, in: new.dialect)
                 } else {
                     kept += groups[index].steps
                 }
@@ -79,8 +80,12 @@ extension SchemaPlan {
     mutating func settleRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
-                let entries = collections[index].jobs[job].entries
-                collections[index].jobs[job].entries = entries.compactMap(\.settled)
+                let entries = collections[index].jobs[job].entries.compactMap(\.settled)
+                collections[index].jobs[job].entries = entries
+                // The steps that became remarks skip no documents any more.
+                let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
+                let counted = collections[index].jobs[job].documents?.stuck ?? 0
+                collections[index].jobs[job].documents?.stuck = min(counted, stuck)
             }
             collections[index].moveStepless()
         }
@@ -104,7 +109,7 @@ extension PlanEntry {
         guard !violations.isEmpty else { return isActive ? self : nil }
         var entry = self
         (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)
-        let left = finding.leftAlone.filter { $0.count > 0 }
+        let left = finding.skipped.filter { $0.count > 0 }
         let reasons = left.map { "\($0.reason) in \($0.count == 1 ? "1 document" : "\($0.count) documents")" }
         entry.remarks = [
             reasons.isEmpty

@@ -20,7 +20,7 @@ enum Repair: Hashable {
     /// Creates the repair for a rule; `nil` for a rule that this version does not know.
     init?(of rule: RuleCode) {
         let rule = rule.constraint ?? rule
-        if let repair = Self(ofType: rule) ?? Self(ofConstraint: rule) ?? Self(ofSync: rule) {
+        if let repair = Self(ofType: rule) ?? Self(ofConstraint: rule) ?? Self(ofClients: rule) {
             self = repair
         } else {
             return nil
@@ -77,8 +77,8 @@ enum Repair: Hashable {
         }
     }
 
-    /// Creates the repair for a rule of sync alone.
-    private init?(ofSync rule: RuleCode) {
+    /// Creates the repair for a rule of clients alone.
+    private init?(ofClients rule: RuleCode) {
         switch rule {
         case .dictionaryKey:
             self = .decision("no step renames the keys of a dictionary: let the program that writes them rename them")
@@ -89,7 +89,9 @@ enum Repair: Hashable {
             self = .decision("this app allows no lists or objects in mixed values: store them in another field")
         case .geoPoint: self = .decision("only you know the right coordinates: correct them")
         case .valueTooLarge: self = .decision("no step makes a value smaller: store it elsewhere")
-        case .requiredMissingDefaulted: self = .unneeded("clients get the schema's default in place of the field")
+        case .requiredMissingDefaulted, .requiredNullDefaulted:
+            self = .unneeded("clients get the schema's default in place of the field")
+        case .boolAsNumber: self = .unneeded("clients see 0 or 1")
         case .reservedField:
             self = .unneeded("a write is in progress; shipshape backfill --unset-locks removes a lock that was left")
         case .extraField: self = .unneeded("sync ignores the field")

@@ -76,7 +76,7 @@ package struct PlanJSON: Sendable {
         .object([
             ("role", .string(entry.role.rawValue)),
             ("changes", .array(entry.changes.map(change))),
-            ("findings", .array(entry.violations.map { $0.json(ids: ids) })),
+            ("findings", .array(entry.violations.map { $0.json(ids: ids, in: plan.dialect) })),
             ("step", entry.step.map { .string($0.text) } ?? .null),
             ("active", .bool(entry.isActive)),
             ("review", entry.review.map { .string($0) } ?? .null),

@@ -15,11 +15,16 @@ package struct PlanText: Sendable {
     private let command: Command
     private let paint: Paint
 
-    /// Makes a command to propose, from its name, the file that is its argument, and its flags with a value.
-    package typealias Command = @Sendable (_ name: String, _ file: String, _ flags: [(String, String)]) -> String
-    /// Makes a command without regard to the flags of this run.
+    /// Makes a command to propose, from its name, the file that is its argument, and flags with a value.
+    package typealias Command =
+        @Sendable (
+            _ name: String, _ file: String, _ flags: [(name: String, value: String)]
+        ) -> String
+
+    /// Makes a command that names no deployment.
     package static let plainCommand: Command = { name, file, flags in
-        (["shipshape \(name) \(file.shellWord)"] + flags.map { "\($0) \($1.shellWord)" }).joined(separator: " ")
+        let words = ["shipshape", name, file.shellWord] + flags.map { "\($0.name) \($0.value.shellWord)" }
+        return words.joined(separator: " ")
     }
 
     /// - Parameters:
@@ -27,7 +32,7 @@ package struct PlanText: Sendable {
     ///   - command: makes the commands that the text proposes.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], layout: TextLayout = TextLayout(),
-        command: @escaping Command = plainCommand
+        command: @escaping Command = PlanText.plainCommand
     ) {
         (self.plan, self.files, self.partners) = (plan, files, partners)
         (self.layout, self.command) = (layout, command)
@@ -50,10 +55,8 @@ package struct PlanText: Sendable {
         let notes = layout.notes(plan.notes)
         if !notes.isEmpty { blocks.append(notes.map { "Note: \($0.printable)" }.asLines) }
         blocks += validators
-        if let next, !layout.hidesNotes {
-            blocks.append(next.split(separator: "\n").map { String($0).printable }.asLines)
-        }
-        return blocks.asReport(verdict: headline)
+        let text = blocks.asReport(verdict: headline)
+        return next.isEmpty || layout.hidesNotes ? text : "\(text)\n\(next.map(\.printable).asLines)\n"
     }
 
     private var headline: String { Self.headline(plan, files, partners, paint) }
@@ -151,26 +154,27 @@ package struct PlanText: Sendable {
     }
 
     /// The commands that follow a plan of repairs: the dry run, the run and the check.
-    private var nextOfRepairs: String? {
+    private var nextOfRepairs: [String] {
         let ready = files.filter { $0.path != nil && !$0.job.isDraft }
-        guard let first = ready.first, let path = first.path else { return nil }
+        guard let first = ready.first, let path = first.path else { return [] }
         let job = ready.count == 1 ? path : "FILE"
-        let only = plan.collections.count == 1 ? [("--collection", "\(first.job.namespace)")] : []
+        let only = plan.collections.count == 1 ? [(name: "--collection", value: "\(first.job.namespace)")] : []
         let commands = [
             command("backfill --dry-run", job, []), command("backfill", job, []), command("check", first.new, only),
         ]
-        return (["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)" })
-            .joined(separator: "\n")
+        return ["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)" }
     }
 
     /// The command that follows the plan: the dry run of the jobs that run before the deploy.
-    private var next: String? {
+    private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
-        guard plan.hints.isEmpty, let first = early.first?.path else { return nil }
-        return early.count == 1
-            ? "Next: \(command("backfill --dry-run", first, []))"
-            : "Next, for each job: \(command("backfill --dry-run", "FILE", []))"
+        guard plan.hints.isEmpty, let first = early.first?.path else { return [] }
+        return [
+            early.count == 1
+                ? "Next: \(command("backfill --dry-run", first, []))"
+                : "Next, for each job: \(command("backfill --dry-run", "FILE", []))"
+        ]
     }
 }
 

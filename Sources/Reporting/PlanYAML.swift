@@ -1,4 +1,5 @@
 import BSON
+import Checking
 import Jobs
 package import Planning
 import SchemaChange
@@ -197,6 +198,10 @@ package struct PlanYAML: Sendable {
         lines += entry.changes.flatMap { Self.comment("\($0.code): \($0.description)", indent: "  ") }
         lines += entry.violations.flatMap { Self.comment(PlanWords.sentence(on: $0), indent: "  ") }
         lines += entry.remarks.flatMap { Self.comment($0, indent: "  ") }
+        if entry.role == .manual {
+            let commands = entry.violations.map { ViolationGroupWords.command(for: $0, in: file.job.namespace) }
+            lines += commands.map { Self.comment(line: $0, indent: "  ") }
+        }
         lines += (entry.parents?.sentences(ids: ids) ?? []).flatMap { Self.comment($0, indent: "  ") }
         lines += entry.suggestions.map { Self.comment(line: "- \($0.text)", indent: "  ") }
         guard let step = entry.step else { return lines }

@@ -255,10 +255,8 @@ struct CheckCommand: AsyncParsableCommand {
     /// fail already; `nil` if every document fits, or if not every document was read.
     private func next(after report: CheckReport) -> String? {
         guard !report.isPartial else { return nil }
-        let place = [("--collection", subject.collection), ("--database", database.database)].compactMap {
-            name, value in
-            value.map { (name: name, value: $0) }
-        }
+        let given = [("--collection", subject.collection), ("--database", database.database)]
+        let place = given.compactMap { name, value in value.map { (name: name, value: $0) } }
         guard let active = comparison.active, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return repair(after: report, place) }
@@ -271,8 +269,8 @@ struct CheckCommand: AsyncParsableCommand {
     /// The live schema is the active one or, without it, the one that is checked. Also returns `nil` for documents from
     /// a dump or from a collection of another name, because jobs would change other documents.
     private func repair(after report: CheckReport, _ place: [(name: String, value: String)]) -> String? {
-        guard source == nil, scan.map.isEmpty else { return nil }
-        let isStrict = comparison.policy(isStrict: strict).includesPossible
+        guard subject.source == nil, scan.map.isEmpty else { return nil }
+        let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
         let failing =
             if let changes = report.total.changes {
                 changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
@@ -280,9 +278,10 @@ struct CheckCommand: AsyncParsableCommand {
                 report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
             }
         guard failing > 0 else { return nil }
-        let command = isStrict ? "plan --strict --fix" : "plan --fix"
-        let flags = place + connection.shown + [("--out", "jobs")]
-        return "\(NextCommand(command, [(comparison.active ?? schema).name], flags))"
+        let live = (comparison.active ?? schema).name
+        let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
+        let flags = place + accepted + [("--out", "jobs")]
+        return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 }
 

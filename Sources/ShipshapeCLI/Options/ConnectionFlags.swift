@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import BSON
 internal import Foundation
 internal import Mongo
-internal import Reporting
 internal import ServerSchema
 internal import Synchronization
 
@@ -140,13 +139,6 @@ struct ConnectionFlags: ParsableArguments {
             }
         }
         return try open(options)
-    }
-
-    /// The flag of this run that names the deployment, for commands to propose; empty if no flag does.
-    ///
-    /// A connection string with a secret is shortened to `…`.
-    var shown: [(name: String, value: String)] {
-        uri.map { [("--uri", ConnectionStringMask.mask(uri: $0) == $0 ? $0 : "…")] } ?? []
     }
 
     private var connectionString: String? { uri ?? Settings.current["uri"] }

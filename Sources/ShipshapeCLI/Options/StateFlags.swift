@@ -5,10 +5,7 @@ internal import Privileges
 /// The flag for the database that holds the state of jobs.
 struct StateFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The database that holds checkpoints and leases.", valueName: "name"))
-    var stateDatabase = Self.standardDatabase
-
-    /// The database that holds the state of jobs unless the operator names another one.
-    static let standardDatabase = "shipshape"
+    var stateDatabase = "shipshape"
 
     func validate() throws {
         guard Self.canHoldState(stateDatabase) else {

@@ -14,7 +14,7 @@ extension PlanCommand {
     /// Plans the repair of the documents that fail a schema now.
     func planRepairs(of argument: SchemaArgument) async throws {
         let pool = try connection.pool()
-        let schema = try await argument.read(namespace: asked, connection: connection)
+        let schema = try await argument.read(namespace: asked, in: database, connection: connection)
         let namespaces = schema.collections.map(\.namespace)
         try await pool.requirePrivileges(for: "plan --fix", on: WorkPlaces(reading: namespaces))
         var options = PlanOptions()
@@ -40,7 +40,7 @@ extension PlanCommand {
         var run = CheckRun(
             schema: schema, limit: .max, scan: try ScanFlags.parse(repairs.words),
             map: try NamespaceMap([], for: namespaces), showsProgress: output.showsProgress, stop: StopSignal())
-        run.ledger = LedgerScope(.none)
+        run.ledger.location = .none
         run.stateDatabase = state.stateDatabase
         run.rules.assumptions = repairs.app.assumptions
         run.rules.exceptions = try repairs.exceptions.read(

@@ -87,8 +87,8 @@ struct PlanCommand: AsyncParsableCommand {
             valueName: "unplanned|review|none"))
     var failOn: FailOn?
 
-    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Repairs") var repairs: FixFlags
+    @OptionGroup(title: "Prisma") var database: DatabaseFlags
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -149,7 +149,6 @@ struct PlanCommand: AsyncParsableCommand {
         } else {
             plan = try await survey(at: plan, planner, schemas)
         }
-        plan.notes += [database.note(on: schemas.new)].compactMap(\.self)
         try finish(
             plan, planner, NamedSchema(argument: old, schema: schemas.old),
             NamedSchema(argument: new, schema: schemas.new), only: schemas.only)
@@ -176,6 +175,7 @@ struct PlanCommand: AsyncParsableCommand {
         _ planned: SchemaPlan, _ planner: Planner, _ old: NamedSchema, _ new: NamedSchema, only: Namespace?
     ) throws {
         var plan = planned
+        plan.notes += [database.note(on: new.schema)].compactMap(\.self)
         let names = old.argument.name == new.argument.name ? [new.argument.name] : [old, new].map(\.argument.name)
         for name in names where out == nil && GitRevision(name) != nil {
             plan.notes.append(
@@ -215,8 +215,10 @@ struct PlanCommand: AsyncParsableCommand {
     /// Shows the plan; without a folder the jobs are the result, and the text about them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
-        let shown = plan.failing == nil ? [] : connection.shown
-        let command: PlanText.Command = { name, file, flags in "\(NextCommand(name, [file], flags + shown))" }
+        let place = database.database.map { [(name: "--database", value: $0)] } ?? []
+        let command: PlanText.Command = { name, file, flags in
+            "\(NextCommand(name, [file], flags + (name == "check" ? place : [])))"
+        }
         let result = PlanResult(
             plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display,
             command: command)
