@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import ServerSchema
 
 @testable import Backfill
 @testable import Jobs
