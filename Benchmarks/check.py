@@ -2,8 +2,8 @@
 
     check.py URI DATABASE COLLECTION SCHEMA
 
-The schema is compiled once. JSON Schema has no ObjectIds and no dates, so those fields are required, but their types are
-not checked.
+The schema is compiled once. JSON Schema has no ObjectIds and no dates, so those fields are required, but their types
+are not checked.
 """
 
 import json

@@ -246,10 +246,9 @@ extension CompiledSchema {
 }
 
 extension RuleCode {
-    /// The codes of all rules, and the codes under which they are reported if they judge a constraint.
+    /// The codes of all rules, and the codes under which rules report a constraint of an App Services schema.
     package static var known: [RuleCode] {
-        let codes = Rule.allCases.map(\.code)
-        return codes + codes.map(\.ofConstraint)
+        Rule.allCases.map(\.code) + Rule.allCases.filter(\.judgesConstraints).map(\.code.ofConstraint)
     }
 }
 

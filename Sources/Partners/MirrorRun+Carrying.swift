@@ -91,7 +91,7 @@ extension MirrorRun {
             try write(try decide(open), until: time)
         }
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
-        for pair in pairs { for change in pair.dirty.changes.values { delays.add(change.last, at: now) } }
+        for pair in pairs { for change in pair.dirty.changes.values { lag.add(change.last, at: now) } }
     }
 
     // MARK: reading

@@ -45,7 +45,7 @@ extension MirrorRun {
             if failed.count < group.count || !outcome.refused.isEmpty { isStuck = false }
             for key in byKey.keys where !failed.contains(key) {
                 try held.release(key, under: kernel)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
+                for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
         }
         // Nothing was written: another client may be writing the same documents, for example in a transaction.
@@ -58,7 +58,7 @@ extension MirrorRun {
     /// than the one that the mirror carried over, so it wins.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
-            let writes = overwriting.filter { $0.side == side }
+            let writes = unreported.overwriting.filter { $0.side == side }
             guard let time = writes.map(\.read).min() else { continue }
             let changes = writes.map(\.change).map {
                 PairWriter.Change(key: $0.key, id: $0.id, before: $0.after, after: $0.before)
@@ -71,7 +71,7 @@ extension MirrorRun {
                 mirror.events(.conflict(id: key.value, winner: refused.contains(key) ? side.other : side))
             }
         }
-        overwriting = []
+        unreported.overwriting = []
     }
 
     private mutating func note(
@@ -102,7 +102,7 @@ extension MirrorRun {
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
         guard circle.count > 1, held[circle[circle.count - 1]]?.holder == write.pair.key else { return }
-        for key in circle { dirty.add(key, taking: takings.latest) }
+        for key in circle { dirty.add(key, read: streamReads.latest) }
     }
 
     // MARK: keys of unique indexes

@@ -40,18 +40,12 @@ struct MirrorRun: ~Copyable, FollowingRun {
     var held: HeldPairs
     let writer: PairWriter
     var unreported = UnreportedWrites()
-    /// Writes by the mirror that overwrote a client's later change, which is still to be restored.
-    var overwriting: [UnreportedWrites.Write] = []
     private var sessions: OwnSessions
     var counts = MirrorCounts()
-    var delays = Delays()
+    var lag = MirrorLag()
     private let changesArrived = Semaphore()
-    private(set) var takings = Takings()
+    private(set) var streamReads = StreamReads()
     private var savedAt = ContinuousClock.now
-    /// The deployment's time when the lag was last computed.
-    ///
-    /// A stream that has not reported all changes up to this time lags.
-    private var known = ClusterTime(rawValue: 0)
     private var throttleReadAt: ContinuousClock.Instant?
 
     private static let savePeriod = Duration.seconds(1)
@@ -85,8 +79,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
                 try carry()
                 try keep()
             }
-            if !isCaughtUp, dirty.isEmpty, unreported.isEmpty, sides.values.allSatisfy({ $0.time >= max(goal, known) })
-            {
+            let end = max(goal, lag.known)
+            if !isCaughtUp, dirty.isEmpty, unreported.isEmpty, sides.values.allSatisfy({ $0.time >= end }) {
                 isCaughtUp = true
                 mirror.events(.caughtUp)
                 if mirror.endsWhenCaughtUp { break }
@@ -101,7 +95,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         // could not restore it.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
-            _ = news.wait(milliseconds: 50)
+            _ = changesArrived.wait(milliseconds: 50)
             try take()
             try kernel.keepLease()
         }
@@ -154,8 +148,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         mirror.events(.following(lag: max(0, lag)))
         // A held pair might be carried over now, for example because a validator was changed, or because a document
         // that a lookup needs was added.
-        takings.begin()
-        for key in held.keys { dirty.add(key, taking: takings.latest) }
+        streamReads.begin()
+        for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
     }
 
@@ -174,23 +168,23 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted. With `nil`, it is not known which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
-        takings.begin()
+        streamReads.begin()
         let reader = try kernel.pool.client()
         var cursor = reader.collection(partner.job.namespace(side)).find(
             [:], options: ["projection": ["_id": 1], "readConcern": ["level": "majority"]])
         while let document = try cursor.nextDocument() {
             guard let id = document["_id"], let key = partner.key(of: id, on: side) else { continue }
             let time = drop ?? ChangeTime(cluster: ClusterTime(rawValue: 0))
-            dirty.add(key, drop == nil ? side : side.other, at: time, taking: takings.latest, isUnknown: drop == nil)
+            dirty.add(key, drop == nil ? side : side.other, at: time, read: streamReads.latest, isUnknown: drop == nil)
             try kernel.keepLease()
         }
     }
 
-    // MARK: taking changes
+    // MARK: reading changes
 
     /// Takes the pending changes of both sides from the change streams, and notes which pairs have to be carried over.
     mutating func take() throws {
-        takings.begin()
+        streamReads.begin()
         for side in PartnerSide.allCases {
             guard let feed = sides[side]?.feed else { continue }
             let batch: ChangeFeed.Batch?
@@ -212,14 +206,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
                 }
                 unreported.noteChange(of: key, on: side, at: time)
                 guard !carried.contains(key, changed: time.cluster) else { continue }
-                dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: takings.latest)
-                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: takings.latest) }
+                dirty.add(key, side, at: time, since: batch.firstTimes[index], read: streamReads.latest)
+                for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
             unreported.forget(upTo: batch.time, on: side)
         }
-        takings.end(with: sides, waitingSince: dirty.oldestTaking)
+        streamReads.end(with: sides, waitingSince: dirty.oldestRead)
     }
 
     /// Notes that the stream of a side reported a write by the mirror.
@@ -228,9 +222,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private mutating func noteOwn(_ own: ChangeFeed.IgnoredChange, _ side: PartnerSide) {
         guard let key = partner.key(of: own.id, on: side) else { return }
         if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
-        guard let write = unreported.noteWrite(of: key, on: side), let time = write.overwritten else { return }
-        overwriting.append(write)
-        dirty.add(key, side, at: time, taking: takings.latest)
+        guard let time = unreported.noteWrite(of: key, on: side) else { return }
+        dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
     /// Holds a document whose `_id` cannot be converted for the other side, or releases it if it no longer exists.
@@ -308,10 +301,10 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// A stream may still have to report changes that are older than the previous call of this function. Until it has
     /// reached the operation time that the deployment had at that call, its next change counts as made right after the
     /// last time that the stream has reached.
-    private mutating func lag() throws -> Int {
+    private mutating func oldestAge() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
-        let late = sides.values.map(\.time).filter { $0 < known }
-        known = try now()
+        let late = sides.values.map(\.time).filter { $0 < lag.known }
+        lag.known = try now()
         let oldest = ([dirty.since] + late.map { Int64($0.seconds) * 1_000 }).compactMap(\.self).min()
         guard let oldest, let time = ServerTime(reply["localTime"]) else { return 0 }
         return max(0, Int(time.milliseconds - oldest))
@@ -320,11 +313,11 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// Saves the positions in the streams up to which all changes are carried over, and reports the progress.
     mutating func save() throws {
         savedAt = .now
-        counts.lag = try lag()
-        counts.delays = delays.percentiles
+        counts.lag = try oldestAge()
+        counts.delays = lag.percentiles
         counts.refused = held.count
         mirror.events(.progress(counts))
-        guard let snapshot = takings.done(before: dirty.oldestTaking) else { return try kernel.renew() }
+        guard let snapshot = streamReads.done(before: dirty.oldestRead) else { return try kernel.renew() }
         if let received = snapshot.times.values.min() { sessions.forget(before: received) }
         let described: BSONDocument = [
             "changes": .integer(counts.changes), "carried": .integer(counts.written),
@@ -340,46 +333,6 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 }
 
-/// The takings of a mirror; a taking is one read of the pending changes of both streams.
-struct Takings {
-    /// The positions in the change streams of both sides after a taking.
-    struct Snapshot {
-        fileprivate let taking: Int
-        let places: [PartnerSide: FeedPlace]
-        let times: [PartnerSide: ClusterTime]
-    }
-
-    /// The number of the latest taking; the first one has the number 1.
-    private(set) var latest = 0
-    private var snapshots: [Snapshot] = []
-
-    mutating func begin() { latest += 1 }
-
-    /// Stores the positions after a taking.
-    /// - Parameter oldest: the number of the oldest taking with a pair that is not yet carried over; `nil` if there is
-    ///   none.
-    mutating func end(with sides: [PartnerSide: MirrorRun.Side], waitingSince oldest: Int?) {
-        snapshots.append(
-            Snapshot(taking: latest, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
-        if snapshots.count > 64 { compact(oldest) }
-    }
-
-    /// Returns the positions up to which all changes are carried over; `nil` if there are none yet.
-    /// - Parameter oldest: as in ``end(with:waitingSince:)``.
-    mutating func done(before oldest: Int?) -> Snapshot? {
-        compact(oldest)
-        return snapshots.first.flatMap { $0.taking < oldest ?? .max ? $0 : nil }
-    }
-
-    private mutating func compact(_ oldest: Int?) {
-        guard let last = snapshots.lastIndex(where: { $0.taking < oldest ?? .max }) else {
-            // Every snapshot was taken after the oldest pair's change was received, so none can be saved yet.
-            return
-        }
-        snapshots.removeFirst(last)
-    }
-}
-
 extension FeedPlace {
     /// The deployment's time at this position; `nil` if its resume token does not contain one.
     var time: ClusterTime? {
@@ -387,30 +340,5 @@ extension FeedPlace {
         case .at(let time): time
         case .after(let token): token.time
         }
-    }
-}
-
-/// The delays of the latest changes until they were carried over, for at most 20,000 changes.
-struct Delays {
-    private var samples: [Int] = []
-    private var next = 0
-
-    private static let maximum = 20_000
-
-    mutating func add(_ time: ChangeTime, at now: Int64) {
-        guard let wall = time.wall else { return }
-        let delay = Int(max(0, now - wall))
-        if samples.count < Self.maximum {
-            samples.append(delay)
-        } else {
-            samples[next % Self.maximum] = delay
-            next += 1
-        }
-    }
-
-    var percentiles: (median: Int, percentile99: Int) {
-        guard !samples.isEmpty else { return (0, 0) }
-        let sorted = samples.sorted()
-        return (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 99 / 100)])
     }
 }

@@ -69,7 +69,7 @@ extension PartnerRegistry {
             guard let id = refused["_id"]?.document, let value = id["id"] else { continue }
             status.samples.append((id["side"]?.text ?? "", value, refused["reason"]?.text ?? ""))
         }
-        if record["text"]?.text == PartnerState.digest(of: partner.job) {
+        if PartnerState.digests(of: partner.job).contains(record["text"]?.text ?? "") {
             (status.differences, status.verified) = (state.evidence.differences, state.evidence.time?.milliseconds)
         }
         return status

@@ -26,6 +26,8 @@ struct UnreportedWrites {
     }
 
     private var writes: [Place: [Write]] = [:]
+    /// Reported writes that overwrote a client's later change, which is still to be restored.
+    var overwriting: [Write] = []
 
     var isEmpty: Bool { writes.isEmpty }
 
@@ -43,12 +45,13 @@ struct UnreportedWrites {
     }
 
     /// Records that the stream of a side reported a write by the mirror.
-    /// - Returns: the write, if it overwrote a client's change that was made after the read.
-    mutating func noteWrite(of key: IDKey, on side: PartnerSide) -> Write? {
+    /// - Returns: the time of the client's change that the write overwrote, if that was made after the read.
+    mutating func noteWrite(of key: IDKey, on side: PartnerSide) -> ChangeTime? {
         let place = Place(side: side, key: key)
         guard let write = writes[place]?.removeFirst() else { return nil }
         if writes[place]?.isEmpty == true { writes[place] = nil }
-        return write.overwritten == nil ? nil : write
+        if write.overwritten != nil { overwriting.append(write) }
+        return write.overwritten
     }
 
     /// Removes the writes to a side that its stream has reported, because it has reported all changes up to the time.

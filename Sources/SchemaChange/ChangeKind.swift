@@ -49,7 +49,7 @@ public struct ChangeKind: Hashable, Sendable {
         case unsyncedDocuments = "unsynced-documents"
         /// The server refuses writes of documents that do not conform.
         case refusedWrites = "refused-writes"
-        /// Clients that hold a local file raise their schema version or migrate it.
+        /// Clients that have a local file need a higher schema version, or a migration.
         case clientMigration = "client-migration"
         /// Devices first catch up with the history of the collection up to the change.
         case catchUp = "catch-up"

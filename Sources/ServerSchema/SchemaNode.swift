@@ -10,13 +10,13 @@ public struct SchemaNode: Sendable {
     public var title: String?
     /// The named fields, in the file's order.
     public var properties: [Property] = [] {
-        didSet { propertyIndex = NameIndex(count: properties.count) }
+        didSet { indexes.properties = NameIndex(count: properties.count) }
     }
     /// Whether the schema has a `properties` keyword, even an empty one.
     public var hasProperties = false
     /// The names of the fields that an object must have, in the file's order.
     public var required: [String] = [] {
-        didSet { requiredIndex = NameIndex(count: required.count) }
+        didSet { indexes.required = NameIndex(count: required.count) }
     }
     /// The schema or schemas of an array's elements.
     public var items: Items?
@@ -44,8 +44,8 @@ public struct SchemaNode: Sendable {
     public var location: SourceLocation
 
     private var demands: Demands?
-    private var propertyIndex: NameIndex?
-    private var requiredIndex: NameIndex?
+    /// The indexes by which a name is found among many; `nil` among few.
+    private var indexes: (properties: NameIndex?, required: NameIndex?) = (nil, nil)
 
     private final class Demands: Sendable {
         let constraints: Constraints
@@ -59,8 +59,8 @@ public struct SchemaNode: Sendable {
     /// Returns the schema of a field; `nil` when `properties` does not name it.
     public func property(_ name: String) -> SchemaNode? {
         let position =
-            if let propertyIndex {
-                propertyIndex.position(of: name, among: properties.lazy.map(\.name))
+            if let index = indexes.properties {
+                index.position(of: name, among: properties.lazy.map(\.name))
             } else {
                 properties.firstIndex { $0.name == name }
             }
@@ -69,8 +69,8 @@ public struct SchemaNode: Sendable {
 
     /// Whether `required` names the field.
     public func requires(_ name: String) -> Bool {
-        guard let requiredIndex else { return required.contains(name) }
-        return requiredIndex.position(of: name, among: required) != nil
+        guard let index = indexes.required else { return required.contains(name) }
+        return index.position(of: name, among: required) != nil
     }
 
     /// The names in `required` that `properties` does not have.

@@ -232,14 +232,14 @@ package struct Survey {
             return nil
         }
         let finder = StepFinder(job.steps)
-        var (found, unidentified) = (finder.nothing, [BSONValue]())
+        var (found, unevaluated) = (finder.nothing, [BSONValue]())
         var cursor = collection.find(scope.filter(quick: quick), options: options)
         while let document = try cursor.next() {
             do throws(NotEvaluated) { try finder.add(document, to: &found) } catch {
-                guard unidentified.count < Self.maximumUnevaluated, let id = try document.find("_id") else {
+                guard unevaluated.count < Self.maximumUnevaluated, let id = try document.find("_id") else {
                     return nil
                 }
-                unidentified.append(try document.value(id))
+                unevaluated.append(try document.value(id))
             }
         }
         var counts: Counts = ["documents": found.documents, "any": found.needing]
@@ -247,8 +247,8 @@ package struct Survey {
             for (code, count) in findings.enumerated() { counts["r0s\(step)c\(code + 1)"] = count }
         }
         let evaluated = try result(counts)
-        return unidentified.isEmpty
-            ? evaluated : .sum([evaluated, try run(over: unidentified.commandSlices(count: 1_000))])
+        return unevaluated.isEmpty
+            ? evaluated : .sum([evaluated, try run(over: unevaluated.commandSlices(count: 1_000))])
     }
 
     private func countsInTurn() throws -> Counts {

@@ -188,7 +188,7 @@ import Testing
         #expect(error.description == "\(error.path) is a mongodump archive")
     }
 
-    @Test(arguments: ["/nowhere/at/all.bson", "/"]) func whatTheSystemRefusesIsItsOwnError(_ path: String) {
+    @Test(arguments: ["/nowhere/at/all.bson", "/"]) func aReadErrorOfTheSystemIsItsOwnError(_ path: String) {
         let error = #expect(throws: DumpError.self) {
             var reader = try BSONFileReader(FilePath(path))
             _ = try reader.next()?.byteCount

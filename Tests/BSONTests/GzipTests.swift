@@ -9,7 +9,7 @@ import Testing
     }
     private static let bytes = documents.flatMap(\.bytes)
 
-    @Test(arguments: [5, 64, 4096, 1 << 20]) func whatWasCompressedComesBack(_ bufferSize: Int) throws {
+    @Test(arguments: [5, 64, 4096, 1 << 20]) func compressedBytesAreRestored(_ bufferSize: Int) throws {
         let result = try Reading(gzip(Self.bytes), bufferSize: bufferSize)
         #expect(result.error == nil)
         #expect(result.documents == Self.documents)

@@ -43,7 +43,7 @@ import Testing
         #expect(tally.documents == 0 && tally.isLow)
     }
 
-    @Test func whatNoCheckpointCountsIsTakenOver() {
+    @Test func uncheckpointedCountsAreTakenOver() {
         var tally = RunTally()
         tally.wrote(4)
         #expect(tally.takeOver() == 4)

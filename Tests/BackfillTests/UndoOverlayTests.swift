@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func itIsBoundedAndSaysSo() throws {
-        var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false, most: 1)
+        var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false, maximum: 1)
         overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "a"))
         overlay.restore(try .changed(1, "a", was: 0))
         #expect(!overlay.isFull)

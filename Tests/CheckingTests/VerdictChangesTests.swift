@@ -48,7 +48,7 @@ import Testing
         #expect(changes.alreadyPossible == 2)
     }
 
-    @Test func whatTheActiveSchemaDoesNotCoverFailsAgain() throws {
+    @Test func uncoveredDocumentsOfTheActiveSchemaNewlyFail() throws {
         let changes = try #require(try tally(documents, active: .notCovered).counts.changes)
         #expect(changes.newlyFailing == 4)
         #expect(changes.newlyPossible == 2)

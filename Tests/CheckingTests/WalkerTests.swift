@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func whatNoRuleJudgesIsListed() throws {
+    @Test func keywordsThatNoRuleJudgesAreListed() throws {
         let schema = CompiledSchema([
             "age": SchemaNode.of(.int).with { $0.unevaluated = [("minimum", SchemaNode.nowhere)] }
         ])

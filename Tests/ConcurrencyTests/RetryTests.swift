@@ -31,7 +31,7 @@ import Testing
         #expect(retries.pause(afterFailureAt: start) == nil)
     }
 
-    @Test func whatPassesIsTriedAgainAndCounted() throws {
+    @Test func temporaryErrorsAreRetriedAndCounted() throws {
         let reported = Mutex<[Int]>([])
         let policy = RetryPolicy(limit: .seconds(60)) {
             $0 is Passing
@@ -49,7 +49,7 @@ import Testing
         #expect(policy.lost.total >= .milliseconds(600))
     }
 
-    @Test func whatDoesNotPassIsThrownAtOnce() {
+    @Test func permanentErrorsAreThrownAtOnce() {
         let policy = RetryPolicy(limit: .seconds(60)) { $0 is Passing }
         var attempts = 0
         #expect(throws: Lasting.self) {

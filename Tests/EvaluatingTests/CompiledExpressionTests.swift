@@ -17,7 +17,7 @@ import Testing
         #expect(try value("$l.b", document) == [2, 6])
     }
 
-    @Test func whatIsMissingHasNoPlaceInAnObjectAndIsNullInAList() throws {
+    @Test func aMissingValueIsAbsentInAnObjectAndNullInAList() throws {
         #expect(try value(["x": "$a", "y": "$b"], ["a": 1]) == ["x": 1])
         #expect(try value(["$a", "$b"], ["a": 1]) == [1, nil])
     }

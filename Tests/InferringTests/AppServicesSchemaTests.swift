@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [BSONValue.null, .regex(pattern: "a", options: ""), .minKey, .undefined])
-    func whatClientsHaveNoTypeForIsLeftOut(_ value: BSONValue) throws {
+    func propertiesWithoutAClientTypeAreLeftOut(_ value: BSONValue) throws {
         let inference = try Case.inference(of: Case.documents([value]))
         #expect(inference.property("x") == nil)
         #expect(try #require(inference.summary("x")).declared.isEmpty)

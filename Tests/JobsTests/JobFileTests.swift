@@ -51,7 +51,7 @@ import Testing
         #expect(job.limits.nice == 0.5)
     }
 
-    @Test func whatIsLeftOutHasDefaults() throws {
+    @Test func omittedKeysHaveDefaults() throws {
         let job = try JobFile.parse("job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]", path: "a.yml")
         #expect(job.activeSchema == nil)
         #expect(job.nextSchema == nil)
@@ -121,6 +121,22 @@ import Testing
             #expect(job.text == text)
             #expect(job.path == path)
         }
+    }
+
+    @Test func theContentOfATextHasNoCommentsAndNoLayout() {
+        let text = "job: a  # A job.\n\nsteps:\n  - copy: {from: d, to: e}\n"
+        let content = JobFile.content(of: text)
+        #expect(content == JobFile.content(of: "# Planned.\njob: a\nsteps: [copy: {from: d, to: e}]"))
+        let others = [
+            "job: \"1\"", "job: 1", "job: '1'", "job: 1.0", "job: [a]", "job: [a, b]", "job: {a: b}", "job: a\nb: c",
+            "b: c\njob: a", "job: ab", "job: !!str 1", "job: null", "job: ~", "job: \"null\"", "no: [yaml",
+        ]
+        let distinct = Set(others.map(JobFile.content))
+        // Quotation marks and tags only state the type, and `~` is another spelling of null only for the value.
+        #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: '1'"))
+        #expect(JobFile.content(of: "job: \"1\"") == JobFile.content(of: "job: !!str 1"))
+        #expect(distinct.count == others.count - 2)
+        #expect(JobFile.content(of: "no: [yaml") == "no: [yaml")
     }
 
     @Test func aFileThatIsNotThere() {

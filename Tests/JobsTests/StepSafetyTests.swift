@@ -109,7 +109,7 @@ import Testing
         #expect(isSafe(step))
     }
 
-    @Test func whatIsAssumedOfMixedValues() throws {
+    @Test func theAssumptionsAboutMixedValues() throws {
         let step = Step.default(field: try FieldPath("any"), value: [1], nullsToo: false)
         var assumptions = CheckOptions()
         #expect(StepSafety.holds(step, under: Self.schema, assuming: assumptions))

@@ -48,7 +48,7 @@ import Testing
         ("Invalid format character '%' SECRET 'S' in format string", "Invalid format character '…' in format string"),
         ("$zip found a non-array expression in input: \"SECRET\"", "$zip found a non-array expression in input: …"),
     ])
-    func whatAnOperatorMetIsNotShown(cause: String, shown: String) {
+    func theValueThatAnOperatorFailedAtIsNotShown(cause: String, shown: String) {
         for context in [
             "PlanExecutor error during aggregation", "Plan executor error during update",
             "Executor error during getMore",

@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func whatTheServerTakesIsNotRefusedByTheDriver() async throws {
+    @Test func documentsThatTheServerAcceptsAreNotRefusedByTheDriver() async throws {
         try await Mongod.shared.withDatabase { database in
             // Empty and dotted names, and a string that is not valid UTF-8.
             let document: BSONDocument = ["_id": 1, "": ["": 1, "a.b": 2, "$c": 3], "s": "?"]

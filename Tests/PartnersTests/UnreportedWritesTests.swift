@@ -23,7 +23,7 @@ import Testing
     @Test func aChangeBetweenTheReadAndTheWriteIsOverwritten() {
         var writes = written()
         writes.noteChange(of: key, on: .target, at: change(at: 12))
-        #expect(writes.noteWrite(of: key, on: .target)?.overwritten == change(at: 12))
+        #expect(writes.noteWrite(of: key, on: .target) == change(at: 12))
         #expect(writes.isEmpty)
     }
 

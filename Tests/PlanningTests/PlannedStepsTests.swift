@@ -160,7 +160,7 @@ import Testing
         #expect(plan.jobs.map(\.stage) == [.afterDeploy])
     }
 
-    @Test func whatMayBeTakenAwayIsOfferedInTheJobAfterTheDeploy() throws {
+    @Test func removalsAreOfferedInTheJobAfterTheDeploy() throws {
         let plan = try plan(
             Self.app("\"gone\": \(Self.text), \"n\": \(Self.text)"),
             Self.app("\"n\": { \"bsonType\": \"int\" }, \"come\": { \"bsonType\": \"bool\" }", required: ", \"come\""))

@@ -98,7 +98,7 @@ import Testing
                 ["convert: {field: \"x.[]\", to: long}"]
             ),
         ] as [(String, String, [String])])
-    func whatChangesValuesInPlaceWaitsForTheDeploy(_ old: String, _ new: String, _ steps: [String]) throws {
+    func aStepThatChangesValuesInPlaceWaitsForTheDeploy(_ old: String, _ new: String, _ steps: [String]) throws {
         let plan = try plan(Self.field(old), Self.field(new))
         #expect(plan.jobs.map(\.stage) == [.afterDeploy])
         #expect(lines(plan, .afterDeploy) == steps)
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func whatAStepDoesNotReachIsReportedAsSuch() throws {
+    @Test func aFieldThatAStepDoesNotReachIsReportedAsSuch() throws {
         let old = Self.field("{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" } }")
         let new = Self.field("{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"uuid\" } }")
         let plan = try plan(old, new)
@@ -294,7 +294,7 @@ import Testing
         #expect(narrow.sources.isEmpty && narrow.neighbours.isEmpty)
     }
 
-    @Test func whatAJobIsCheckedByIsNarrowInsideOfObjectsAndListsToo() throws {
+    @Test func theSchemasOfAJobAreNarrowedInsideObjectsAndListsToo() throws {
         let inner = (0..<200).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
         let object =
             "\"bsonType\": \"object\", \"title\": \"Inner\", \"required\": [\"p7\", \"p8\"], \"properties\": { "

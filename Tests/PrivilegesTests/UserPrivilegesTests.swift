@@ -47,7 +47,7 @@ import Testing
         #expect(UserPrivileges(connectionStatus: ["authInfo": info]) == nil)
     }
 
-    @Test func whatIsMissingIsNamedByActionAndResource() throws {
+    @Test func missingPrivilegesAreNamedByActionAndResource() throws {
         let needs = try #require(CommandNeeds.of("pause"))
         let missing = try #require(
             MissingPrivileges(

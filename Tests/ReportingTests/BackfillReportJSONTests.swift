@@ -127,7 +127,7 @@ import Testing
         #expect(report["unsyncable_before"] == .null)
     }
 
-    @Test func whatWasNotAskedIsNull() throws {
+    @Test func countsThatWereNotRequestedAreNull() throws {
         var report = BackfillReport.fixture(.done)
         (report.madeUnsyncable, report.headroom) = (nil, Headroom(ledger: nil, pending: 0, ceiling: 10))
         let document = try BSONDocument(extendedJSON: BackfillReportJSON(report, showsValues: false).text)

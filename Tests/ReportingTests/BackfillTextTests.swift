@@ -5,7 +5,7 @@ import Steps
 import Testing
 
 @Suite struct BackfillTextTests {
-    @Test func whatWasDoneAndWhatRemains() {
+    @Test func theTextShowsTheChangesAndTheRest() {
         #expect(
             BackfillReportText.render(.fixture(.done), showsValues: false, color: false) == """
                 job person-v2 on app.Person: done
@@ -84,7 +84,7 @@ import Testing
         #expect(text.hasSuffix("\n  next: the same command without --dry-run"))
         dryRun.refusal = "it has no room"
         #expect(!BackfillResult(dryRun, showsValues: false).text(.file).contains("next:"))
-        let done = BackfillResult(.fixture(.done), showsValues: false, nextCommands: "shipshape check v2")
+        let done = BackfillResult(.fixture(.done), showsValues: false, nextCommands: ["next: shipshape check v2"])
         #expect(done.text(.file).hasSuffix("\n  next: shipshape check v2"))
         #expect(!BackfillResult(.fixture(.done), showsValues: false).text(.file).contains("next:"))
     }
@@ -96,7 +96,7 @@ import Testing
 }
 
 @Suite struct BackfillPlanTextTests {
-    @Test func whatTheOperatorSaysYesTo() {
+    @Test func thePlanThatTheOperatorApproves() {
         #expect(
             BackfillPlanText.render(.fixture(resumesAfter: 12)) == """
                 job person-v2 on app.Person: 1,790 of 100,000 documents need it

@@ -20,7 +20,7 @@ import Testing
             })
     }
 
-    @Test func whatIsKeptIsReadAsItWas() throws {
+    @Test func aStoredSummaryIsReadUnchanged() throws {
         let kept = CheckSummary(try .fixture(), schema: "v2 \"x\"", at: ServerTime(milliseconds: 1_763_752_811_123))
         #expect(try CheckSummary(parsing: kept.text) == kept)
         #expect(kept.failing == 1_000 && kept.possible == 5 && kept.unsynced == 99_000 && kept.headroom == 999)
@@ -37,7 +37,7 @@ import Testing
         ),
         ("{\"record\": \"check_summary\", \"schema_version\": 1}", "a part of it is missing"),
     ])
-    func whatIsNoSummaryIsNamed(_ text: String, _ reason: String) {
+    func anInvalidSummaryIsNamed(_ text: String, _ reason: String) {
         #expect {
             _ = try CheckSummary(parsing: text)
         } throws: {

@@ -69,7 +69,7 @@ import Testing
             ])
     }
 
-    @Test func whatClientsDoNotSeeIsNoChange() throws {
+    @Test func aChangeThatClientsDoNotSeeIsNoChange() throws {
         let old = type(#""a": \#(int), "x": {"bsonType": ["int", "null"], "description": "a"}"#, required: #""a", "x""#)
         let new = type(
             #""x": {"bsonType": ["null", "int"], "title": "X"}, "a": \#(int)"#, required: #""x", "a""#)

@@ -199,7 +199,7 @@ import Testing
     }
 
     /// App Services does not document these keywords, so it is not known which values it accepts.
-    @Test func whatIsNotEvaluatedMayHoldAnything() throws {
+    @Test func anUnevaluatedKeywordMayHoldAnything() throws {
         let node = try property(#"{"bsonType": "int", "format": 1, "const": null, "enum": [], "$ref": {}}"#)
         #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])
     }

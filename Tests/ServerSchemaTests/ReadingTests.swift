@@ -115,7 +115,7 @@ import Testing
             "flat/shop.Pet.json",
             "flat/shop.Pet.json: the file does not say which collection it covers (give --collection DB.COLL)"
         ),
-    ]) func whatCannotBeReadIsNamed(_ path: String, _ error: String) {
+    ]) func unreadablePartsAreNamed(_ path: String, _ error: String) {
         #expect(Fixture.failure(path) == error)
     }
 

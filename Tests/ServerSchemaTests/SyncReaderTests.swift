@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: [
         "{}", #"{"development_mode_enabled": false}"#, #"{"type": "partition"}"#, #"{"type": ""}"#,
         #"{"partition": null}"#, #"{"partition": {}}"#, #"{"type": "partition", "partition": {"key": ""}}"#,
-    ]) func whatWasNeverConfiguredIsNothing(_ text: String) throws { #expect(try app(text).read().sync == nil) }
+    ]) func anUnconfiguredSyncIsNone(_ text: String) throws { #expect(try app(text).read().sync == nil) }
 
     @Test func anAbsentTypeFollowsFromTheRest() throws {
         #expect(try app(#"{"queryable_fields_names": []}"#).read().sync?.mode == .flexible)
@@ -64,7 +64,7 @@ import Testing
             #"{"partition": {"key": "p", "type": "strng"}}"#,
             #"1:36: unknown type "strng" of the partition key (did you mean "string"?)"#
         ),
-    ]) func whatCannotBeReadIsNamed(_ text: String, _ error: String) throws {
+    ]) func unreadablePartsAreNamed(_ text: String, _ error: String) throws {
         #expect(try app(text).failure() == "sync/config.json:\(error)")
     }
 }

@@ -21,7 +21,7 @@ import Testing
         "{$toUpper: {$meta: textScore}}", "{$lookup: {}}", "{$notYetInvented: 1}",
         "{$map: {input: $a, in: {$accumulator: {}}}}",
     ])
-    func whatIsNotListedIsRefused(_ value: String) throws {
+    func unlistedOperatorsAreRefused(_ value: String) throws {
         let name =
             value.matches(of: /\$[_a-zA-Z]+(?=:)/).map { String($0.0) }.first { ExpressionOperator($0) == nil } ?? "?"
         let column =
@@ -59,7 +59,7 @@ import Testing
         #expect(refusal("{$ifNull: [$a, \(name)]}") != nil)
     }
 
-    @Test func whatIsKnownIsTaken() {
+    @Test func knownOperatorsAreAccepted() {
         for value in [
             "$$NOW", "$$ROOT.a", "$$CURRENT.a", "{$let: {vars: {x: 1}, in: {$add: [$$x, 1]}}}",
             "{$date: '2026-01-01T00:00:00Z'}",

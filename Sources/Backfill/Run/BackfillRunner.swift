@@ -90,7 +90,7 @@ package struct BackfillRunner: Sendable {
     ) throws -> BackfillPlan {
         let isProof = !job.endsByConstruction
         let store = try store(pool)
-        let state = try early.run { try readState(store, binding: binding(to: target.uuid), isDry: isDry) }
+        let state = try early.run { try readState(store, binding: binding(to: target.uuid)) }
         if !isDry, state.isReadable {
             let seeker = LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             try early.run { try seeker.checkFree(store) }
@@ -246,19 +246,11 @@ package struct BackfillRunner: Sendable {
     ///
     /// A read-only user may lack access to that database. Then the job counts as not started, and a note says so.
     private func readState(
-        _ store: borrowing StateStore, binding: JobStore.Binding, isDry: Bool
+        _ store: borrowing StateStore, binding: JobStore.Binding
     ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
         do {
-            var (binding, notes) = (binding, [String]())
-            if isDry, let begun = try store.jobs.record()?["text"]?.text, begun != binding.text,
-                YAMLFile.areEqualButForComments(begun, binding.text)
-            {
-                binding.text = begun
-                notes.append(
-                    "the comments of the job file changed after the job started: a run uses the file as it was then")
-            }
             try store.check(binding, restarts: options.restarts)
-            return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, notes)
+            return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, [])
         } catch let error as MongoError where error.isAuthorization {
             return (
                 nil, Control(), false,

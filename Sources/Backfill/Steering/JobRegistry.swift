@@ -295,7 +295,8 @@ extension JobRegistry {
         var all: [String: JobAftermath] = [:]
         for name in begun {
             let store = try store(name)
-            var aftermath = JobAftermath(deployed: try store.jobs.control().deployed?.at)
+            let record = try store.jobs.record() ?? [:]
+            var aftermath = JobAftermath(deployed: Control(record).deployed?.at, text: record["text"]?.text)
             if let undo = try store.ranges.undoing(), undo.ended != nil { aftermath.undone = undo.refusal(of: name) }
             all[name] = aftermath
         }

@@ -119,7 +119,7 @@ extension ChangeKind.Consequence {
         case .mayResync: "the collection may be resynced"
         case .unsyncedDocuments: "documents that do not conform stop syncing"
         case .refusedWrites: "writes of documents that do not conform are refused"
-        case .clientMigration: "clients raise the schema version of their local file"
+        case .clientMigration: "clients that have a local file need a higher schema version"
         case .catchUp: "devices first catch up with the history up to the change"
         case .failedQueries: "the newer client fails on documents that the older one wrote"
         case .failedOldClients: "older clients fail on documents that the newer one writes"

@@ -12,14 +12,14 @@ package struct BackfillResult: Reportable {
     private let found: BackfillReport
     private let showsValues: Bool
     private let timeline: RunTimeline?
-    private let nextCommands: String?
+    private let nextCommands: [String]
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
-    ///   - nextCommands: the commands that follow a finished run, which the text names; `nil` for none.
+    ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
     package init(
-        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: String? = nil
+        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = []
     ) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
         self.nextCommands = nextCommands
@@ -29,18 +29,18 @@ package struct BackfillResult: Reportable {
     package func text(_ layout: TextLayout) -> String {
         let text = BackfillReportText.render(
             layout.shown(found, notes: \.notes), showsValues: showsValues, color: layout.isColored)
-        guard !layout.hidesNotes, let next else { return text }
-        return "\(text)\n\(["  next: \(next)"].asLines)"
+        guard !layout.hidesNotes, !next.isEmpty else { return text }
+        return "\(text)\n\(next.map { "  \($0)" }.asLines)"
     }
 
-    /// The commands to run next; `nil` if there is none, or if the headline already names it.
-    private var next: String? {
+    /// The lines that propose the next commands; none if the headline already names it.
+    private var next: [String] {
         switch found.outcome {
         case .dryRun:
             let isNeeded = found.work.modified + (found.work.refreshed ?? 0) > 0
-            return isNeeded && found.refusal == nil ? "the same command without --dry-run" : nil
+            return isNeeded && found.refusal == nil ? ["next: the same command without --dry-run"] : []
         case .done: return nextCommands
-        case .nothingToDo, .stopped: return nil
+        case .nothingToDo, .stopped: return []
         }
     }
 
@@ -90,7 +90,7 @@ package struct BackfillResult: Reportable {
         }
         if let unsyncable = found.unsyncable {
             facts.append(
-                Report.Fact(name: "\(found.dialect.unfit) after the job", value: unsyncable.after.grouped))
+                Report.Fact(name: "\(unsyncable.dialect.unfit) after the job", value: unsyncable.after.grouped))
         }
         let skipped = found.failures.reduce(0) { $0 + $1.count }
         return facts + [Report.Fact(name: "skipped", value: skipped.grouped)]

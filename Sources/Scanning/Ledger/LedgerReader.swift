@@ -50,7 +50,7 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// Returns the number of entries, which count against the limit, without the number of documents.
+    /// Returns the number of entries, which count against the limit; the documents are not counted.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)

@@ -72,22 +72,3 @@ extension SchemaFiles {
 
     private func isPrisma(_ path: String) -> Bool { path.hasSuffix(".prisma") && isFile(path) }
 }
-
-extension PrismaSchema {
-    /// The database in the path of the datasource's connection string; `nil` if it names none, or is not known here.
-    fileprivate var database: String? {
-        switch url {
-        case .text(let text)?: Self.database(of: text)
-        case .variable(let name)?: ProcessInfo.processInfo.environment[name].flatMap(Self.database)
-        case nil: nil
-        }
-    }
-
-    /// Returns the database that a connection string names in its path.
-    package static func database(of url: String) -> String? {
-        let parts = url.split(separator: "://", maxSplits: 1)
-        guard parts.count == 2, let slash = parts[1].firstIndex(of: "/") else { return nil }
-        let name = parts[1][parts[1].index(after: slash)...].prefix { $0 != "?" }
-        return name.isEmpty ? nil : String(name)
-    }
-}

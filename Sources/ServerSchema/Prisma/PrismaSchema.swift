@@ -1,4 +1,5 @@
 package import BSON
+internal import FoundationEssentials
 
 /// A Prisma schema for MongoDB: the models, embedded types and enums of one file or of a folder of files.
 ///
@@ -210,4 +211,23 @@ public enum PrismaScalar: String, Hashable, CaseIterable, Sendable {
     case dateTime = "DateTime"
     case bytes = "Bytes"
     case json = "Json"
+}
+
+extension PrismaSchema {
+    /// The database in the path of the datasource's connection string; `nil` if it names none, or is not known here.
+    var database: String? {
+        switch url {
+        case .text(let text)?: Self.database(of: text)
+        case .variable(let name)?: ProcessInfo.processInfo.environment[name].flatMap(Self.database)
+        case nil: nil
+        }
+    }
+
+    /// Returns the database that a connection string names in its path.
+    package static func database(of url: String) -> String? {
+        let parts = url.split(separator: "://", maxSplits: 1)
+        guard parts.count == 2, let slash = parts[1].firstIndex(of: "/") else { return nil }
+        let name = parts[1][parts[1].index(after: slash)...].prefix { $0 != "?" }
+        return name.isEmpty ? nil : String(name)
+    }
 }

@@ -168,17 +168,20 @@ struct BackfillCommand: AsyncParsableCommand {
         if let failed = ExitStatus(of: report) { throw failed }
     }
 
-    /// Returns the commands that check the result of a finished run and undo the job; `nil` if neither is possible.
-    private func nextCommands(after job: Job) -> String? {
+    /// Returns a line for each command that checks the result of a finished run or undoes the job; none if neither is
+    /// possible.
+    private func nextCommands(after job: Job) -> [String] {
         var commands: [String] = []
         if let next = job.nextSchema {
-            let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string.shellWord }
-            let active = job.activeSchema.map { " --active \(path($0))" } ?? ""
-            let collection = job.namespace.description.shellWord
-            commands.append("shipshape check \(path(next))\(active) --collection \(collection)")
+            let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
+            // A job that repairs documents names the live schema for both. Without --active, every document that does
+            // not fit counts, and not only newly failing ones.
+            let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
+            let flags = (active.map { [(name: "--active", value: $0)] } ?? []) + [("--collection", "\(job.namespace)")]
+            commands.append("next: \(NextCommand("check", [path(next)], flags))")
         }
-        if !noJournal, job.keepsJournal { commands.append("to undo the job: shipshape undo \(job.name.shellWord)") }
-        return commands.isEmpty ? nil : commands.joined(separator: "; ")
+        if !noJournal, job.keepsJournal { commands.append("to undo the job: \(NextCommand("undo", [job.name]))") }
+        return commands
     }
 
     /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`; throws if the run must

@@ -253,19 +253,37 @@ struct CheckCommand: AsyncParsableCommand {
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
-    /// Returns the command that plans jobs for the documents that stop syncing; `nil` if there are none.
-    ///
-    /// Also returns `nil` without an active schema, or if not every document was read.
+    /// Returns the command that plans jobs for the documents that stop syncing or, if there are none, for those that
+    /// fail already; `nil` if every document fits, or if not every document was read.
     private func next(after report: CheckReport) -> String? {
-        guard let active = comparison.active, !report.isPartial,
+        guard !report.isPartial else { return nil }
+        let given = [("--collection", subject.collection), ("--database", database.database)]
+        let place = given.compactMap { name, value in value.map { (name: name, value: $0) } }
+        guard let active = comparison.active, report.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
-        else { return nil }
-        let flags =
-            [("--collection", subject.collection), ("--database", database.database)]
-            + comparison.renames.rename.map { ("--rename", $0) } + [("--out", "jobs")]
-        return
-            (["shipshape plan", active.name.shellWord, schema.name.shellWord]
-            + flags.compactMap { flag, value in value.map { "\(flag) \($0.shellWord)" } }).joined(separator: " ")
+        else { return repair(after: report, place) }
+        let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
+        return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
+    }
+
+    /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
+    ///
+    /// The live schema is the active one or, without it, the one that is checked. Also returns `nil` for documents from
+    /// a dump or from a collection of another name, because jobs would change other documents.
+    private func repair(after report: CheckReport, _ place: [(name: String, value: String)]) -> String? {
+        guard subject.source == nil, scan.map.isEmpty else { return nil }
+        let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
+        let failing =
+            if let changes = report.total.changes {
+                changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
+            } else {
+                report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
+            }
+        guard failing > 0 else { return nil }
+        let live = (comparison.active ?? schema).name
+        let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
+        let flags = place + accepted + [("--out", "jobs")]
+        return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 }
 

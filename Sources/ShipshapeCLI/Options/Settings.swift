@@ -34,6 +34,8 @@ struct Settings: Sendable {
     /// The environment that `--env` or `SHIPSHAPE_ENV` names; `nil` if there is none.
     let environment: String?
     private let values: [String: Value]
+    /// The flags of the command line that select the deployment, the state and the ledger.
+    let selection: [(name: String, value: String)]
     /// The environment that `--yes-protected` names; `nil` without that flag.
     private let allowed: String?
 
@@ -46,6 +48,9 @@ struct Settings: Sendable {
         file = try ConfigurationFile.read(at: given["--config"], variables: set)
         environment = given["--env"] ?? set["SHIPSHAPE_ENV"]
         allowed = given["--yes-protected"]
+        selection = ["--config", "--env", "--state-database", "--ledger", "--app-id"].compactMap { name in
+            given[name].map { (name, $0) }
+        }
         let section = try file.section(environment, isOfFlag: given["--env"] != nil)
         let flags = Dictionary(
             uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
@@ -74,7 +79,10 @@ struct Settings: Sendable {
     }
 
     /// Creates settings without values.
-    private init() { (file, environment, allowed, values) = (ConfigurationFile(), nil, nil, [:]) }
+    private init() {
+        (file, environment, selection) = (ConfigurationFile(), nil, [])
+        (allowed, values) = (nil, [:])
+    }
 
     /// The value of a setting; `nil` if it is not set.
     subscript(name: String) -> String? { values[name]?.text }

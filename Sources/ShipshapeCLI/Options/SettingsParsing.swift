@@ -13,7 +13,7 @@ extension Shipshape {
             return command
         }
         let settings = try Settings(arguments, variables: ProcessInfo.processInfo.environment)
-        settings.waitReason()
+        settings.store()
         settings["log-format"].flatMap(Log.Format.init(rawValue:)).map { Log.format = $0 }
         let replacedFlags = try settings.replacedFlags(for: { try CommandFlags.accepted(by: arguments) }, in: arguments)
         guard !replacedFlags.isEmpty else { return command }
@@ -43,7 +43,7 @@ extension [String] {
 }
 
 /// The flags of each command, as the argument parser describes them.
-private enum CommandFlags {
+enum CommandFlags {
     private struct Tool: Decodable {
         let command: Command
     }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [#"no\n"#, #"\n"#, #"\004"#, #"Yes, why not\n"#])
-    func whatIsNoYesIsANo(_ input: String) async throws {
+    func everyAnswerButYesIsANo(_ input: String) async throws {
         try await withJob { database, backfill in
             let run = try await answer(input, to: backfill)
             #expect(run.output.contains("100 of 100 documents need it"))

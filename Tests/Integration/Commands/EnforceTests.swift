@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenJustBeforeErrorIsFoundAfterIt() async throws {
+    @Test func aDocumentWrittenJustBeforeErrorIsFoundAfterIt() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.preparePath()
             let run = try await test.enforce("--yes", fault: "before-write:2:stop") { program in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func whatAnotherClientChangedIsKeptAndReported() async throws {
+    @Test func aValidatorThatAnotherClientChangedIsKeptAndReported() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.preparePath()
             #expect(try await test.enforce("--yes", "--to", "warn").exitCode == 0)
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeEnforcedIsRefusedBeforeAnythingIsSet() async throws {
+    @Test func aValidatorThatCannotBeEnforcedIsRefusedBeforeAnythingIsSet() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.preparePath()
             let constraint = try await test.enforce("--yes", "--to", "constraint")

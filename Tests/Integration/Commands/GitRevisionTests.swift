@@ -146,7 +146,7 @@ import Testing
         ("HEAD:app/schema", #"revision HEAD has no "app/schema""#),
         ("HEAD:../x", "HEAD:../x: "),
     ])
-    func whatARevisionDoesNotHaveIsNamed(_ old: String, _ message: String) async throws {
+    func aPathThatARevisionLacksIsNamed(_ old: String, _ message: String) async throws {
         try await withRepository { folder in
             let run = try await Program.run(["diff", old, "app/schemas"], in: folder.path)
             #expect(run.exitCode == 65)

@@ -191,7 +191,7 @@ import Testing
     /// Undo removes the documents that a job inserted, unless another job uses the same collection.
     ///
     /// The job file names `homes` in its own database, but a job uses `homes` in the database where it ran.
-    @Test(.fencedDeletes) func whatWasMadeIsRemovedThoughTheSameFileRanElsewhere() async throws {
+    @Test(.fencedDeletes) func createdDocumentsAreRemovedAlthoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test
             let people: [BSONDocument] = (0..<30).map { ["_id": .integer($0), "home": ["city": .integer($0)]] }

@@ -89,7 +89,7 @@ import Testing
             for (command, done) in [("backfill", run), ("check", bad), ("undo", undo)] where done.tally.cuts > 0 {
                 let ended = min(done.runs - 1, done.tally.cuts)
                 FaultTable.note(
-                    command, "a connection is cut", tries: done.tally.cuts, wentOn: done.tally.cuts - ended)
+                    command, "a connection is cut", tries: done.tally.cuts, continued: done.tally.cuts - ended)
             }
             return [run.tally, bad.tally, undo.tally]
         }

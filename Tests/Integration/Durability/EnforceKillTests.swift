@@ -37,7 +37,7 @@ import Testing
             }
         }
         #expect(deaths >= 6)
-        FaultTable.note("enforce", "kill -9 at a fault point", tries: deaths, wentOn: 0)
+        FaultTable.note("enforce", "kill -9 at a fault point", tries: deaths, continued: 0)
     }
 
     @Test(.timeLimit(.minutes(60))) func anEnforcementThatIsKilledAnywhereEndsLikeOneThatWasNot() async throws {

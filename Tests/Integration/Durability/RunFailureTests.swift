@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func whatAFailedWriteChangedIsCounted() async throws {
+    @Test func changesOfAFailedWriteAreCounted() async throws {
         try await withPeople { test in
             let point = Failure.notMajority.point("update", .times(3), test.appName)
             let run = try await test.mongod.failing(point) { try await test.backfill("job", "--output", "json") }

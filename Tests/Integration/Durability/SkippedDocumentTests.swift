@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "{chunk: {documents: 20}}", "{chunk: {documents: 1}}"])
-    func whatAValidatorRefuses(_ limits: String?) async throws {
+    func documentsThatAValidatorRefuses(_ limits: String?) async throws {
         try await withPeople(limits: limits) { test in
             try await refuseNegative(test)
             let run = try await test.backfill("job", "--output", "json")
@@ -95,7 +95,7 @@ import Testing
     /// If several documents have the same value in a unique index, the first is written, and the others are skipped.
     ///
     /// The concurrency is 1, because otherwise any of them could be the first.
-    @Test func whatAUniqueIndexRefuses() async throws {
+    @Test func documentsThatAUniqueIndexRefuses() async throws {
         try await withPeople(limits: "{concurrency: 1}") { test in
             try await test.database.run([
                 "createIndexes": "people", "indexes": [["key": ["m": 1], "name": "m", "unique": true, "sparse": true]],
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func whatGrowsTooLarge() async throws {
+    @Test func documentsThatGrowTooLarge() async throws {
         try await withPeople(steps: ["copy: {from: blob, to: twin}"]) { test in
             let blob = BSONValue.string(String(repeating: "x", count: 9 << 20))
             try await test.database.run([
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func thoseThatWereRepairedSinceCountForNothing() async throws {
+    @Test func repairedDocumentsNoLongerCount() async throws {
         try await withPeople(limits: "{chunk: {documents: 20}}") { test in
             try await refuseNegative(test)
             #expect(try await test.backfill("job", "--max-errors", "2").exitCode == 75)

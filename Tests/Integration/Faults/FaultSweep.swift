@@ -100,12 +100,12 @@ enum FaultTable {
     /// Prints a row.
     /// - Parameters:
     ///   - tries: how often the fault happened.
-    ///   - wentOn: how often the command ended as without the fault. In the other tries it reported why it did not.
-    static func note(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
-        note(subject.name, fault, tries: tries, wentOn: wentOn)
+    ///   - continued: how often the command ended as without the fault. In the other tries it reported why it did not.
+    static func note(_ subject: FaultSubject, _ fault: String, tries: Int, continued: Int) {
+        note(subject.name, fault, tries: tries, continued: continued)
     }
 
-    static func note(_ command: String, _ fault: String, tries: Int, wentOn: Int) {
-        print("fault table | \(command) | \(fault) | \(tries) | \(wentOn) | \(tries - wentOn)")
+    static func note(_ command: String, _ fault: String, tries: Int, continued: Int) {
+        print("fault table | \(command) | \(fault) | \(tries) | \(continued) | \(tries - continued)")
     }
 }

@@ -26,7 +26,7 @@ import Testing
         for death in deaths {
             #expect(death.end == expected, "killed at \(death.place): \(difference(death.end, expected))")
         }
-        FaultTable.note(subject, "kill -9 at a fault point", tries: deaths.count, wentOn: 0)
+        FaultTable.note(subject, "kill -9 at a fault point", tries: deaths.count, continued: 0)
     }
 
     /// An undo without a fault restores the documents as they were before the job.

@@ -31,7 +31,7 @@ struct FullDiskTests {
             #expect([0, 1].contains(next.exitCode), "\(next.status): \(next.errors)")
             let end = try await trial.outcome(next)
             #expect(end == expected, "\(subject.name) at \(visit): \(difference(end, expected))")
-            FaultTable.note(subject, "the server's disk is full", tries: 1, wentOn: 0)
+            FaultTable.note(subject, "the server's disk is full", tries: 1, continued: 0)
         }
     }
 }

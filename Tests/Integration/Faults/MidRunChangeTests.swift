@@ -113,7 +113,7 @@ import Testing
                     #expect(next.exitCode == 65, "\(next.status): \(next.errors)")
                 }
             }
-            FaultTable.note(subject, change.row, tries: 1, wentOn: 0)
+            FaultTable.note(subject, change.row, tries: 1, continued: 0)
         }
     }
 
@@ -134,7 +134,7 @@ import Testing
             try await trial.database.run(["collMod": "tasks", "validator": [:]])
             try await expectEnd(subject, trial, after: run, expected)
         }
-        FaultTable.note(subject, "a validator is switched on", tries: 1, wentOn: 0)
+        FaultTable.note(subject, "a validator is switched on", tries: 1, continued: 0)
     }
 
     /// The indexes of `harm` are dropped, from which a runner sums up the reservations for its limit.
@@ -151,7 +151,7 @@ import Testing
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(subject.name): \(difference(end, expected))")
         }
-        FaultTable.note(subject, "an index of the state is dropped", tries: 1, wentOn: 1)
+        FaultTable.note(subject, "an index of the state is dropped", tries: 1, continued: 1)
     }
 
     // MARK: The state database
@@ -169,7 +169,7 @@ import Testing
             #expect(undone.exitCode == 1, "\(undone.status): \(undone.errors)\(undone.output)")
             #expect(undone.output.contains("of 3 chunks"), "\(undone.output)")
         }
-        FaultTable.note(.backfill, "its state is dropped", tries: 1, wentOn: 1)
+        FaultTable.note(.backfill, "its state is dropped", tries: 1, continued: 1)
     }
 
     /// If its journal is dropped, or the whole state database, a running undo reports that and does not count as done.
@@ -183,7 +183,7 @@ import Testing
             #expect(run.errors.contains(said), "\(run.errors)")
             #expect(try await trial.run().exitCode == 65)
         }
-        FaultTable.note(.undo, "its state is dropped", tries: 1, wentOn: 0)
+        FaultTable.note(.undo, "its state is dropped", tries: 1, continued: 0)
     }
 
     @Test func anUndoThatIsForgottenBeginsAgain() async throws {
@@ -197,7 +197,7 @@ import Testing
             #expect(run.errors.contains("undo it again"), "\(run.errors)")
             try await expectEnd(.undo, trial, after: run, expected)
         }
-        FaultTable.note(.undo, "its state is dropped", tries: 1, wentOn: 0)
+        FaultTable.note(.undo, "its state is dropped", tries: 1, continued: 0)
     }
 
     @Test(arguments: Change.allCases) func aMigrationWhoseCollectionGoesIsNotApplied(_ change: Change) async throws {
@@ -215,7 +215,7 @@ import Testing
                 try await expectEnd(subject, trial, after: run, expected)
             }
         }
-        FaultTable.note(subject, change.row, tries: 1, wentOn: 0)
+        FaultTable.note(subject, change.row, tries: 1, continued: 0)
     }
 }
 

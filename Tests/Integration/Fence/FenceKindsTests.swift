@@ -54,7 +54,7 @@ import Testing
             try await group.waitForAll()
         }
         FaultTable.note(
-            "backfill", "SIGSTOP past the lease, which another takes", tries: Self.tries, wentOn: 0)
+            "backfill", "SIGSTOP past the lease, which another takes", tries: Self.tries, continued: 0)
     }
 
     private func sleep(_ kind: Write, until successor: Successor, visit: Int, on mongod: Mongod) async throws {

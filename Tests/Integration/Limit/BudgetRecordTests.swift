@@ -19,7 +19,7 @@ import Testing
         ]
     }
 
-    @Test func whatTheLedgerShowsIsMarkedOfEachRecordByItself() async throws {
+    @Test func eachReservationIsMarkedOnceTheLedgerShowsIt() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
             // The ledger showed the document before the second job reserved room for it. It may have been repaired
             // since, so the ledger's entry does not prove that the job's write was seen.

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func whatTheLedgerShowsIsNotCountedTwice() async throws {
+    @Test func documentsThatTheLedgerShowsAreNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             // The ledger now shows the documents that were pending. The sum of both is the same, so there is no more

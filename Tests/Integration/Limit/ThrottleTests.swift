@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func whatTheUserMayNotReadIsAMissingGuarantee() async throws {
+    @Test func unreadableMetricsAreAMissingGuarantee() async throws {
         try await ThrottleCase.withPeople(on: try await .withAuthentication, limits: "") { test in
             let roles = [test.database.name, test.state.name].map { name -> BSONValue in
                 ["role": "readWrite", "db": .string(name)]

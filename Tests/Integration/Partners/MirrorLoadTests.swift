@@ -28,7 +28,7 @@ import Testing
                 }
             }
             try await expectRest(.documented, test, model)
-            FaultTable.note("partner mirror", "kill -9 anywhere", tries: rounds, wentOn: 0)
+            FaultTable.note("partner mirror", "kill -9 anywhere", tries: rounds, continued: 0)
         }
     }
 
@@ -70,8 +70,8 @@ import Testing
                 "mirror soak: \(model.writes) writes, \(model.relayed) relayed, \(kills) kills, \(elections) elections")
             try await MirrorWorkload.surely { try await test.endLease() }
             try await expectRest(workload, test, model)
-            FaultTable.note("partner mirror", FaultTable.lostPrimary, tries: elections, wentOn: elections)
-            FaultTable.note("partner mirror", "kill -9 anywhere", tries: kills, wentOn: 0)
+            FaultTable.note("partner mirror", FaultTable.lostPrimary, tries: elections, continued: elections)
+            FaultTable.note("partner mirror", "kill -9 anywhere", tries: kills, continued: 0)
         }
     }
 

@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func whatChangedBeforeTheMirrorBeganGoesOverToo() async throws {
+    @Test func changesFromBeforeTheMirrorsStartAreCarriedOverToo() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
             try await test.load(1_200)

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func whatTheSchemasDoNotDecideIsSaid() async throws {
+    @Test func openQuestionsOfTheSchemasAreNamed() async throws {
         try await Mongod.shared.withPartner { test in
             let planned = try await plan(test)
             #expect(planned.exitCode == 1)

@@ -83,7 +83,7 @@ import Testing
         #expect(run.exitCode == 0, "\(run.errors)")
     }
 
-    @Test func whatCannotBeARoleIsReportedAsUsage() async throws {
+    @Test func anArgumentWithoutARoleIsWrongUsage() async throws {
         for (words, part) in [
             (["chekc"], "there is no command \"chekc\" (did you mean \"check\"?)"),
             (["backfill"], "say what backfill works on"),

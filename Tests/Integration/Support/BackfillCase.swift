@@ -74,7 +74,7 @@ struct BackfillCase: Sendable {
         held: Bool = false, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
-        let lease = Self.lease(besides: flags, fault)
+        let lease = Self.lease(unlessIn: flags, fault)
         let added = (yes ? ["--yes"] : []) + lease
         let run = try await Program.run(given + added, fault: fault, held: held, during: during)
         if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }
@@ -83,7 +83,7 @@ struct BackfillCase: Sendable {
 
     /// Returns `--lease-ttl` with a long or a short time, or nothing if the flags contain `--lease-ttl`.
     /// - Parameter fault: the fault of the run; if it stops the program, the time is short.
-    static func lease(besides flags: [String], _ fault: String?) -> [String] {
+    static func lease(unlessIn flags: [String], _ fault: String?) -> [String] {
         guard !flags.contains("--lease-ttl") else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
         return ["--lease-ttl", sleeps == true ? "3s" : "60s"]

@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whatItsJournalLacksIsReported() async throws {
+    @Test func entriesThatTheJournalLacksAreReported() async throws {
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)
             try await test.writeStateAsVersion2()

@@ -21,7 +21,7 @@ import Testing
         ])
     }
 
-    @Test func whatTheJobDidNotTouchKeepsItsBytes() async throws {
+    @Test func untouchedFieldsKeepTheirBytes() async throws {
         try await keepsItsBytes(["t": .timestamp(0), "p": ["a.b": 2]])
     }
 

@@ -14,7 +14,7 @@ extension BackfillCase {
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
         during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let lease = Self.lease(besides: flags, fault)
+        let lease = Self.lease(unlessIn: flags, fault)
         let given = ["undo", job, "--uri", uri, "--state-database", state.name] + flags + lease
         let run = try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, during: during)
         if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }

@@ -125,7 +125,7 @@ import Testing
     }
 
     /// After undo has repaired a document, its reservation stays until the ledger can no longer show the document.
-    @Test func whatIsRepairedKeepsItsRoomForAsLongAsTheLedgerLags() async throws {
+    @Test func repairedDocumentsKeepTheirRoomWhileTheLedgerLags() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])
             try test.job(

@@ -24,7 +24,7 @@ import Testing
 
     /// The state of a job is lost, and the job runs again with `--restart`, as the program itself advises in that case.
     @Test(arguments: [["ranges"], ["ranges", "jobs"]])
-    func whatARunAfterALostRangeRemovesIsRestoredToo(_ lost: [String]) async throws {
+    func fieldsThatARunAfterALostRangeRemovesAreRestoredToo(_ lost: [String]) async throws {
         try await withPeople("unset: {field: nick}", count: 3) { test in
             #expect(try await test.backfill().exitCode == 0)
             for collection in lost { try await test.state.run(["drop": .string(collection)]) }
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// The chunks that the killed runner had written are known to be written, except for the last one.
-    @Test func whatIsUncertainIsUndoneWhenAsked() async throws {
+    @Test func uncertainChangesAreUndoneOnRequest() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")
             #expect(try await test.backfill(fault: "after-write:3:kill").wasKilled)
@@ -228,7 +228,7 @@ import Testing
     // MARK: Documents of other collections
 
     /// A user changes an embedded object after the job made a document of it, and before the job writes the link.
-    @Test(.fencedDeletes) func whatWasMadeAndNeverLinkedIsRemoved() async throws {
+    @Test(.fencedDeletes) func createdButUnlinkedDocumentsAreRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {
                 ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
@@ -318,7 +318,7 @@ import Testing
 
     // MARK: Values that a newer entry restored
 
-    @Test func whatANewerEntryRestoredIsNotReportedAsChanged() async throws {
+    @Test func fieldsThatANewerEntryRestoredAreNotReportedAsChanged() async throws {
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
             try await test.database.set("people", 3, ["nick": "mine"])

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRepairedBetweenJudgementAndWriteIsRecorded() async throws {
+    @Test func aDocumentRepairedBeforeTheWriteIsReserved() async throws {
         try await withRepairedTasks { test in
             let undone = try await undoWhileOneIsRepaired(test)
             #expect(undone.exitCode == 0, "\(undone.errors)")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func whatFailsForAnotherReasonAllAlongIsNotRecorded() async throws {
+    @Test func documentsThatFailForAnotherReasonAreNotReserved() async throws {
         try await withRepairedTasks { test in
             let undone = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"])
             #expect(undone.exitCode == 0, "\(undone.errors)")

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func whatTheValidatorRefusesIsReportedBefore() async throws {
+    @Test func documentsThatTheValidatorRefusesAreReportedBefore() async throws {
         try await withValidator(["validationLevel": "strict", "validationAction": "error"]) { test in
             let before = try await test.database.documents("people")
             let dry = try await test.undo(flags: ["--dry-run"], yes: false)
@@ -89,7 +89,7 @@ import Testing
 
     /// If the validator's expression fails on a document, the server refuses that document; the others are still
     /// checked.
-    @Test func whatTheValidatorFailsAtIsReportedBefore() async throws {
+    @Test func documentsThatTheValidatorCannotEvaluateAreReportedBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in
             let dry = try test.report(try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false))

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func theDatabaseIsThatOfTheCallerElseOfTheCollectionElseOfTheURL() throws {
-        try Self.folder(["s.prisma": Self.source + Self.user + Self.order]) { folder in
+        try Self.folder(["s.prisma": Self.source + Self.user + Self.order]) { folder throws in
             let path = folder + "/s.prisma"
             func names(_ namespace: String?, _ database: String?) throws -> [String] {
                 let schema = try ServerSchema.read(

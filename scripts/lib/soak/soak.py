@@ -2,9 +2,9 @@
 
     soak.py PROGRAM MONGOD-PID PORT FOLDER MINUTES SEED
 
-One replica set with users who write, two watches, a check each minute, and jobs that are run, undone and cleaned up in a
-loop. Now and then one of them is killed, and the primary steps down. At the end, every document has to be what the last
-job makes of the users' last write, and each ledger what a full check finds. Ends with 1 if anything is wrong.
+One replica set with users who write, two watches, a check each minute, and jobs that are run, undone and cleaned up in
+a loop. Now and then one of them is killed, and the primary steps down. At the end, every document has to be what the
+last job makes of the users' last write, and each ledger what a full check finds. Ends with 1 if anything is wrong.
 """
 
 import collections

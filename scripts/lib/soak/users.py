@@ -32,7 +32,7 @@ class Users:
         return f"{self.random.randrange(1 << 30)}@example.net"
 
     def act(self):
-        """One write. Most writes change a field that no job writes, or one that all jobs write; a few insert or delete."""
+        """One write. Most change a field that no job writes, or one that all jobs write; a few insert or delete."""
         chosen = self.random.choice(list(self.truth))
         kind = self.random.random()
         if kind < 0.1:

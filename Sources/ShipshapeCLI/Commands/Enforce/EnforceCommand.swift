@@ -19,8 +19,8 @@ struct EnforceCommand: AsyncParsableCommand {
             "enforce --collection app.person --abort",
         ],
         details: """
-            Reads every document, sets the validator with the action warn, reads again, sets error, and reads once \
-            more, because documents may have been written in between. If documents do not fit, it lists them, stops \
+            Reads every document, sets the validator with the action warn, reads again, sets error, and reads a last \
+            time, because documents may have been written in between. If documents do not fit, it lists them, stops \
             before error and ends with exit code 1. Repair them (shipshape plan, shipshape backfill) and run enforce \
             again; it continues from there.
 

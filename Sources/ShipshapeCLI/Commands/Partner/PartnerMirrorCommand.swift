@@ -63,7 +63,9 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
         try await pool.requirePrivileges(for: "partner mirror", on: arguments.places(of: partner))
         interruption.beginWork()
         let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
-        let next = once && outcome.isCaughtUp ? "\nNext: shipshape partner verify \(arguments.job.shellWord)" : ""
+        let next =
+            once && outcome.isCaughtUp && !output.quiet
+            ? "\nNext: \(NextCommand("partner verify", [arguments.job]))" : ""
         try output.show { form, _ in
             switch form {
             case .text: MirrorReport.text(outcome, of: partner.job.name) + next

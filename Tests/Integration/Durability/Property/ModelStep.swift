@@ -52,10 +52,10 @@ extension ModelStep {
     ///
     /// - Parameters:
     ///   - value: returns the value for the target; `nil` if the source's value cannot be converted.
-    ///   - concerns: whether the step applies to a value of the source.
+    ///   - applies: whether the step applies to a value of the source.
     static func fills(
         _ target: FieldPath, from source: FieldPath, yaml: String, value: @escaping @Sendable (BSONValue) -> BSONValue?,
-        concerns: @escaping @Sendable (BSONValue) -> Bool
+        applies: @escaping @Sendable (BSONValue) -> Bool
     ) -> ModelStep {
         ModelStep(yaml: yaml, target: target, source: source) { document in
             switch document.way(to: source) {
@@ -63,7 +63,7 @@ extension ModelStep {
             case .missing: return .nothing
             case .open: break
             }
-            guard let old = document.value(at: source), concerns(old) else { return .nothing }
+            guard let old = document.value(at: source), applies(old) else { return .nothing }
             if let obstacle = document.way(to: target).obstacle { return .skipped(obstacle) }
             guard let new = value(old) else { return .skipped(Reason.notConvertible) }
             guard let present = document.value(at: target) else {

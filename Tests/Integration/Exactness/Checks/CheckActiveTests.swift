@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whatFailsAlreadyEndsWithOneOnlyWhenAsked() async throws {
+    @Test func documentsThatFailAlreadyEndWith1OnlyOnRequest() async throws {
         try await withPeople([["_id": 3, "name": 5], ["_id": 5, "name": "Eve", "age": .long(7)]]) { _, _, check in
             for (arguments, status) in [
                 (["--active", "v1"], Int32(0)), (["--active", "v1", "--fail-on", "new"], 0),

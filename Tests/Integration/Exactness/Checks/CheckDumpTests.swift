@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotThereIsNamed() async throws {
+    @Test func aMissingSourceIsNamed() async throws {
         try await withFolder { folder, schema in
             let missing = try await refusal("/no/such/dump", schema)
             #expect(missing == "shipshape: /no/such/dump: there is no such file or folder (check the path)\n")

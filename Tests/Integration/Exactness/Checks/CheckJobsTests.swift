@@ -48,7 +48,7 @@ import Testing
 
     /// The job changes `{a: "1", b: "x"}` to `{a: 1, b: "x"}`, which fits neither schema.
     @Test(arguments: ["v1", "v2"])
-    func whatAJobConvertedAheadOfTheDeployIsNewlyFailing(active: String) async throws {
+    func documentsConvertedBeforeTheDeployAreNewlyFailing(active: String) async throws {
         try await withTasks { test in
             // A job that `plan` writes for the time after the deploy names v2 as the active schema.
             let job = try await test.backfill("convert", on: "Task", steps: Self.steps, active: active)

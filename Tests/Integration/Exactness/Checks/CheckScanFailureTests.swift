@@ -58,7 +58,7 @@ import Testing
     }
 
     /// If the scan loses the server that it reads from for good, it starts over and reads every document again.
-    @Test func whatOneMemberCannotEndIsReadAgain() async throws {
+    @Test func aScanThatOneMemberCannotFinishIsRepeated() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.fill("a", Self.ids.map { ["_id": $0] })

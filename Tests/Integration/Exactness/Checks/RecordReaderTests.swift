@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func whatKeepsNoRecordsOfItsOwnIsNotReadSo() async throws {
+    @Test func aCollectionWithoutRecordNumbersIsNotReadByRecords() async throws {
         try await Mongod.shared.withDatabase { database in
             if try await Mongod.build.isAtLeast(5, 3) {
                 try await database.run(["create": "clustered", "clusteredIndex": ["key": ["_id": 1], "unique": true]])

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func whatHasNoParentOrSeveralIsReportedBeforeAnythingIsWritten() async throws {
+    @Test func orphansAndSharedDocumentsAreReportedBeforeAnythingIsWritten() async throws {
         try await withPeople { test in
             try await test.database.fill(
                 "people", [["_id": 1, "dog": "a"], ["_id": 2, "dog": ["a", "b"]], ["_id": 3, "dog": "gone"]])

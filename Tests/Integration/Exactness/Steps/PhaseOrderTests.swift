@@ -30,7 +30,7 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
-    @Test func whatTheConversionPassedOverIsNotRenamedUnconverted() async throws {
+    @Test func aSkippedValueIsNotRenamedUnconverted() async throws {
         try await withPeople { test in
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],

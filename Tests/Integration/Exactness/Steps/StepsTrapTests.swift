@@ -119,7 +119,7 @@ import Testing
                 + others.map { Case(["v": .string($0)], nil, .notConvertible) })
     }
 
-    @Test func theWayBackDecides() async throws {
+    @Test func theReverseConversionDecides() async throws {
         func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? nil }
         func cases(_ type: SchemaType, _ pairs: [(BSONValue, BSONValue?)]) async throws {
             try await run(
