@@ -34,7 +34,7 @@ package struct ImportedSchema: Sendable {
     }
 
     /// Creates the result, after a check that MongoDB accepts the validator.
-    private init(
+    init(
         name: String?, schema: BSONDocument, notes: [ImportNote], at location: SourceLocation
     ) throws(SchemaError) {
         do throws(BSONError) { try schema.view.validate(levels: Self.deepest) } catch { throw .tooDeep(at: location) }
