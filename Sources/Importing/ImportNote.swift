@@ -44,8 +44,8 @@ package struct ImportNote: Hashable, Sendable {
         case unknownKeyword = "unknown-keyword"
         /// A branch could only be translated approximately, so the keyword around it is left out or weaker.
         case approximated = "approximated"
-        /// A remark of the reader of a Prisma schema.
-        case prisma
+        /// The BSON types from which a Prisma client reads a scalar.
+        case readTypes = "read-types"
     }
 
     /// The weight of the note.

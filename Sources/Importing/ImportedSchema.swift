@@ -34,14 +34,10 @@ package struct ImportedSchema: Sendable {
     }
 
     /// Creates the result, after a check that MongoDB accepts the validator.
-    private init(
+    init(
         name: String?, schema: BSONDocument, notes: [ImportNote], at location: SourceLocation
     ) throws(SchemaError) {
-        do throws(BSONError) { try schema.view.validate(levels: Self.deepest) } catch {
-            throw SchemaError(
-                .tooDeep, at: location, "the validator would be nested deeper than MongoDB accepts",
-                remedy: "import a flatter schema")
-        }
+        do throws(BSONError) { try schema.view.validate(levels: Self.deepest) } catch { throw .tooDeep(at: location) }
         guard schema.bytes.count <= Self.largest else {
             throw SchemaError(
                 .tooLarge, at: location, "with its references written out, the schema is too large for MongoDB",
@@ -58,4 +54,13 @@ package struct ImportedSchema: Sendable {
     private static let deepest = 180
     /// The most bytes of a document, less a reserve for the command around it.
     private static let largest = 15 << 20
+}
+
+extension SchemaError {
+    /// Returns the error for a schema whose validator MongoDB would refuse because of its nesting.
+    static func tooDeep(at location: SourceLocation) -> SchemaError {
+        SchemaError(
+            .tooDeep, at: location, "the validator would be nested deeper than MongoDB accepts",
+            remedy: "import a flatter schema")
+    }
 }

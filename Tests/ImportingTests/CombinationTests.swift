@@ -70,7 +70,7 @@ import Testing
         (#"{"not": {"type": "string"}}"#, #"{"not": {"bsonType": "string"}}"#), (#"{"not": {}}"#, #"{"not": {}}"#),
         (
             #"{"if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"required": ["c"]}}"#,
-            #"{"anyOf": [{"not": {"required": ["a"]}}, {"required": ["b"]}], "allOf": [{"anyOf": [{"required": ["a"]}, {"required": ["c"]}]}]}"#
+            #"{"allOf": [{"anyOf": [{"required": ["a"]}, {"required": ["c"]}]}], "anyOf": [{"not": {"required": ["a"]}}, {"required": ["b"]}]}"#
         ),
         (#"{"if": {"required": ["a"]}}"#, "{}"), (#"{"then": {"required": ["a"]}}"#, "{}"),
     ]) func combinationsAreTranslated(_ schema: String, _ expected: String) throws {

@@ -150,7 +150,7 @@ import Testing
     @Test func valuesOfTheWrongKindAreRefusedWithTheirPlace() {
         #expect(
             refusal("{\n  \"properties\": {\"x\": {\"minLength\": \"1\"}}\n}")
-                == "schema.json:2:36: minLength must be a whole number from 0 on, not a string")
+                == "schema.json:2:37: minLength must be a whole number from 0 on, not a string")
         for (schema, message) in [
             (#"{"required": "a"}"#, "required must be a list of names, not a string"),
             (#"{"required": [1]}"#, "an entry of required must be a string, not a number"),

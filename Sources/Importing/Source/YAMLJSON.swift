@@ -42,14 +42,15 @@ extension JSONScalar {
         case "", "~", "null", "Null", "NULL": self = .null
         case "true", "True", "TRUE": self = .bool(true)
         case "false", "False", "FALSE": self = .bool(false)
-        default: self = Self.number(text) ?? .string(text)
+        default: self = Self.spelled(text).map { .number($0) } ?? .string(text)
         }
     }
 
-    private static func number(_ text: String) -> JSONScalar? {
-        if let integer = Int(text) { return .number("\(integer)") }
+    /// Returns a number as JSON spells it; `nil` if the text is no number.
+    private static func spelled(_ text: String) -> String? {
+        if let integer = Int(text) { return "\(integer)" }
         let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
         guard isDecimal, let number = Double(text), number.isFinite else { return nil }
-        return .number("\(number)")
+        return "\(number)"
     }
 }

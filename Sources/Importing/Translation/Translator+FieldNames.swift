@@ -119,6 +119,7 @@ private struct EvaluatedFields {
     private(set) var isConditional = false
     private var known: Set<String> = []
     private var visited: Set<SourceLocation> = []
+    private var level = 0
 
     init(document: SourceDocument) { self.document = document }
 
@@ -128,6 +129,9 @@ private struct EvaluatedFields {
         _ keywords: KeywordValues, in resource: LocatedJSON, skipping skipped: String? = nil
     ) throws(SchemaError) {
         guard visited.insert(keywords.location).inserted else { return }
+        level += 1
+        defer { level -= 1 }
+        guard level <= 100 else { throw .tooDeep(at: keywords.location) }
         for member in keywords.members where member.name != skipped {
             switch member.name {
             case "properties":

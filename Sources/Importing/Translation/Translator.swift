@@ -22,7 +22,9 @@ struct Translator {
     private var count = 0
 
     /// The most schemas that a translation may have, counting each inlined copy.
-    private static let most = 50_000
+    private static let most = 20_000
+    /// The most schemas that may be inside each other: more than MongoDB accepts, and few enough for a thread's stack.
+    private static let deepest = 100
 
     init(_ document: SourceDocument, keepsStrings: Bool) {
         (self.document, self.keepsStrings) = (document, keepsStrings)
@@ -56,9 +58,10 @@ struct Translator {
         count += 1
         guard count <= Self.most else {
             throw SchemaError(
-                .tooLarge, at: json.location, "with its references written out, the schema has more than 50,000 parts",
+                .tooLarge, at: json.location, "with its references written out, the schema has more than 20,000 parts",
                 remedy: "import a smaller schema of the file")
         }
+        guard open.count < Self.deepest else { throw .tooDeep(at: json.location) }
         let keywords = try KeywordValues(members, at: json.location)
         var place = place
         if let id = json["$id"]?.text, !id.hasPrefix("#") { place.resource = json }
