@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Mongo
 internal import Reporting
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 /// `shipshape check SCHEMA`.
