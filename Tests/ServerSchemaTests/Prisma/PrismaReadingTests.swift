@@ -124,9 +124,9 @@ import Testing
             }
 
             model User {
-              id   String    @id @default(auto()) @map("_id") @db.ObjectId
+              id   String   @id @default(auto()) @map("_id") @db.ObjectId
               home Address?
-              role Role[]    @map("user role")
+              role Role[]   @map("user role")
 
               @@map("users")
             }
