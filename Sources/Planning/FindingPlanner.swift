@@ -165,9 +165,7 @@ extension FindingPlanner {
         "the schema demands this only in a part that does not describe the field itself, such as \"allOf\" or "
         + "\"patternProperties\": correct these values"
 
-    /// Whether the collection's schema itself states at the finding's path what the finding is about.
-    ///
-    /// In a validator, a schema inside a keyword such as `allOf` may state it instead.
+    /// Whether the collection's own schema causes a finding, and not a schema inside a keyword such as `allOf`.
     private func isStated(_ finding: ViolationGroup, _ repair: Repair) -> Bool {
         guard fields.dialect == .jsonSchema else { return true }
         let path = finding.violation.path

@@ -77,10 +77,10 @@ extension SchemaPlan {
     ///
     /// A step that cannot change any of the documents with its findings becomes a remark, so that no job is planned for
     /// values that it would only report.
-    mutating func settleRepairs() {
+    mutating func completeRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
-                let entries = collections[index].jobs[job].entries.compactMap(\.settled)
+                let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
                 // The steps that became remarks skip no documents any more.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
@@ -102,9 +102,8 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry as the survey's finding for its step settles it; `nil` if it serves no finding and no document needs
-    /// it.
-    fileprivate var settled: PlanEntry? {
+    /// The entry after the survey; `nil` if it serves no finding and no document needs it.
+    fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
         guard !violations.isEmpty else { return isActive ? self : nil }
         var entry = self
