@@ -108,7 +108,7 @@ extension PlanEntry {
         guard !violations.isEmpty else { return isActive ? self : nil }
         var entry = self
         (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)
-        let left = finding.skipped.filter { $0.count > 0 }
+        let left = finding.skipped.filter { $0.isTrouble && $0.count > 0 }
         let reasons = left.map { "\($0.reason) in \($0.count == 1 ? "1 document" : "\($0.count) documents")" }
         entry.remarks = [
             reasons.isEmpty
