@@ -104,7 +104,7 @@ package struct PlanText: Sendable {
             ([
                 "\(name) (\("\(draft.source) → \(draft.target)".printable), a partner job)",
                 "  serves the changes that are not planned, while old clients keep working: "
-                    + command("partner init", partner.path ?? "FILE"),
+                    + command("partner init", partner.path ?? "FILE", []),
             ] + draft.open.map { "  \(paint.yellow("to decide")): \($0.printable)" }).asLines
     }
 

@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Mongo
 internal import Reporting
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 /// `shipshape check SCHEMA`.
@@ -16,22 +17,24 @@ struct CheckCommand: AsyncParsableCommand {
             "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
             "check schemas/v2 --databases 'tenant_*' --report check.html",
             "check person.json --collection app.person --source dump.archive",
+            "check prisma/schema.prisma --database shop",
         ],
         details: """
             SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file \
-            ({"$jsonSchema": …}), or live: the validators that the collections have now. Documents are read from a \
-            live deployment or, with --source, from files: a mongodump folder, a .bson file, a mongodump archive, a \
-            mongoexport file of JSON, or standard input; all may be compressed with gzip. Nothing is written to the \
-            deployment, except by --part, which stores where each part begins, and by --history db:NAME.
+            ({"$jsonSchema": …}), a schema.prisma or a folder of .prisma files, or live: the validators that the \
+            collections have now. Documents are read from a live deployment or, with --source, from files: a mongodump \
+            folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or standard input; all may be \
+            compressed with gzip. Nothing is written to the deployment, except by --part, which stores where each part \
+            begins, and by --history db:NAME.
 
             The verdict has three parts: the documents (which of them stop syncing), the limit (whether sync itself \
             stops), and the change (what it does to sync and to clients, as in diff). The result is "Safe to deploy" \
             only if all three are safe, which only a check with --active can show.
 
-            Exit code 1 means that documents would stop syncing, or do not fit a validator. With --active, only \
-            documents that fit the active schema count. A breaking change, which resets clients or refuses writes, \
-            also gives exit code 1, even if every document fits. --fail-on changes this. If sync itself has stopped or \
-            would stop, the exit code is always 1.
+            Exit code 1 means that documents would stop syncing, do not fit a validator, or make the queries of a \
+            Prisma client fail. With --active, only documents that fit the active schema count. A breaking change, \
+            which resets clients or refuses writes, also gives exit code 1, even if every document fits. --fail-on \
+            changes this. If sync itself has stopped or would stop, the exit code is always 1.
             """)
 
     @Argument(help: "The schema to check against: a file, a folder, or live.")

@@ -20,11 +20,11 @@ struct PlanCommand: AsyncParsableCommand {
         ],
         details: """
             OLD is the active schema and NEW the one to deploy: each an App Services app folder, one schema.json, a \
-            folder of them, a MongoDB validator file, or live. --out names the folder for the job files, one per \
-            collection and named after it; without --out, the jobs go to standard output. Steps that are safe only \
-            after the deploy go into a second job, in the folder after-deploy. If no job can serve a change but a \
-            partner collection can, a partner job goes into the folder partner. No job is run, and no document is \
-            changed.
+            folder of them, a MongoDB validator file, a schema.prisma or a folder of .prisma files, or live. --out \
+            names the folder for the job files, one per collection and named after it; without --out, the jobs go to \
+            standard output. Steps that are safe only after the deploy go into a second job, in the folder \
+            after-deploy. If no job can serve a change but a partner collection can, a partner job goes into the \
+            folder partner. No job is run, and no document is changed.
 
             Values that plan chose are marked "review"; steps that you have to decide on are comments. For a change \
             that no job can serve, a comment recommends a manual remedy. With --uri, the documents are read, and the \
