@@ -213,7 +213,8 @@ import Testing
         let schema = try PrismaSchema(files: [SchemaSource(path: "schema.prisma", text: text)])
             .serverSchema(database: "app")
         let plan = try plan(
-            schema, [["_id": 1, "x": 3], ["_id": 2, "x": "7"], ["_id": 3, "x": .date(milliseconds: 0), "y": ["1", 2]]])
+            schema,
+            [["_id": 1, "x": 3], ["_id": 2, "x": "7"], ["_id": 3, "x": .date(milliseconds: 0), "y": ["1", 2]]])
         #expect(
             steps(plan) == [
                 "{convert: {field: x, to: long}, where: {x: {$type: [date, string]}}}",
