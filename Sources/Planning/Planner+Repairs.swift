@@ -56,7 +56,9 @@ extension Planner {
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {
-                if let reason = stage.refusal(of: kept + groups[index].steps) {
+                // Only the steps of one job are checked against each other.
+                let own = Array(kept[(kept.count / JobFile.maximumSteps * JobFile.maximumSteps)...])
+                if let reason = stage.refusal(of: own + groups[index].steps) {
                     groups[index] = groups[index].refused(because: reason, in: new.dialect)
                 } else {
                     kept += groups[index].steps

@@ -222,6 +222,23 @@ import Testing
             ])
     }
 
+    @Test func aConvertedLinkIsReviewed() throws {
+        let parts = Self.field("{ \"bsonType\": \"objectId\" }")
+        var schema = try ServerSchema.read(
+            text: "{ \"title\": \"T\", \"bsonType\": \"object\", \(parts) }",
+            namespace: Namespace(database: "app", collection: "T"))
+        schema.collections[0].relationships = [
+            Relationship(
+                source: SchemaPath([.field("x")]), target: Namespace(database: "app", collection: "Dog"),
+                location: SourceLocation(file: "links", line: 1, column: 1))
+        ]
+        let plan = try plan(schema, [["_id": 1, "x": "5e0c0c205ea51de17c0000b8"]])
+        #expect(steps(plan) == ["convert: {field: x, to: objectId}"])
+        let entry = try #require(plan.jobs.first?.entries.first)
+        #expect(entry.violations.map(\.violation.rule) == [.linkType])
+        #expect(entry.review == "whether the converted values are keys of app.Dog")
+    }
+
     @Test func anIDIsNeverRepaired() throws {
         let plan = try plan(Self.field(Self.string), [["_id": "a"]])
         #expect(plan.jobs.isEmpty)
