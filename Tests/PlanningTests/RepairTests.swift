@@ -84,7 +84,7 @@ import Testing
                 "convert: {field: \"x.[]\", to: string}"
             ),
             ("{ \"bsonType\": \"object\", \"additionalProperties\": \(string) }", ["a": nil], "drop-nulls: {field: x}"),
-            (string, .undefined, "unset: {field: x, when: null}"),
+            (string, .undefined, "unset: {field: x, when: \"null\"}"),
             (home, [:], "default: {field: x.city, value: \"\", when: missingOrNull}"),
             (home, ["city": nil], "default: {field: x.city, value: \"\", when: missingOrNull}"),
             (closed, ["town": "a"], "unset: {field: x.town}"),
