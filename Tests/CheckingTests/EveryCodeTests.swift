@@ -83,8 +83,8 @@ import Testing
         }
         #expect(cited > 25)
         let rules = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
-        // The rules for Prisma clients have their sources in Prisma's own code, below their tables.
-        let parts = rules.split(separator: "\n## ").filter { !$0.hasPrefix("Prisma clients") }
+        // The rules for Prisma have their sources in Prisma's own code.
+        let parts = rules.split(separator: #/\n##+ /#).filter { !$0.prefix { $0 != "\n" }.contains("Prisma") }
         for line in parts.flatMap({ $0.split(separator: "\n") }) where line.hasPrefix("| `") {
             let sources = line.split(separator: "|").last?.split(whereSeparator: { ", ".contains($0) }) ?? []
             #expect(
