@@ -54,8 +54,8 @@ extension MirrorRun {
 
     /// Restores the documents of clients that the mirror's own writes overwrote, unless clients changed them since.
     ///
-    /// Each pair is in the list of pairs to be carried over, with the time of the client's change. That change was later
-    /// than the one that the mirror carried over, so it wins.
+    /// Each pair is in the list of pairs to be carried over, with the time of the client's change. That change was
+    /// later than the one that the mirror carried over, so it wins.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }
