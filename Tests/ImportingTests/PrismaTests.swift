@@ -88,7 +88,7 @@ import Testing
     @Test func theUserChoosesTheModelByItsNameOrItsCollection() throws {
         let blocks =
             "model User {\n  id Int @id @map(\"_id\")\n  @@map(\"users\")\n}\n"
-                + "model Order {\n  id Int @id @map(\"_id\")\n}"
+            + "model Order {\n  id Int @id @map(\"_id\")\n}"
         #expect(try imported(blocks, model: "User").name == "User")
         #expect(try imported(blocks, model: "users").name == "User")
         #expect(throws: SchemaError.self) { try imported(blocks) }
