@@ -78,7 +78,9 @@ extension MirrorRun {
         _ changes: [PairWriter.Change], sentTo side: PartnerSide, readAt time: ClusterTime, except failed: Set<IDKey>
     ) {
         for change in changes where !failed.contains(change.key) {
-            unreported.add(UnreportedWrites.Write(side: side, change: change, read: time, end: writer.lastCommit))
+            // The session may know only a time before the commit, so the stream's report is awaited for longer.
+            let end = ClusterTime(rawValue: writer.lastCommit.rawValue + (10 << 32))
+            unreported.add(UnreportedWrites.Write(side: side, change: change, read: time, end: end))
         }
     }
 
