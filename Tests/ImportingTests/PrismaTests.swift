@@ -52,6 +52,7 @@ import Testing
             """)
         #expect(schema.name == "User")
         #expect(try schema.root["properties"]?.document?["x"] == bson(expected))
+        #expect(schema.notes.filter { $0.kind == .warning }.isEmpty)
         let isNeeded = !["?", "[]", ")"].contains { type.hasSuffix($0) }
         #expect(schema.root["required"] == .array(of: ["_id"] + (isNeeded ? ["x"] : [])))
     }
