@@ -70,7 +70,8 @@ struct Translator {
         guard let reference = keywords["$ref"] else { return try own(keywords, at: place) }
         let target = try inlined(reference, at: place)
         guard document.draft == .since2019 else {
-            for member in members where !["$ref", "title", "description"].contains(member.name) {
+            let ignored = Self.structural.union(["$ref", "title", "description"])
+            for member in members where !ignored.contains(member.name) {
                 note(
                     .leftOut, .keywordLeftOut, place.path, member.nameLocation,
                     "\(member.name) is left out: next to $ref it has no effect in this version of JSON Schema")
@@ -256,7 +257,7 @@ extension Translator {
         "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "nullable",
     ]
     /// The keywords that identify or contain schemas.
-    private static let structural: Set = [
+    static let structural: Set = [
         "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
         "definitions", "components", "schemas",
     ]
