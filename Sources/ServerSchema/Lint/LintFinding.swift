@@ -11,7 +11,7 @@ public struct LintFinding: Hashable, Sendable {
         /// The finding is only worth knowing.
         case info
 
-        /// Orders the worst level first.
+        /// Orders levels from the most severe to the least severe.
         public static func < (left: Level, right: Level) -> Bool {
             (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
         }
@@ -56,7 +56,7 @@ extension LintFinding: CustomStringConvertible {
 }
 
 extension LintFinding: Comparable {
-    /// Orders findings by file, then by level with the worst first, then by position in the file.
+    /// Orders findings by file, then from the most severe level to the least severe, then by position in the file.
     public static func < (left: LintFinding, right: LintFinding) -> Bool { left.order < right.order }
 
     private var order: (String, Level, Int, Int, String, String) {

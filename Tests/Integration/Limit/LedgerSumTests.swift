@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 /// All ledger entries of an app are added up, even if they are in several collections or several are of one document.
+///
+/// This is tested for `check`, `backfill` and `unsynced`.
 @Suite struct LedgerSumTests {
     private static let app = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
     private static let shared = Namespace(database: "__realm_sync", collection: "unsynced_documents")

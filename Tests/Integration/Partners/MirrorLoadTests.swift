@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 /// Clients write on both sides while mirrors are killed and primaries change.
+///
+/// No change is lost, carried over twice, or carried back.
 @Suite(.fencedDeletes) struct MirrorLoadTests {
     private static let count = 300
 

@@ -126,6 +126,8 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
 
     /// Writes documents with even numbers on the original's side, or those with odd numbers on the partner's, until the
     /// model is stopped.
+    ///
+    /// It also writes a few of the documents on the other side.
     func write(_ side: Int, of count: Int, to test: PartnerCase, _ model: Model) async throws {
         while !model.isStopped {
             for _ in 0..<8 {
