@@ -17,7 +17,8 @@ extension ServerSchema {
     ///   - namespace: the collection that a single file covers; in a folder, the only collection to return as read. The
     ///     others become neighbours.
     ///   - name: the path that errors and locations state, if it differs from `path`.
-    ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or the schema's connection string.
+    ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
+    ///     string.
     /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func read(
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
