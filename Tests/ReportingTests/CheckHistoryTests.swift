@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The stored summaries of earlier checks, and how they are shown.
+/// Tests the stored summaries of earlier checks, and how they are shown.
 @Suite struct CheckHistoryTests {
     private func summary(
         _ second: Int, _ findings: [(String, Int)], source: String = "here", collections: [String] = ["app.A"]
@@ -25,7 +25,7 @@ import Testing
         #expect(try CheckSummary(parsing: kept.text) == kept)
         #expect(kept.failing == 1_000 && kept.possible == 5 && kept.unsynced == 99_000 && kept.headroom == 999)
         #expect(kept.findings.map(\.path) == ["blobs[]", "email"])
-        // The summary contains only counts of documents, and no `_id`s.
+        // The summary has counts of documents but no `_id`s.
         #expect(!kept.text.contains("507f1f77bcf86cd799439011"))
     }
 
@@ -106,11 +106,11 @@ import Testing
         #expect(lines[1] == "  would stop syncing  ███  40", "\(lines)")
         #expect(lines.count { $0.contains("1970-01-01 00:00:") } == 4)
         #expect(lines.last == "Note: passed over")
-        // The first check that is shown is still compared with the check before it, which is not shown.
+        // The first shown check is compared with the check before it, although that one is not shown.
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))
-        // The words are those of the schema's dialect.
+        // The texts use the words of the schema's dialect.
         var last = summary(41, [("a", 7)])
         last.dialect = .prisma
         #expect(try CheckSummary(parsing: last.text) == last)

@@ -13,7 +13,7 @@ import Testing
             lines[0].hasPrefix(
                 "::error file=v2.json,line=2,col=49,title=property-type-changed n::app.Person: n: string → int "
                     + "(server: breaking, clients: breaking)%0ASync must be terminated"))
-        // A removed property is reported at the object that had it.
+        // A removed property is reported at the position of the object that had it.
         #expect(lines[1].hasPrefix("::error file=v2.json,line=1,col=1,title=property-removed age::"))
         #expect(lines[1].contains("%0AIf it is a rename: --rename app.Person.age=years"))
         #expect(lines[2].hasPrefix("::notice file=v2.json,line=2,"))
@@ -57,7 +57,7 @@ import Testing
                 """)
     }
 
-    /// Parses XML, and collects its elements with their attributes and texts.
+    /// A parser of XML that collects the elements with their attributes and texts.
     private final class Elements: NSObject, XMLParserDelegate {
         private(set) var elements: [(name: String, attributes: [String: String], text: String)] = []
 
@@ -117,7 +117,7 @@ import Testing
         #expect(full.contains("<span>Breaking: 2 of 4 changes"))
         #expect(full.contains("<span>0 of 4,100,000 documents hold this field</span>"))
         #expect(full.contains("<code>--rename app.Person.age=years</code>"))
-        // The body is well-formed XML, although the head is plain HTML.
+        // The body is well-formed XML; the head is HTML that is not.
         let body = full.split(separator: "<body>")[1].split(separator: "</body>")[0]
         _ = try Elements.read("<b>\(body)</b>")
     }

@@ -3,7 +3,7 @@ import TextTable
 
 @testable import Reporting
 
-/// Text on a terminal stays within its columns, except for commands and names, which are copied as they are.
+/// Tests that texts on a terminal stay within its columns, except for commands and names, which users copy.
 @Suite struct WidthTests {
     private func long(_ text: String, _ width: Int) -> [Substring] {
         text.split(separator: "\n").filter { line in
@@ -15,7 +15,7 @@ import TextTable
         #expect(long(try CheckReportText(.fixture(), width: width).text, width) == [])
     }
 
-    /// Lines are also broken correctly if a verdict is coloured, or if a word is longer than the terminal is wide.
+    /// Lines are broken correctly even if a verdict is coloured, or if a word is longer than a line.
     @Test(arguments: [20, 50, 80, 120]) func aLongLineContinuesBelowWithAllItsWords(_ width: Int) {
         let sentence = String(repeating: "one two-three four ", count: 9)
         let name = String(repeating: "x", count: 130)
@@ -56,7 +56,8 @@ import TextTable
             rows: (1...3).map { row in [Report.Cell("row \(row)")] + (1...6).map { Report.Cell("\($0)") } })
         let lines = TextTable.lines(of: table, width: width)
         #expect(lines.allSatisfy { $0.count <= width })
-        // A table that is too wide becomes a name and two lines for each row; else it has a head and one line for each
+        // If a table is too wide, each row becomes a name and two lines. Otherwise, the table has a head and one line
+        // for each
         // row.
         #expect(lines.count == (width == 50 ? 9 : 4), "\(lines)")
     }
