@@ -41,7 +41,9 @@ final class FileBlocks: Sendable {
         state = Mutex(State(reader: try BSONFileReader(path, bufferSize: Self.size)))
     }
 
-    /// The reason why reading ended early; `nil` if it did not. It is final after all threads have ended.
+    /// The reason why reading ended early; `nil` if it did not.
+    ///
+    /// It is final after all threads have ended.
     var failure: DumpError? { state.withLock { $0.failure } }
 
     /// Reads the next documents of the file into `block`, and returns their range there and the position of the first

@@ -3,7 +3,9 @@ import Mongo
 
 /// The record in which one member stores a document, with the document's `_id`.
 struct Record: Hashable, Sendable {
-    /// The number of the record: its `$recordId` on the member. Later inserted documents have larger numbers.
+    /// The number of the record: its `$recordId` on the member.
+    ///
+    /// Later inserted documents have larger numbers.
     let place: Int64
     /// The `_id` of the document in the record.
     let id: BSONValue

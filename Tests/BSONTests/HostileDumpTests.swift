@@ -39,7 +39,9 @@ import Testing
         #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
     }
 
-    /// A file of plain documents has no end marker, so a cut between two documents is not noticed. Any other cut is.
+    /// A file of plain documents has no end marker, so a cut between two documents is not noticed.
+    ///
+    /// Any other cut is.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
         let sizes = Self.documents.map(\.bytes.count)
         #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })

@@ -2,7 +2,7 @@ import BSON
 
 /// A document of `app.Dog`: a dog with links to people.
 ///
-/// Its `_id` is a long; a few documents have an int, which is the same to Sync.
+/// The `_id` is a long; a few documents have an int, which is the same to Sync.
 struct DemoDog: DemoRecipe {
     private let index: Int
     private let people: Int

@@ -2,7 +2,7 @@ import BSON
 
 /// A document of `app.Person`: nested data with flaws as in a web form that changed over the years.
 ///
-/// Its `_id` is an ObjectId.
+/// The `_id` is an ObjectId.
 struct DemoPerson: DemoRecipe {
     private enum Age {
         case int, long, text

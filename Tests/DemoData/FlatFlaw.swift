@@ -10,7 +10,9 @@ public enum FlatFlaw: Int, CaseIterable, Sendable {
     case totalText, quantityText, placedText, paidNumber, serialText, addressText, tagsText, tagNumber
     case customerTooLong, customerTooShort, statusUnknown, emailMalformed, quantityTooLarge, totalNaN, tooManyTags
 
-    /// Returns the flaw of the document at an index; `nil` for nine of ten documents. All flaws are equally frequent.
+    /// Returns the flaw of the document at an index; `nil` for nine of ten documents.
+    ///
+    /// All flaws are equally frequent.
     public static func ofDocument(at index: Int) -> FlatFlaw? {
         let (tens, rest) = index.quotientAndRemainder(dividingBy: 10)
         // In each group of ten, another document has the flaw, so that it is not at the same position in all batches.

@@ -32,7 +32,9 @@ import Testing
         #expect(refusal("1", when: value) != nil)
     }
 
-    /// An operator that runs code is refused, whatever its arguments are. A literal is only data, and is not checked.
+    /// An operator that runs code is refused, whatever its arguments are.
+    ///
+    /// A literal is only data, and is not checked.
     @Test func bodiesAreCompiledAndLiteralsAreData() {
         #expect(
             refusal("{$function: {body: {$_internalJsEmit: 1}, args: [], lang: js}}")?.contains("$function") == true)

@@ -44,7 +44,9 @@ final class Relay: Sendable {
     func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
-/// The two ends of a connection through a proxy: the client's and the server's. Each direction has its own thread.
+/// The two ends of a connection through a proxy: the client's and the server's.
+///
+/// Each direction has its own thread.
 final class RelayedConnection: Sendable {
     let client: Int32
     let server: Int32

@@ -40,7 +40,9 @@ import Testing
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    /// The output file can have a size of one KiB or none. If the output does not fit, the earlier file stays.
+    /// The output file can have a size of one KiB or none.
+    ///
+    /// If the output does not fit, the earlier file stays.
     @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {

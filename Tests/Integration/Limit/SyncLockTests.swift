@@ -82,7 +82,9 @@ import Testing
         }
     }
 
-    /// A client-side step has skipped a document, which therefore still needs the job. The run does not wait for it.
+    /// A client-side step has skipped a document, which therefore still needs the job.
+    ///
+    /// The run does not wait for it.
     ///
     /// The run waits only for a locked document, and does not survey the collection repeatedly in the meantime.
     @Test func lockedDocumentsAreWaitedForAlthoughAnotherWasSkipped() async throws {

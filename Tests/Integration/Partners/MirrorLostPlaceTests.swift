@@ -52,8 +52,9 @@ import Testing
         }
     }
 
-    /// The mirror is killed after it carried over half of the changes. Then a collection of the state database is
-    /// dropped.
+    /// The mirror is killed after it carried over half of the changes.
+    ///
+    /// Then a collection of the state database is dropped.
     @Test(arguments: ["carried", "unmirrored", "jobs"])
     func aStateDatabaseThatLostACollectionCostsNoChange(_ collection: String) async throws {
         try await PartnerCase.withCopy { test in

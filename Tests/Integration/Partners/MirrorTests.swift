@@ -42,7 +42,9 @@ import Testing
         }
     }
 
-    /// A mirror is killed before its second write. The next mirror recognizes the first write as a mirror's own.
+    /// A mirror is killed before its second write.
+    ///
+    /// The next mirror recognizes the first write as a mirror's own.
     ///
     /// That write is newer than a client's change that the next mirror still has to carry over.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {

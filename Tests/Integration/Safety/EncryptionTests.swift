@@ -9,7 +9,7 @@ import Testing
 @Suite struct EncryptionTests {
     /// The command to connect with.
     ///
-    /// Its timeout only delays refusals, and is long enough for a TLS handshake on a busy machine.
+    /// The timeout only delays refusals, and is long enough for a TLS handshake on a busy machine.
     private static let command = ["unsynced", "--connect-timeout", "8s"]
 
     /// Runs a test on a server with TLS.

@@ -124,7 +124,9 @@ import Testing
         }
     }
 
-    /// An undo could not send the old and the new value in one command. The dry run of the job already reports that.
+    /// An undo could not send the old and the new value in one command.
+    ///
+    /// The dry run of the job already reports that.
     @Test func changesTooLargeToUndoAreReportedBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))

@@ -197,8 +197,9 @@ import Testing
 
     // MARK: The order of jobs
 
-    /// A job runs, another job runs, and the first job is resumed. The first job made the last writes, so it is undone
-    /// first.
+    /// A job runs, another job runs, and the first job is resumed.
+    ///
+    /// The first job made the last writes, so it is undone first.
     @Test func theOrderFollowsTheWritesAndNotTheBeginnings() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             try test.job("later", steps: ["rename: {from: nick, to: alias}"])
@@ -248,7 +249,9 @@ import Testing
 
     // MARK: Documents of other collections
 
-    /// The job inserts an embedded object as a document. A user changes the object before the job writes the link.
+    /// The job inserts an embedded object as a document.
+    ///
+    /// A user changes the object before the job writes the link.
     @Test(.fencedDeletes) func createdButUnlinkedDocumentsAreRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {

@@ -26,7 +26,9 @@ import Testing
         }
     }
 
-    /// Undoes the job. A user repairs task 3 after the undo has checked all tasks, and before the undo writes any.
+    /// Undoes the job.
+    ///
+    /// A user repairs task 3 after the undo has checked all tasks, and before the undo writes any.
     private func undoWhileOneIsRepaired(_ test: BackfillCase) async throws -> ProgramRun {
         let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
         return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in

@@ -87,8 +87,9 @@ import Testing
         }
     }
 
-    /// If the validator's expression fails on a document, the server refuses that document. Undo still checks the
-    /// others.
+    /// If the validator's expression fails on a document, the server refuses that document.
+    ///
+    /// Undo still checks the others.
     @Test func documentsThatTheValidatorCannotEvaluateAreReportedBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in
