@@ -35,8 +35,7 @@ package enum YAMLFile {
     /// Returns a text that is equal for two YAML texts which differ only in their comments and layout.
     ///
     /// It has the values, their types, and the order of the keys. A text that is not YAML, or that exceeds
-    /// ``YAMLBounds``,
-    /// is returned as it is.
+    /// ``YAMLBounds``, is returned as it is.
     package static func content(of text: String) -> String {
         guard let root = try? rootIfAny(of: text, path: "") else { return text }
         return content(of: root.node)
@@ -89,8 +88,7 @@ enum YAMLBounds {
     /// Throws an error for a text that exceeds a limit or contains an alias.
     ///
     /// With aliases, a file of 500 bytes can expand to gigabytes. A text that is not YAML causes no error here, because
-    /// it
-    /// is read again, with an error that states the reason.
+    /// it is read again, with an error that states the reason.
     /// - Throws: ``LocatedError`` at the alias, or at the first value beyond a limit.
     static func check(_ text: String, path: String) throws(LocatedError) {
         var text = text

@@ -124,8 +124,7 @@ package struct OutsideCommand: Sendable {
     /// Returns the reading end of a pipe that already contains a text.
     ///
     /// The pipe is filled before the command starts. Otherwise, a write to a pipe that the command has closed would end
-    /// this
-    /// process.
+    /// this process.
     /// - Throws: ``Errno``, also if the text does not fit into a pipe.
     private static func pipe(holding text: String) throws -> FileDescriptor {
         let (reading, writing) = try FileDescriptor.pipe()

@@ -73,8 +73,7 @@ package struct BacklinkCensus: Sendable {
     /// The stages that return one row for each linked document, and one row for all embedded objects together.
     ///
     /// In the row of a document, `_id.v` is the document's `_id`, `n` is the number of links to the document, and `c`
-    /// is 1.
-    /// In the row of the embedded objects, the `_id` is an empty object, and `n` is the number of these objects.
+    /// is 1. In the row of the embedded objects, the `_id` is an empty object, and `n` is the number of these objects.
     private var counted: [BSONDocument] {
         let unions = links.places.map { link -> BSONDocument in
             let values: [BSONDocument] = [

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// Finds the files of collections in a folder with a dump.
 ///
-/// The folder is the dump itself, the folder of one database in the dump, or a folder that contains the dump as
-/// `dump`. In place of a `.bson` file, there may be a file of mongoexport.
+/// The folder is the dump itself, the folder of one database in the dump, or a folder that contains the dump as `dump`.
+/// In place of a `.bson` file, there may be a file of mongoexport.
 struct DumpFolder {
     let root: FilePath
 

@@ -18,10 +18,8 @@ package struct IDRange: Hashable, Sendable {
     /// Splits a collection into about `count` ranges that together contain every `_id`.
     ///
     /// The bounds come from a random sample on the server. The ranges therefore have about the same number of
-    /// documents,
-    /// whatever the types of the `_id`s and the order of insertion. A caller asks for more ranges than it has threads,
-    /// so
-    /// that the threads end at about the same time.
+    /// documents, whatever the types of the `_id`s and the order of insertion. A caller asks for more ranges than it
+    /// has threads, so that the threads end at about the same time.
     /// - Throws: ``MongoError``.
     /// - Parameters:
     ///   - whole: The range to split; by default the whole collection.

@@ -80,8 +80,7 @@ package struct ScanOptions: Sendable {
     /// The number of cursors that read at the same time.
     ///
     /// It is the number of threads, or twice that with a prefilter: the server then judges documents for one half of
-    /// the
-    /// cursors while the other half waits for the network. With only one thread or with a rate limit, it is not
+    /// the cursors while the other half waits for the network. With only one thread or with a rate limit, it is not
     /// doubled.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 

@@ -15,8 +15,7 @@ extension ChangeKind {
     /// The same change if schemas are versioned.
     ///
     /// Old clients then survive removals, and changes from optional to required or back. This was seen in SDK releases
-    /// and
-    /// server notes of 2024, but was never documented.
+    /// and server notes of 2024, but was never documented.
     var versioned: ChangeKind {
         let codes: Set<SchemaChange.Code> = [.typeRemoved, .propertyRemoved, .optionalToRequired, .requiredToOptional]
         guard codes.contains(code), verdict == .breaking else { return self }
@@ -29,8 +28,7 @@ extension ChangeKind {
     }
 
     /// Returns the change as served by a partner: the partner has the documents in the new shape, and the original
-    /// keeps
-    /// its schema.
+    /// keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],

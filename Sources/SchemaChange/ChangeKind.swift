@@ -164,8 +164,7 @@ extension ChangeKind {
     /// A change between `int` and `long`, which are the same 64-bit integer for clients.
     ///
     /// This kind is only for properties. The documentation does not say the same about elements or the primary key, so
-    /// a
-    /// more severe kind applies to these.
+    /// a more severe kind applies to these.
     static let integerWidthChanged = type(
         .propertyTypeChanged, client: .nonBreaking,
         Source(

@@ -12,8 +12,7 @@ public struct SchemaChange: Hashable, Sendable {
     /// `nil` for a change of the whole app.
     public var namespace: Namespace?
     /// The path in the documents, with the names of the newer schema; with those of the older schema if the newer does
-    /// not
-    /// have the path.
+    /// not have the path.
     ///
     /// The root for a change of the type itself.
     public var path: SchemaPath

@@ -10,8 +10,7 @@ final class LinkIndex: Sendable {
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
         // In a job's step, a path ends at the field that holds an array or a dictionary, so the paths of links are cut
-        // off
-        // there as well.
+        // off there as well.
         fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }

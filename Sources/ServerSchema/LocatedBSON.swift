@@ -56,8 +56,7 @@ extension LocatedBSON {
     /// Reads extended JSON, canonical or relaxed.
     ///
     /// libbson reads only wrappers such as `{"$oid": …}`. This initializer reads everything else itself, so that it
-    /// keeps
-    /// positions and repeated names, and allows deep nesting.
+    /// keeps positions and repeated names, and allows deep nesting.
     /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or for a name that contains a NUL.
     package init(_ json: LocatedJSON) throws(SchemaError) {
         location = json.location

@@ -3,8 +3,8 @@ package import BSON
 /// A file that contains a collection's schema together with other data.
 ///
 /// It is the rules file of a legacy export, or the Admin API's schema object. The file states the name of its
-/// collection; its file name cannot do so, because a collection's name may contain dots.
-/// Source: `semantics.md` sections 2.2 and 2.4 of the project's reference.
+/// collection; its file name cannot do so, because a collection's name may contain dots. Source: `semantics.md`
+/// sections 2.2 and 2.4 of the project's reference.
 struct RulesFile {
     /// The collection whose schema the file holds.
     let namespace: Namespace
@@ -20,8 +20,7 @@ struct RulesFile {
     init?(_ json: LocatedJSON) throws(SchemaError) {
         let holder = json["metadata"] ?? json
         // If the file is itself a schema, its `database` and `collection` are not names of the collection, because
-        // fields are
-        // only in `properties`.
+        // fields are only in `properties`.
         guard json["properties"] == nil, json["bsonType"] == nil, holder.members != nil,
             let database = try holder.string("database"), let collection = try holder.string("collection")
         else { return nil }

@@ -35,8 +35,7 @@ public struct SchemaNode: Sendable {
     /// The rules for the value apart from those for its types and its fields.
     ///
     /// Most schemas have no such rules, which would take more memory than the rest of a node. A node therefore
-    /// allocates
-    /// memory for them only when they are set.
+    /// allocates memory for them only when they are set.
     public var constraints: Constraints {
         get { demands?.constraints ?? Constraints() }
         set { demands = Demands(newValue) }

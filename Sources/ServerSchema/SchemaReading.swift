@@ -46,8 +46,7 @@ struct SchemaReading {
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
         // Lint lists all misspelt keywords. All other commands stop at one, because without it, a rule of the schema
-        // would
-        // be ignored.
+        // would be ignored.
         if !isForLint, let slip = reader.notes.first(where: { $0.code == .misspeltKeyword }) {
             throw SchemaError(.unknownKeyword, at: slip.location, slip.message)
         }

@@ -42,9 +42,10 @@ extension ServerSchema {
 
     /// Reads everything that lint examines: also the access rules, and every collection of an app.
     /// - Parameters:
-    ///   - name: the path that errors and locations carry, if it differs from `path`.
+    ///   - name: the path that errors and locations state, if it differs from `path`.
     ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.
-    ///   - database: the database of a Prisma schema; else `namespace` or the schema's connection string names it.
+    ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
+    ///     string.
     /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable.
     public static func readForLint(
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil

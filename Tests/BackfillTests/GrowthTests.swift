@@ -37,8 +37,7 @@ import Testing
 
     @Test func theJournalOfARetypeTakesLessThanTheDocuments() throws {
         // `quantity` has 20 different values, so the journal has 20 groups, each with the `_id`s of its documents.
-        // Every
-        // `serial` is different, so each document has its own group.
+        // Every `serial` is different, so each document has its own group.
         #expect(try journaled("quantity") < 40)
         #expect(try journaled("serial") < 200)
     }

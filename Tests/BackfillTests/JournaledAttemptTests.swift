@@ -43,8 +43,7 @@ import Testing
     /// After an error, the server reports only a lower bound for the number of changed documents.
     ///
     /// The number is exact if each document has its own update. An update of many documents may have changed some
-    /// before
-    /// the one that was refused.
+    /// before the one that was refused.
     @Test func aSumThatIsALowerBoundIsExactOnlyDocumentByDocument() {
         for isPerDocument in [true, false] {
             var attempt = attempt(1...3)

@@ -79,8 +79,7 @@ import Testing
     }
 
     /// A resync also adds documents to the ledger that fail already, so the projection includes more than those that
-    /// newly
-    /// fail.
+    /// newly fail.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

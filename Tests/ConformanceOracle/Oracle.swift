@@ -82,8 +82,7 @@ package struct Oracle: ~Copyable {
             answers.append(verdicts)
         }
         // Empty the collection now: if a schema fits no document, mongod reads the whole collection, even with bounds
-        // on
-        // `_id`.
+        // on `_id`.
         try clear()
         return answers
     }

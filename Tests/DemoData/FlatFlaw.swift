@@ -3,8 +3,7 @@ import BSON
 /// A flaw because of which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json` with `--strict`.
 ///
 /// A document with one of the first thirteen flaws certainly does not sync. The other flaws break constraints, and it
-/// is
-/// not documented whether documents with them sync.
+/// is not documented whether documents with them sync.
 public enum FlatFlaw: Int, CaseIterable, Sendable {
     case customerMissing, statusNull, addressMissing, cityMissing, cityNull
     case totalText, quantityText, placedText, paidNumber, serialText, addressText, tagsText, tagNumber

@@ -57,8 +57,7 @@ import TextTable
         let lines = TextTable.lines(of: table, width: width)
         #expect(lines.allSatisfy { $0.count <= width })
         // If a table is too wide, each row becomes a name and two lines. Otherwise, the table has a head and one line
-        // for each
-        // row.
+        // for each row.
         #expect(lines.count == (width == 50 ? 9 : 4), "\(lines)")
     }
 }

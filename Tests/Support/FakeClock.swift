@@ -12,10 +12,8 @@ package final class FakeClock: Sendable {
     /// The name of the lock and of the memory that all processes with this clock share.
     ///
     /// Without this name, the library names them after the process ID, and never removes them. A later process with
-    /// that ID
-    /// then exits with 1 at its start. The library would also move the environment to store the name, but Swift finds
-    /// the
-    /// arguments next to the environment.
+    /// that ID then exits with 1 at its start. The library would also move the environment to store the name, but Swift
+    /// finds the arguments next to the environment.
     private let shared = "/shipshape-\(UUID().uuidString)"
 
     /// Makes a clock with a lock and memory, which are removed with the clock.

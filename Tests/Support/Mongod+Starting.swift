@@ -66,8 +66,7 @@ extension Mongod {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
             // The tests log in thousands of times, and each login computes the iterations on both sides, so their
-            // number is the
-            // lowest that mongod allows.
+            // number is the lowest that mongod allows.
             for name in ["scramIterationCount", "scramSHA256IterationCount"] {
                 arguments += ["--setParameter", "\(name)=5000"]
             }

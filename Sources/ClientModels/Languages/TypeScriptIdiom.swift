@@ -84,8 +84,7 @@ struct TypeScriptIdiom: LanguageIdiom {
             case .scalar(let scalar): Self.words(for: scalar).schema
             }
         // In a list, set or dictionary of objects, the kind of the collection decides whether elements may be null, so
-        // the
-        // type does not state it.
+        // the type does not state it.
         let isSaid: Bool = if case .object = type.element, type.container != nil { false } else { type.isOptional }
         let element = name + (isSaid ? "?" : "")
         return switch type.container {

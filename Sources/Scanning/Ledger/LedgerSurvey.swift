@@ -125,8 +125,7 @@ package struct LedgerSurvey {
 
 extension UnsyncedReport.Collection {
     /// Adds the numbers of entries of another ledger; documents are counted separately, because two ledgers may have
-    /// the
-    /// same document.
+    /// the same document.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount
         for reason in other.reasons { reasons.add(reason.text, reason.entryCount, atMost: maximum) }

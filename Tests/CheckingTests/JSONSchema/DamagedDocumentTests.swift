@@ -29,8 +29,7 @@ struct DamagedDocumentTests {
         }
         #expect(damaged > 1_000)
         // The quick check ends at its first finding, so it may not reach damage that the full check finds. Such a case
-        // does
-        // not count as a difference.
+        // does not count as a difference.
         #expect(differing == 0)
     }
 }

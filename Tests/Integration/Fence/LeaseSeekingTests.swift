@@ -48,8 +48,7 @@ import Testing
                     attempts += 1
                     guard attempts <= 2 else { return }
                     // Before the second attempt, another runner that is now dead gets the lease, for longer than the
-                    // first one had
-                    // it.
+                    // first one had it.
                     let lease = Self.lease(of: UInt64(attempts), seconds: attempts == 1 ? 1 : 6, identity)
                     let change: BSONDocument = [
                         "lease": .object(lease), "version": .integer(JobStore.version), "state": "running",

@@ -49,8 +49,7 @@ import Testing
         try await withTwoJobs { test in
             #expect(try await run("job", test).exitCode == 0)
             // The undo would wait until the ledger no longer has the documents. The test stops it, because the next run
-            // releases
-            // the reservations, too.
+            // releases the reservations, too.
             let undo = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"]) { program in
                 try await waitUntil("all documents are restored, or the undo has ended") {
                     try await BudgetCase.unsyncable(test).isEmpty || program.hasEnded

@@ -23,8 +23,7 @@ import Testing
     @Test func eachReservationIsMarkedOnceTheLedgerShowsIt() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
             // The ledger had the document before the second job made its reservation. The document may have been
-            // repaired since,
-            // so its entry in the ledger need not come from the second job's write.
+            // repaired since, so its entry in the ledger need not come from the second job's write.
             let records = [record("first", isStale: false, in: test), record("second", isStale: true, in: test)]
             try await test.state.fill("harm", records)
             let run = try await BudgetCase.run(test, "--allow-unsync", "200")

@@ -85,8 +85,7 @@ import Testing
 
     @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotMadeUnsyncableUncounted() async throws {
         // Without `q` the documents do not sync, so the conversion of `p` makes none of them unsyncable. Then a user
-        // adds
-        // `q`.
+        // adds `q`.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
             try await expectReservations(try await runOvertaken(test, by: ["q": ""]), test)
@@ -95,8 +94,7 @@ import Testing
 
     @Test func aStepThatBecomesDueBeforeTheWriteMakesNothingUnsyncableUncounted() async throws {
         // The text `high` cannot be converted, so only the `default` step is needed. Then a user writes a text that can
-        // be
-        // converted.
+        // be converted.
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": "high"] }
         let steps = [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"]
         try await withPairs(make, steps: steps) { test in

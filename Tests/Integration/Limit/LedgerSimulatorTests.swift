@@ -14,8 +14,7 @@ import Testing
     /// The ledger lag that the job file states: ten seconds more than the real lag.
     ///
     /// If the real lag were longer than stated, a run could exceed the limit. For the same reason, the tests wait for
-    /// the
-    /// simulated ledger between runs.
+    /// the simulated ledger between runs.
     private static let reported = lag + .seconds(10)
     private static let ceiling = limit - limit / 10
 

@@ -74,8 +74,7 @@ import Testing
                     }
                 }
                 // The job is short, so the test starts it only after the cache is dirty. The server itself cleans the
-                // cache now and
-                // then, so the throttle reason is not there all the time.
+                // cache now and then, so the throttle reason is not there all the time.
                 try await waitUntil("the cache is dirty") {
                     let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
                     let cache = status["wiredTiger"]?.document?["cache"]?.document
@@ -97,8 +96,7 @@ import Testing
         try await ThrottleCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             // The text is in three collections: in a single one, it would fill a page of 10 MB, and the server evicts a
-            // page of
-            // that size at once.
+            // page of that size at once.
             for name in ["more", "and more", "and again"] {
                 try await test.database.fill(name, count: 600) { ["_id": .integer($0), "text": text] }
             }

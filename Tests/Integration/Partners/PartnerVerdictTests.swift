@@ -20,8 +20,7 @@ import Testing
     /// The newer schemas.
     ///
     /// In `additional`, the partner's schema is added to the original's. In `changed`, the original's schema is changed
-    /// in
-    /// place.
+    /// in place.
     private enum Next: String {
         case additional, changed
         /// The original's schema is changed in place, also in its tags, which the partner's steps do not mention.

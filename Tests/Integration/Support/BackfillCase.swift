@@ -60,10 +60,8 @@ struct BackfillCase: Sendable {
     /// Runs `shipshape backfill` without a terminal.
     ///
     /// Unless the flags contain `--lease-ttl`, the lease is long, because each write must end within a quarter of it,
-    /// also
-    /// on a slow disk. If the runner is killed, this function ends the lease. If the fault only stops the runner, the
-    /// lease
-    /// is short and ends by itself.
+    /// also on a slow disk. If the runner is killed, this function ends the lease. If the fault only stops the runner,
+    /// the lease is short and ends by itself.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -147,8 +145,7 @@ struct BackfillCase: Sendable {
     /// Lets a stopped program continue, and runs `body` while the server delays each `update` of the program.
     ///
     /// The argument `during` of a run calls this function. A server can delay only one test's updates at a time, so the
-    /// program waits for
-    /// its turn. After `body`, the delay ends.
+    /// program waits for its turn. After `body`, the delay ends.
     ///
     /// - Parameter program: a program that was stopped at its start.
     func slowly<R>(_ program: LiveProgram, _ body: () async throws -> R) async throws -> R {

@@ -220,8 +220,7 @@ import Testing
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
             // The ledger now has the documents that were pending. The sum of ledger and pending is the same, so there
-            // is no more
-            // room.
+            // is no more room.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")

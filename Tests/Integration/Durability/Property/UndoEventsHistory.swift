@@ -5,8 +5,8 @@ import TestSupport
 
 /// A report of everything that is known about a document with a violation.
 ///
-/// It contains the document's change events, its journal entries, whether each of them was written, and the output
-/// of undo.
+/// It contains the document's change events, its journal entries, whether each of them was written, and the output of
+/// undo.
 struct UndoEventsHistory {
     private let id: BSONValue
     private let test: BackfillCase

@@ -4,8 +4,8 @@ import Testing
 
 /// Tests how the links to documents that become embedded objects are counted, over all collections of the app.
 ///
-/// A document can become an embedded object only if exactly one link leads to it. One error reports a document
-/// without a link, and another error a document with several links.
+/// A document can become an embedded object only if exactly one link leads to it. One error reports a document without
+/// a link, and another error a document with several links.
 @Suite struct BacklinkTests {
     private typealias Case = CheckVerdictCase
     private static let address = Case.schema("Address", ["city": "string"])

@@ -74,8 +74,7 @@ import Testing
     @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
             // Document 3 failed v1 before the job, but also gets a reservation. Without a journal, the check would
-            // count it as
-            // newly failing, so the test deletes it.
+            // count it as newly failing, so the test deletes it.
             try await test.database.run(["delete": "Task", "deletes": [["q": ["_id": 3], "limit": 1]]])
             try await test.backfill("convert", on: "Task", steps: Self.steps, active: "v1", "--no-journal")
             try await expectOneNewlyFailing(test, already: 0)

@@ -36,8 +36,7 @@ import Testing
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],
             ])
             // The first write has converted a chunk of 25 documents. Document 7 is not among them, because it was
-            // locked. The
-            // next write is the first rename.
+            // locked. The next write is the first rename.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }

@@ -75,8 +75,7 @@ struct StepsRun {
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
         // If a field name occurs twice in a document, the update would change the document each time; only the filter
-        // of a
-        // real run excludes it. The second update here has no filter.
+        // of a real run excludes it. The second update here has no filter.
         let repeated = classes.count { $0.reasons.contains(.repeatedName) }
         #expect(modifiedAgain <= repeated, "a second run changes nothing", sourceLocation: sourceLocation)
         #expect(modified == classes.count(where: \.isNeeded), sourceLocation: sourceLocation)
