@@ -149,7 +149,7 @@ package struct LocatedError: Error, Hashable, Sendable {
 }
 
 extension LocatedError: CustomStringConvertible {
-    /// `file:line:column: message`.
+    /// The error as text: `file:line:column: message`.
     package var description: String {
         location.map { "\($0.file):\($0.line):\($0.column): \(message)" } ?? message
     }

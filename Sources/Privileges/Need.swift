@@ -29,7 +29,7 @@ package enum Place: String, Sendable, CaseIterable {
     case history
     /// The oplog.
     case oplog
-    /// The deployment itself.
+    /// The deployment as a whole, for actions that apply to no database.
     case cluster
 }
 

@@ -23,11 +23,11 @@ public struct DiffReport: Sendable {
 
     /// The choice of the changes that make a run fail.
     public enum FailOn: String, Hashable, Sendable, CaseIterable {
-        /// Changes that are breaking for the server or for clients.
+        /// A change that is breaking for the server or for clients makes the run fail.
         case breaking
-        /// All changes.
+        /// Every change makes the run fail.
         case any
-        /// No changes.
+        /// No change makes the run fail.
         case none
     }
 
@@ -88,7 +88,7 @@ public struct ChangeWeight: Hashable, Sendable {
     public struct TypeCount: Hashable, Sendable {
         /// The type's BSON name.
         public var type: String
-        /// The number of documents.
+        /// The number of documents with values of the type.
         public var documents: Int
 
         /// Creates a count from its parts.

@@ -52,6 +52,6 @@ public struct RenameError: Error, Hashable, Sendable {
 }
 
 extension RenameError: CustomStringConvertible {
-    /// `file:line:column: rename "a=b": message`.
+    /// The error as text: `file:line:column: rename "a=b": message`.
     public var description: String { (location.map { "\($0): " } ?? "") + "rename \"\(rename)\": \(message)" }
 }

@@ -27,7 +27,7 @@ package struct Located<Scalar: Sendable>: Sendable {
         package var name: String
         /// The position of the name, or of its opening quotation mark.
         package var nameLocation: SourceLocation
-        /// The value.
+        /// The value of the member.
         package var value: Located
 
         /// Creates a member from its parts.

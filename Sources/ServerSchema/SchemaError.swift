@@ -80,6 +80,6 @@ extension SchemaError {
 }
 
 extension SchemaError: CustomStringConvertible {
-    /// `file:line:column: message (remedy)`.
+    /// The error as text: `file:line:column: message (remedy)`.
     public var description: String { "\(location): \(message)" + (remedy.map { " (\($0))" } ?? "") }
 }

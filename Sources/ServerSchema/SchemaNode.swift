@@ -42,7 +42,7 @@ public struct SchemaNode: Sendable {
     }
     /// The keywords that the reader knows but no rule evaluates, with their positions in the file.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
-    /// The position in the file where the schema begins.
+    /// The position in the file at which the schema begins.
     public var location: SourceLocation
 
     private var demands: Demands?
@@ -96,7 +96,7 @@ public struct SchemaNode: Sendable {
 
     /// The schema of the fields whose names match a regular expression.
     public struct PatternProperty: Sendable {
-        /// The regular expression.
+        /// The regular expression for the names.
         public var pattern: String
         /// The schema that the values of these fields must fit.
         public var node: SchemaNode

@@ -66,6 +66,6 @@ public struct SchemaNote: Hashable, Sendable {
 }
 
 extension SchemaNote: CustomStringConvertible {
-    /// `file:line:column: message`.
+    /// The note as text: `file:line:column: message`.
     public var description: String { "\(location): \(message)" }
 }

@@ -5,11 +5,11 @@
 public struct SchemaPath: Hashable, Sendable {
     /// One step from a value to a value inside it.
     public enum Step: Hashable, Sendable {
-        /// Into a field.
+        /// The step from an object into the field with this name.
         case field(String)
-        /// Into every element of an array.
+        /// The step from an array into each of its elements.
         case elements
-        /// Into every value of a dictionary.
+        /// The step from a dictionary into each of its values.
         case values
     }
 

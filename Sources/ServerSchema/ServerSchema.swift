@@ -1,12 +1,12 @@
 public import BSON
 
-/// The rules by which a schema is read and judged.
+/// A dialect of schemas: the rules by which a schema is read, and by which documents are judged.
 public enum Dialect: String, Hashable, Sendable {
-    /// Atlas App Services and Device Sync.
+    /// The dialect of Atlas App Services and Device Sync.
     case appServices = "appservices"
-    /// MongoDB's own `$jsonSchema`.
+    /// The dialect of MongoDB's own `$jsonSchema`.
     case jsonSchema = "jsonschema"
-    /// The types and the null rules of a Prisma client that reads from MongoDB.
+    /// The dialect of Prisma: the types and the rules for null of a Prisma client that reads from MongoDB.
     case prisma
 }
 

@@ -19,6 +19,6 @@ public struct SourceLocation: Hashable, Sendable {
 }
 
 extension SourceLocation: CustomStringConvertible {
-    /// `file:line:column`, or only the file.
+    /// The location as text: `file:line:column`, or only the file.
     public var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
 }

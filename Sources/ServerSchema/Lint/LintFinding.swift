@@ -19,7 +19,7 @@ public struct LintFinding: Hashable, Sendable {
 
     /// The rule that the schema breaks.
     public var code: Code
-    /// The severity.
+    /// The severity of the problem.
     public var level: Level
     /// The collection whose schema has the problem; `nil` if the problem is in the app.
     public var namespace: Namespace?
@@ -48,7 +48,7 @@ public struct LintFinding: Hashable, Sendable {
 }
 
 extension LintFinding: CustomStringConvertible {
-    /// `file:line:column: level code: path: message (remedy)`.
+    /// The finding as text: `file:line:column: level code: path: message (remedy)`.
     public var description: String {
         let place = path.isRoot ? "" : "\(path): "
         return "\(location): \(level.rawValue) \(code): \(place)\(message)" + (remedy.map { " (\($0))" } ?? "")

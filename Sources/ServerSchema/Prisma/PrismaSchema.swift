@@ -48,9 +48,9 @@ package struct PrismaSchema: Sendable {
 
     /// A model, whose records are the documents of a collection; or an embedded type.
     package struct Model: Sendable {
-        /// The name in the schema.
+        /// The name of the model or type in the schema.
         package var name: String
-        /// The position of the name.
+        /// The position of the name in the file.
         package var location: SourceLocation
         /// The name of the model's collection; for an embedded type, the name of the type.
         package var collection: String
@@ -70,11 +70,11 @@ package struct PrismaSchema: Sendable {
 
     /// A field of a model or a type.
     package struct Field: Sendable {
-        /// The name in the schema.
+        /// The name of the field in the schema.
         package var name: String
-        /// The position of the name.
+        /// The position of the name in the file.
         package var location: SourceLocation
-        /// The name in the documents.
+        /// The name of the field in the documents.
         package var storedName: String
         /// Whether ``storedName`` comes from `@map`.
         package var isMapped = false
@@ -161,11 +161,11 @@ package struct PrismaSchema: Sendable {
 
     /// An enum.
     package struct Enumeration: Sendable {
-        /// The name in the schema.
+        /// The name of the enum in the schema.
         package var name: String
-        /// The position of the name.
+        /// The position of the name in the file.
         package var location: SourceLocation
-        /// The values.
+        /// The values of the enum.
         package var values: [Value] = []
 
         /// Creates an enum.
@@ -175,11 +175,11 @@ package struct PrismaSchema: Sendable {
 
         /// A value of an enum.
         package struct Value: Sendable {
-            /// The name in the schema, which programs use.
+            /// The name of the value in the schema, which programs use.
             package var name: String
-            /// The position of the name.
+            /// The position of the name in the file.
             package var location: SourceLocation
-            /// The string in the documents.
+            /// The string that documents contain for the value.
             package var storedName: String
 
             /// Creates a value.

@@ -20,7 +20,7 @@ struct FaultSubject: Sendable, CustomTestStringConvertible {
 struct FaultTrial: Sendable {
     /// The command's arguments, without `--uri`.
     let arguments: [String]
-    /// The connection string.
+    /// The connection string of the server.
     let uri: String
     /// The database of the documents that the command works on.
     let database: TestDatabase

@@ -7,9 +7,9 @@ import Testing
 struct ProgramRun: Sendable {
     /// How the run ended: an exit code, or the signal that killed the program.
     let status: TerminationStatus
-    /// Standard output: the result.
+    /// The standard output of the run, with the result.
     let output: String
-    /// Standard error: progress, notices, errors.
+    /// The standard error of the run, with progress, notes and errors.
     let errors: String
 
     /// The exit code, or `nil` if a signal killed the program.
