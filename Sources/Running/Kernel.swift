@@ -78,7 +78,7 @@ package struct Kernel: ~Copyable {
         return result
     }
 
-    /// How long a wait for an overloaded server lasts before it is recorded, and the time between attempts to record it.
+    /// How long a wait for an overloaded server lasts before it is recorded, and how often that is tried.
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {

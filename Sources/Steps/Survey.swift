@@ -222,8 +222,8 @@ package struct Survey {
 
     /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
     ///
-    /// Returns `nil` if the server has to count. It has to if only a list or a part of the documents is surveyed, a step
-    /// depends on another one, the collection has a collation, the server answers slowly, or there are too many
+    /// Returns `nil` if the server has to count. It has to if only a list or a part of the documents is surveyed, a
+    /// step depends on another one, the collection has a collation, the server answers slowly, or there are too many
     /// documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
