@@ -19,7 +19,7 @@ package enum FaultInjection {
         case afterWrite = "after-write"
         /// The writes of a transaction are done, and the transaction is not committed yet.
         case beforeCommit = "before-commit"
-        /// The child documents to which a batch's changes link exist, and no document links to them yet.
+        /// The documents to which a chunk's changes will link exist, and no document links to them yet.
         case afterCreation = "after-creation"
         /// The chunk's reservations are recorded, and the chunk is not written yet.
         case afterReservation = "after-harm"
