@@ -41,7 +41,7 @@ package struct EnforcementReport: Sendable {
     /// Further notes for the operator, one sentence each.
     package var notes: [String] = []
 
-    /// Creates a report of the values that every report has.
+    /// Creates a report from the values that every report has.
     package init(
         _ namespace: Namespace, _ outcome: Outcome, at stage: EnforcementStage, to target: EnforcementStage,
         before: Validation, now: Validation

@@ -50,7 +50,7 @@ package struct DeploymentHost: ValidatorHost, Sendable {
 
     /// Runs a `collMod` command, and waits for a majority.
     package func change(_ command: BSONDocument, of namespace: Namespace) throws {
-        // For the level "constraint", the server first reads every document, so this command gets no time limit.
+        // The server first reads every document for the level "constraint", so this command gets no time limit.
         let reads = command["validationLevel"]?.text == "constraint"
         let bounded = reads ? command : command.appending("maxTimeMS", 10_000)
         try changing.client().runWriteCommand(

@@ -25,11 +25,10 @@ struct Translation {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents together; if one document causes an error, divides the list until it is
-    /// found.
+    /// Computes the outcomes of all documents together; if one document causes an error, finds it by dividing the list.
     ///
-    /// Then only that document is refused, for example because it cannot be sent, or because it is too large together
-    /// with its result.
+    /// Only that document is refused, for example because it cannot be sent, or because it is too large together with
+    /// its result.
     private func each(
         of documents: [BSONDocument], in range: Range<Int>? = nil, _ outcomes: (Range<Int>) throws -> [Outcome]
     ) throws -> [Outcome] {

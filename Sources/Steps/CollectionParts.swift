@@ -31,7 +31,7 @@ package struct CollectionParts {
         }
     }
 
-    /// Combines the results of `count` for all parts into one.
+    /// Calls `count` for each part, and combines the results with `start` into one.
     /// - Parameter collection: the collection on the calling thread's connection; each other thread uses its own
     ///   connection.
     package func reduce<R: Sendable>(

@@ -30,7 +30,7 @@ package struct CompiledJob: Sendable {
     /// The internal ids of the sync engine's app, which the ledger's entries contain; empty if the schemas do not name
     /// the app.
     package let appIDs: [String]
-    /// Every field that links to a collection whose documents the job embeds, by that collection.
+    /// The fields that link to documents which the job embeds, by the collection of these documents.
     ///
     /// The fields are those of the active schema's app, or of the next schema's if there is no active one.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]

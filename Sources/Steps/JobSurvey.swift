@@ -32,7 +32,7 @@ package struct JobSurvey: Sendable {
         package let samples: [(id: BSONValue, value: BSONValue?)]
     }
 
-    /// Counts the documents.
+    /// Counts the documents that the steps of a job would change or skip.
     /// - Throws: ``RunError`` when there is no such collection; ``MongoError``.
     package init(of job: CompiledJob, on client: borrowing Client) throws {
         _ = try Target.find(job.job.namespace, on: client)

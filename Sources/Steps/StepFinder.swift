@@ -40,7 +40,8 @@ struct StepFinder: Sendable {
 
     /// The numbers of documents by finding.
     struct Found {
-        /// For each step, the number of documents that need it, followed by the number that it skips for each reason.
+        /// The numbers of each step: of documents that need the step, and of documents that the step skips for each
+        /// reason.
         var findings: [[Int]]
         /// The number of documents that need at least one step.
         var needing = 0

@@ -10,7 +10,8 @@ struct SurveyPasses {
     /// Whether the job has a single step, so that a document needs the job if it needs that step.
     var hasOneStep: Bool { job.steps.count == 1 }
 
-    /// The stage that evaluates, once for all steps, whether the server would alter a document beyond their changes.
+    /// The stage that evaluates, once for all steps, whether the server would alter a document beyond the steps'
+    /// changes.
     private var alterationStage: BSONDocument {
         ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
     }

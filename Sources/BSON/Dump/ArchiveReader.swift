@@ -56,8 +56,8 @@ public struct ArchiveReader: ~Copyable {
 
     /// Moves to the next document of a wanted collection, and returns the index of the collection in ``wanted``.
     ///
-    /// Returns `nil` at the end of the archive. Only then can the documents be trusted, because a collection's checksum
-    /// is at its end.
+    /// Returns `nil` at the end of the archive. The documents can be trusted after that, because a collection's
+    /// checksum is at its end.
     /// - Throws: ``DumpError`` when the rest of the archive cannot be read.
     public mutating func next() throws(DumpError) -> Int? {
         while true {

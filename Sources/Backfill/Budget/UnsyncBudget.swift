@@ -40,8 +40,8 @@ struct UnsyncBudget {
     /// Judges documents in order, and returns the first ones: all that need no room in the budget, and at most `room`
     /// others.
     ///
-    /// A document needs no further room if a killed run or another job has reserved it. The same is true if the ledger
-    /// shows it and the write may, but need not, make it unsyncable.
+    /// A document needs no further room if a killed run or another job has reserved it. A document also needs none if
+    /// the ledger shows it and the write might make it unsyncable.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -150,7 +150,7 @@ extension UnsyncBudget {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Marks the reservations of those of the documents that sync again or no longer exist.
+    /// Marks the reservations of documents that sync again or no longer exist.
     /// - Returns: the number of such documents.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace

@@ -31,11 +31,11 @@ package struct JobAftermath: Sendable {
 package struct MigrationPlan: Sendable {
     /// A job of the folder.
     package struct Item: Sendable {
-        /// The job.
+        /// The job, with its file and its digest.
         package var entry: JobFolder.Entry
         /// The record that the job was applied; `nil` if it was not.
         package var applied: AppliedJob?
-        /// The facts about the job since it was started; `nil` if it was never started.
+        /// The later events of the job after its start; `nil` if it was never started.
         package var aftermath: JobAftermath?
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///

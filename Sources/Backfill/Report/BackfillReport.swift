@@ -107,7 +107,7 @@ extension BackfillReport {
     package struct FailureGroup: Sendable {
         /// The server's error code; 0 for documents that the sync translator has locked.
         package var code: Int
-        /// The reason in words.
+        /// The reason for which the documents were skipped, in words.
         package var name: String
         /// The number of documents.
         package var count: Int

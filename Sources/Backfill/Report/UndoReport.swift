@@ -29,7 +29,7 @@ package struct UndoReport: Sendable {
 
     /// The reason why a document is skipped, and the server's error code.
     package struct LeftDocument: Hashable, Sendable {
-        /// The reason.
+        /// The reason why the document is skipped.
         package var reason: Reason
         /// The server's error code; `nil` unless the server refused the document.
         package var code: Int?
@@ -61,7 +61,7 @@ package struct UndoReport: Sendable {
     package struct LeftChildren: Sendable, Hashable {
         /// The collection of these documents.
         package var namespace: Namespace
-        /// The reason.
+        /// The reason why the documents stay.
         package var reason: ChildReason
         /// The `_id`s of the first thousand documents.
         package var ids: [BSONValue] = []

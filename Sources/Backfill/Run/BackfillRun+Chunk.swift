@@ -335,7 +335,8 @@ extension BackfillRun {
                             failures.append(error)
                         }
                     }
-                    // A command that took too long is not repeated as it is, unless it has only one document.
+                    // A command with several documents that took too long is not repeated; the chunk is tried again
+                    // with fewer documents.
                     if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
                     return failures.first
                 }

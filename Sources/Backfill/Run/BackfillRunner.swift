@@ -191,7 +191,7 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // By their kinds, the steps are not needed by any document after a run. A dry run also checks that in every
+        // The kinds of the steps prove that no document needs them after a run. A dry run also checks that in every
         // document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)

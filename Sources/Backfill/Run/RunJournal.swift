@@ -52,7 +52,7 @@ struct RunJournal {
     /// them. A random sample would cost the server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
-        // A refresh reacts to changes of the fields that it reads, so these fields are no evidence.
+        // The fields that a refresh reads are expected to change, so they cannot identify a document.
         let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
         let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
         let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])

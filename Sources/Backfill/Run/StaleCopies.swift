@@ -73,8 +73,8 @@ struct StaleCopies {
 
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        // For a copy step, a target that was kept counts, too. For a rename it does not, because the removal of the old
-        // field reports it.
+        // A target that was kept counts for a copy step, too. It does not count for a rename, because the removal of
+        // the old field reports it.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].skipped.contains { left in
             left.count > 0

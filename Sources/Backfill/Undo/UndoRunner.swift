@@ -122,7 +122,7 @@ package struct UndoRunner: Sendable {
     }
 
     /// Undoes the job, or resumes its undo, until it is done or has to stop.
-    /// - Throws: ``RunError`` when another runner holds the job, or there is no undo for it; ``MongoError`` when the
+    /// - Throws: ``RunError`` when another runner holds the job, or the job cannot be undone; ``MongoError`` when the
     ///   deployment stays unreachable. Batches with a checkpoint stay done, and the next undo continues after them.
     package func run(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now

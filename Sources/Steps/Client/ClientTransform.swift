@@ -42,7 +42,8 @@ package struct ClientContext {
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// Every field of the job's schema that links to a collection whose documents the job embeds, by that collection.
+    /// The fields in the job's schema that link to documents which the job embeds, by the collection of these
+    /// documents.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 

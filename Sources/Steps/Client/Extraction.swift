@@ -11,7 +11,7 @@ struct Extraction: ClientTransform {
     /// The `_id`s that several objects with different contents would get; the step skips the documents with these
     /// objects.
     let contested: Set<IDKey>
-    /// The schemas, among those of the job, for the collection in which the step creates documents.
+    /// The job's schemas of the collection in which the step creates documents.
     let schemas: [CompiledSchema]
 
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
