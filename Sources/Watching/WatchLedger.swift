@@ -9,7 +9,7 @@ import Scanning
 
 /// The ledger that a watch keeps.
 ///
-/// Its entries have the fields of the sync engine's ledger and, in addition, the path, the rule and the time. The `_id`
+/// The entries have the fields of the sync engine's ledger and, in addition, the path, the rule and the time. The `_id`
 /// of an entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner
 /// that holds the watch's lease writes to the ledger.
 struct WatchLedger {

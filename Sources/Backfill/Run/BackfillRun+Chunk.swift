@@ -222,7 +222,7 @@ extension BackfillRun {
 
     /// The outcome of the write of a chunk.
     private enum Writing {
-        /// The write is done; if `conflicts` is true, some documents may not have been written because they changed
+        /// The write is done; if `conflicts` is true, some documents might not have been written, because they changed
         /// after the read.
         case done(conflicts: Bool)
         /// The write took too long and has to be tried again with fewer documents.

@@ -26,7 +26,7 @@ package struct RebindPlan: Sendable {
     /// changes.
     package internal(set) var hasLast: Bool?
 
-    /// How many of ``changes`` belong to existing documents that may or may not be the same.
+    /// How many of ``changes`` belong to existing documents of which it is unknown whether they are the same.
     package var unidentified: Int { changes - same - gone - others }
 
     /// Whether the collection is another one: of the documents that can be identified, most do not exist or are other

@@ -26,21 +26,21 @@ package final class UnsyncLedger {
     package var isNone: Bool { scope.location == .none }
 
     /// Returns the number of entries in the ledger; `nil` if there is no ledger.
-    /// - Throws: ``LedgerUnreadable`` when the user may not read a ledger; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func entries() throws -> LedgerCount? { try reading { try $0?.entries() } }
 
     /// Returns the number of entries in the ledger, and of different documents in them; `nil` if there is no ledger.
-    /// - Throws: ``LedgerUnreadable`` when the user may not read a ledger; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func count() throws -> LedgerCount? { try reading { try $0?.count() } }
 
     /// Returns notes on the ledger for the operator, each a clause; empty if there are none.
-    /// - Throws: ``LedgerUnreadable`` when the user may not read a ledger; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func notes(on count: LedgerCount?) throws -> [String] {
         try reading { scope.notes(on: count, by: $0) }
     }
 
     /// Returns which of these documents the ledger shows; empty if there is no ledger.
-    /// - Throws: ``LedgerUnreadable`` when the user may not read a ledger; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
         return try reading { Set(try $0?.listed(ids, of: namespace) ?? []) }
