@@ -51,8 +51,8 @@ package struct ChangeStream: ~Copyable {
                 return nil
             }
             guard error.isOverload else { throw error }
-            // With a position to resume from, this returns after a short pause, so that the caller can do other work.
-            // Before the server's first answer there is no position, so the stream waits here.
+            // If the stream has a position to resume from, this method returns after a short pause, so that the caller
+            // can do other work. Before the server's first answer there is no position, so this method waits here.
             let hasPlace = resumeToken != nil
             if hasPlace {
                 lease.pool.overload.rest(after: error, refusals: refusals + 1)

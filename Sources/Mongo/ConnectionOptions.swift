@@ -18,9 +18,10 @@ package struct ConnectionOptions: Sendable {
     package var appName: String?
     /// The members that answer reads; the primary by default.
     package var readPreference: ReadPreference?
-    /// The data that reads see; the server's default by default.
+    /// The read concern: the data that reads see. `nil` leaves the choice to the connection string, then to the server.
     package var readConcern: ReadConcern?
-    /// The condition for a write to count as done; the server's default by default.
+    /// The write concern: when a write counts as done. `nil` leaves the choice to the connection string, then to the
+    /// server.
     package var writeConcern: WriteConcern?
     /// The encryption of the connection; `nil` leaves it to the connection string.
     package var tls: TLSOptions?
@@ -35,7 +36,7 @@ package struct ConnectionOptions: Sendable {
     /// The compressors to offer, of which the first that the server supports is used: "zstd", "zlib", "snappy"; none by
     /// default.
     package var compressors: [String]?
-    /// The number of clients that a pool may hold, and so of threads that use one at the same time; 100 by default.
+    /// The most clients in a pool, and so the most threads that use the pool at the same time; 100 by default.
     package var maxPoolSize: Int?
 
     /// Creates options that leave everything to the connection string and the defaults.
@@ -106,8 +107,8 @@ extension ConnectionOptions {
         if connectTimeout != nil || !uri.has(MONGOC_URI_CONNECTTIMEOUTMS) {
             try uri.set(MONGOC_URI_CONNECTTIMEOUTMS, to: (uri.serverSelectionTimeout * 3 / 4).driverMilliseconds)
         }
-        // After a server refuses a command as if it were shutting down, the driver checks it again only at the next
-        // heartbeat. With the driver's default of 10 seconds, the search would end before that.
+        // After a server refuses a command as if it were shutting down, the driver checks the server again only at the
+        // next heartbeat. With the driver's default of 10 seconds, the search for a server would end before that check.
         if !uri.has(MONGOC_URI_HEARTBEATFREQUENCYMS) {
             try uri.set(MONGOC_URI_HEARTBEATFREQUENCYMS, to: Self.heartbeat.driverMilliseconds)
         }

@@ -80,8 +80,8 @@ extension MongoError {
 extension MongoError {
     /// Whether the server may still be running the operation, or may still receive it.
     ///
-    /// If the server itself replied with an error, the operation has ended. A router's error may be about another
-    /// server.
+    /// If the server itself replied with an error, the operation has ended. An error that a router reports for another
+    /// server does not show whether the operation has ended there.
     package var mayBeUnderWay: Bool {
         isTransient && !isServerSelection && (domain != .server || Self.ofNetwork.contains(code))
     }
@@ -130,10 +130,10 @@ extension MongoError {
         code.rawValue > 10_000 && codeName?.hasPrefix("Location") ?? true && !Self.namedAbove10000.contains(code)
     }
 
-    /// The codes above 10,000 of errors with a name.
+    /// The codes above 10,000 that belong to named errors.
     ///
-    /// They are listed because the error of a single statement has no name: the last part of `error_codes.yml`, and two
-    /// for a stage or an option that the server does not know.
+    /// The list is needed because the error of a single statement does not include the name. It has the last part of
+    /// `error_codes.yml`, and two codes for a stage or an option that the server does not know.
     private static let namedAbove10000: Set<Code> = Set(
         [
             10_003, 10_058, 10_107, 11_600, 11_601, 11_602, 12_586, 12_587, 13_104, 13_113, 13_297, 13_388, 13_435,

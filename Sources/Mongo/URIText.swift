@@ -6,8 +6,8 @@ struct URIText {
 
     /// A defect that the driver would not notice; `nil` if there is none.
     ///
-    /// The driver splits at the first `@` and `/`. If a password contains one of them unescaped, the rest of it would
-    /// become the name of a host or a database, and be shown.
+    /// The driver splits at the first `@` and `/`. If a password contains one of them unescaped, the rest of the
+    /// password would become the name of a host or a database, and messages would show it.
     var defect: String? {
         guard text.hasPrefix("mongodb://") || text.hasPrefix("mongodb+srv://") else {
             return "it must begin with mongodb:// or mongodb+srv://"
