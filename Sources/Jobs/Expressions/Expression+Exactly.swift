@@ -2,8 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// They go deeper than ``Expression/same(_:_:)``. They are also far shorter, because they do not ask the server for the
-/// types. The values are compared byte by byte, so a text that is not UTF-8 can be compared too.
+/// They compare objects at every depth, unlike ``Expression/same(_:_:)``. They are also far shorter, because they do
+/// not ask the server for the types. The values are compared byte by byte, so a text that is not UTF-8 can be compared
+/// too.
 extension Expression {
     /// Returns the conditions under which the top-level fields equal those of `document`.
     ///
@@ -75,8 +76,7 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions of `unseen` for all fields of an object; `nil` if not each of them can be named by a
-    /// path.
+    /// Returns the conditions of `unseen` for all fields of an object; `nil` if a path cannot name one of the fields.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {

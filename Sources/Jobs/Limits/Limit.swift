@@ -141,7 +141,7 @@ package struct ThrottleLimits: Hashable, Sendable {
     package var oplog: Duration? = .seconds(3_600)
     /// The times of the week in which nothing is written.
     package var pause: [PauseWindow] = []
-    /// The longest time by which the ledger lags behind the writes.
+    /// The longest time that the ledger is expected to lag behind the writes.
     ///
     /// A repaired document keeps its reservation at least that long, because the ledger might still list it.
     package var ledgerLag: Duration = .seconds(60)

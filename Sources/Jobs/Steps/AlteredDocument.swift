@@ -1,6 +1,6 @@
 import BSON
 
-/// The condition for a document that the server would change beyond what the steps change.
+/// The condition under which a write by the server would change more of a document than the steps change.
 ///
 /// When the server writes such a document, it drops one of two fields with the same name, or renumbers an array.
 package struct AlteredDocument: Hashable, Sendable {
@@ -38,8 +38,8 @@ extension AlteredDocument {
     /// This happens if a name occurs twice, or if the keys of an array are not 0, 1, 2 and so on, in a value that the
     /// steps write or read. A repeated name counts in the document itself, in an object that a step merges into, and
     /// anywhere in a value that a step looks into. Merging an object keeps one field of each name, so it makes an
-    /// object with a repeated name smaller. It is enough to read inside an object: then mongod 6.0 writes both fields
-    /// with the value of the first, and every server renumbers an array.
+    /// object with a repeated name smaller. The server alters a value even if a step only reads inside it: mongod 6.0
+    /// writes both fields with the value of the first, and every server renumbers an array.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {

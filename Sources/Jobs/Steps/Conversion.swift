@@ -199,7 +199,7 @@ package struct Conversion: Hashable, Sendable {
 
 /// Texts of numbers with zeros that do not change the value.
 extension Conversion {
-    /// Whether the target cannot hold the zeros at the end of a text's fraction; only a decimal can.
+    /// Whether the target drops the zeros at the end of a text's fraction, as every numeric type except decimal does.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
     /// Returns a text of the same number without the zeros at the end of its fraction.

@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// A kind of step: reads what a job file states under the kind's key, and says what that does to a document.
+/// A kind of step: its settings in a job file, and the change that it makes to a document.
 ///
 /// Each kind has its own file below `Kinds`; ``Step/kinds`` lists them all.
 package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
@@ -31,7 +31,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// A refresh applies to targets that still hold the job's own value, although their sources have changed since.
     var refresh: (any StepKind)? { get }
-    /// The fields that the step reads inside, if they hold objects or lists.
+    /// The fields inside whose values the step reads, if the values are objects or lists.
     var readsInside: [FieldPath] { get }
     /// Whether the step changes or replaces a value that its target already holds; filling a null does not count.
     var changesInPlace: Bool { get }
@@ -43,7 +43,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var marker: FieldPath? { get }
     /// Whether the job file states the change by an expression of its own.
     ///
-    /// Then a document might need the step again after the step's own write.
+    /// Such a step might leave a document that needs the step again.
     var isFreeForm: Bool { get }
     /// The aggregation operators that the expressions in the job file use.
     var operators: Set<String> { get }
@@ -88,8 +88,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var creates: Namespace? { get }
     /// Whether the value that the step writes determines the value that it replaces.
     ///
-    /// Then undo can detect that the replaced value was not the journaled one. Otherwise, the update writes a document
-    /// only if its fields are still exactly as in the journal.
+    /// If it does, undo can detect that the replaced value was not the journaled one. If it does not, the update writes
+    /// a document only if its fields are still exactly as in the journal.
     var determinesOldValue: Bool { get }
     /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
     var readsBeforehand: FieldPath? { get }

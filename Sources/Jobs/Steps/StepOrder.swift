@@ -14,7 +14,7 @@ package enum StepOrder {
         }
     }
 
-    /// Returns the steps, in which each copy knows the conversion that a later step applies to its target in place.
+    /// Returns the steps; each `copy` step now knows the conversion that a later step applies to its target in place.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             let (step, later) = (steps[index].step, steps[(index + 1)...].map(\.step.kind))
