@@ -79,8 +79,8 @@ package struct JobStatus: Sendable {
     package var work = Work()
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting.
     package var checkpointed: ServerTime?
-    /// The last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last write to the
-    /// job's record in the collection `ranges`.
+    /// The time of the last sign of a runner: ``checkpointed`` while a runner holds the lease, otherwise the last write
+    /// to the job's record in the collection `ranges`.
     package var heard: ServerTime?
     /// The reasons why the job's runner waits; empty if it does not wait.
     package var waiting: [WaitReason] = []

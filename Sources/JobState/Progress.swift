@@ -14,7 +14,7 @@ package struct Progress {
     package var journaled: Int64
     /// The `_id` of the last document done in the current pass; for display only, because no run resumes from it.
     package private(set) var last: BSONValue?
-    /// A constant while a pass is open, otherwise `nil`.
+    /// `maxKey` while a pass is open, otherwise `nil`.
     private var upper: BSONValue?
 
     /// Whether a pass was begun and has not ended.
