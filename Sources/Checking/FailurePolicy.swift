@@ -2,11 +2,11 @@
 public struct FailurePolicy: Hashable, Sendable {
     /// The documents whose findings count.
     public enum Documents: String, Hashable, Sendable {
-        /// No documents.
+        /// No document makes the check fail.
         case none
-        /// Only documents that newly fail, or newly might fail, compared with the active schema.
+        /// A document makes the check fail only if it newly fails, or newly might fail, compared with the active schema.
         case new
-        /// All documents.
+        /// Every failing document makes the check fail, even if the ledger already records it.
         case all
     }
 

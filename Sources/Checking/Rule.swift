@@ -99,7 +99,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     }
 }
 
-/// Hashes the one byte of the rule, because the name would have to be hashed again for every finding.
+/// Hashes the one byte of the rule instead of its name, because every finding hashes its rule.
 extension Rule: Hashable {
     func hash(into hasher: inout Hasher) { unsafe withUnsafeBytes(of: self) { unsafe hasher.combine(bytes: $0) } }
 }

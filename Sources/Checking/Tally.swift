@@ -47,7 +47,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// The number of documents before the next one in the source that other threads count, and not this tally.
+    /// The number of documents that come before the next one in the source and that other threads count.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?
