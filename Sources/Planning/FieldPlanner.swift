@@ -6,7 +6,7 @@ import ServerSchema
 /// Plans the steps that make the values at one path fit the newer schema.
 struct FieldPlanner {
     let dialect: Dialect
-    /// The collection in the older schema, which is `nil` if it is not there, and the collection in the newer schema.
+    /// The collection in the older schema; `nil` if that schema does not have it.
     let old: CollectionSchema?
     let new: CollectionSchema
     /// The values that the operator states for fields, by path.

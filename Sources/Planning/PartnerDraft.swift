@@ -14,7 +14,7 @@ package struct PartnerDraft: Sendable {
     package let target: Namespace
     /// The conversion of each `_id`; `nil` if the `_id`s stay unchanged.
     package private(set) var id: IDConversion?
-    /// Questions that the two schemas do not decide, each as a clause; the job file lists them as comments.
+    /// Questions that the two schemas do not answer, each as a clause; the job file lists them as comments.
     package private(set) var open: [String] = []
 
     private var forward: [StepLine] = []

@@ -95,7 +95,7 @@ extension SchemaPlan {
 }
 
 extension CollectionPlan {
-    /// Makes the entries of jobs without a step remarks, unless a job has suggestions, so that it stays as a draft.
+    /// Turns jobs without steps into remarks; a job with suggestions stays as a draft.
     fileprivate mutating func moveStepless() {
         let isStepless = { (job: PlannedJob) in job.steps.isEmpty && !job.isDraft }
         remarks += jobs.filter(isStepless).flatMap(\.entries)

@@ -130,8 +130,8 @@ package struct Planner: Sendable {
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
-        // The server itself refuses what does not fit a validator; otherwise, older clients read the documents
-        // meanwhile.
+        // With a validator, the server itself refuses documents that do not fit. With any other schema, older clients
+        // read the documents until the deploy.
         let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
         // Usually, one check of all steps is enough for every group.
@@ -186,8 +186,7 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Returns the entries, in which each conversion in place suggests a conversion into a second field as an
-    /// alternative.
+    /// Adds to each conversion in place the suggestion of a conversion into a second field, as an alternative.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),
