@@ -227,7 +227,7 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The same node, in which the most frequent check, of a value's type against names of types, needs no copy of a
+    /// The same node with faster type checks: the frequent check of a value's type against names of types copies no
     /// value.
     var simplified: Node {
         switch self {
