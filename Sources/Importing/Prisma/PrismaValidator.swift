@@ -74,7 +74,7 @@ struct PrismaValidator {
         }
         var schema = ValidatorSchema(types: types)
         if scalar == .float {
-            // No bound holds for NaN and infinity, which the client does not read.
+            // The bounds exclude NaN and infinity, which the client does not read.
             schema.keywords["minimum"] = .double(-Double.greatestFiniteMagnitude)
             schema.keywords["maximum"] = .double(Double.greatestFiniteMagnitude)
         }

@@ -7,7 +7,7 @@ import Patterns
 struct PatternTranslation {
     /// The respects in which MongoDB reads the expression differently.
     private(set) var differences: Set<String> = []
-    /// The reason why MongoDB cannot use the expression, apart from those that PCRE2 itself gives.
+    /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if none.
     private(set) var refusal: String?
 
     private var rest: Substring.UnicodeScalarView
@@ -43,7 +43,7 @@ struct PatternTranslation {
 
     /// Records that the last item matches characters beyond ASCII.
     ///
-    /// Repeated without a limit, it matches the bytes of these characters, too.
+    /// An item that is repeated without a limit needs no record, because it matches the bytes of these characters, too.
     private mutating func takeWide() {
         if rest.first != "*", rest.first != "+" { needsCharacters = true }
     }
