@@ -9,8 +9,8 @@ package struct ConnectionOptions: Sendable {
     package var uri: String
     /// The time to find a server and connect to it, after which an error reports why it failed; 10 seconds by default.
     ///
-    /// Four fifths of the time are for the search (`serverSelectionTimeoutMS`), of which three quarters are for one
-    /// connection (`connectTimeoutMS`). The rest is for finding the reason of a failure.
+    /// Four fifths of the time are for the search for a server (`serverSelectionTimeoutMS`). Three quarters of the
+    /// search are for one connection (`connectTimeoutMS`). The last fifth is for finding the reason of a failure.
     package var connectTimeout: Duration?
     /// The longest silence of a server that is working on a command; libmongoc's default is 5 minutes.
     package var socketTimeout: Duration?
@@ -148,7 +148,8 @@ extension ConnectionOptions {
 
     /// The least number of clients in a pool.
     ///
-    /// It is more than a run with all its threads, its state, its throttle and its ledger holds at the same time.
+    /// The number exceeds the clients that a run with all its threads, its state, its throttle and its ledger uses at
+    /// once.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {

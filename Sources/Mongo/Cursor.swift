@@ -18,11 +18,11 @@ package struct Cursor: ~Copyable {
     private let namespace: String
     /// The session that this type made; `nil` if the caller's options name one.
     private let session: OpaquePointer?
-    /// The driver's cursors that were given up because of the server's load.
+    /// The driver's earlier cursors, which failed because of the server's load.
     ///
     /// They share the server's cursor, so they are destroyed only at the end.
     private var spent: [OpaquePointer] = unsafe []
-    /// The error because of which no session could be made; `nil` if there was none.
+    /// The error that prevented the creation of the session; `nil` if there was none.
     private var failure: MongoError?
 
     /// Opens a cursor.

@@ -26,7 +26,7 @@ extension MongoCollection {
             ], options, collectsWriteErrors)
     }
 
-    /// Runs the `delete` command; the parameters are those of `update`.
+    /// Runs the `delete` command, with the same parameters as `update`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult
     package func delete(
@@ -40,7 +40,7 @@ extension MongoCollection {
             ], options, collectsWriteErrors)
     }
 
-    /// Runs the `insert` command; the parameters are those of `update`.
+    /// Runs the `insert` command, with the same parameters as `update`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done.
     @discardableResult
     package func insert(

@@ -109,11 +109,12 @@ extension MongoError {
     ]
 
     /// Whether a write, or the evaluation of its effect, failed because of one of its documents, and can be repeated
-    /// without it.
+    /// without that document.
     ///
-    /// Only errors that are known to be about one document count. Every other error ends the job, because an unknown
-    /// error may mean that something is wrong with the collection, the command, the server or the runner. An expression
-    /// that fails at a value reports a numbered assertion, of which there are thousands; other errors have a name.
+    /// This is so only for errors that are known to be about one document. Every other error ends the job, because an
+    /// unknown error may mean that something is wrong with the collection, the command, the server or the runner. An
+    /// expression that fails at a value reports a numbered assertion, of which there are thousands; other errors have a
+    /// name.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript
@@ -240,7 +241,7 @@ extension MongoError.Code {
     package static let networkTimeout = Self(rawValue: 89)
     /// The server is shutting down.
     package static let shutdownInProgress = Self(rawValue: 91)
-    /// Two writes conflicted; the one that lost can be retried.
+    /// Two writes conflicted; the failed one can be retried.
     package static let writeConflict = Self(rawValue: 112)
     /// The document does not fit the collection's validator.
     package static let documentValidationFailure = Self(rawValue: 121)

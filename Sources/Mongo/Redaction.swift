@@ -82,7 +82,7 @@ package enum Redaction {
 
     /// Removes the text after the first colon.
     ///
-    /// A colon after an operator's name, as in "$substrCP: …", does not count.
+    /// A colon after an operator's name, as in "$substrCP: …", is skipped.
     private static func cutAfterColon(_ text: String) -> String {
         var start = text.startIndex
         while let colon = text[start...].firstRange(of: ": ") {

@@ -25,7 +25,7 @@ struct URIText {
 
     /// The text between the scheme and the last `@`, split at its first colon.
     ///
-    /// An unescaped password may contain any character, so the last `@` counts.
+    /// An unescaped password may contain any character, so only the last `@` ends the text.
     private var userInfo: [String] {
         let rest = text.split(separator: "://", maxSplits: 1).last ?? ""
         guard let at = rest.lastIndex(of: "@") else { return [] }
