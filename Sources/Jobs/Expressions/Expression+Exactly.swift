@@ -57,7 +57,8 @@ extension Expression {
         case .int, .long, .symbol: return [hasType]
         case .double, .decimal: return [hasType, text(field) == text(literal(element, of: view))]
         case .string:
-            // The value also has 4 bytes for its length and a NUL at the end, which do not count.
+            // The value's bytes also include 4 bytes for the length and a NUL at the end, which are no part of the
+            // text.
             let length = element.valueLength - 5
             return [
                 hasType, Expression(["$strLenBytes": field.bson]) == .constant(.integer(length)),

@@ -76,7 +76,7 @@ package struct Job: Sendable {
         /// The largest allowed ``concurrency``; a primary with other work does not profit from more.
         static let maximumConcurrency = 16
 
-        /// The limit for the sum of the ledger's documents and the pending reservations, which must stay below it.
+        /// The limit less the reserve; the ledger's documents and the pending reservations together must stay below it.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
     }
 

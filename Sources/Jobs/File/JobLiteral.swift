@@ -97,7 +97,7 @@ package enum JobLiteral {
 
     /// Whether a text consists of digits with a decimal point or an exponent.
     ///
-    /// `0x1F`, `inf` and `nan` do not count, although `Double` accepts them.
+    /// The result is false for `0x1F`, `inf` and `nan`, although `Double` accepts them.
     private static func isFloat(_ text: String) -> Bool {
         let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
         return isDecimal && text.utf8.contains { (0x30...0x39).contains($0) } && text.contains { ".eE".contains($0) }
@@ -169,7 +169,7 @@ extension BSONDocument {
     /// The first name with a leading `$`, at any level, that extended JSON does not define as a type; `nil` if there is
     /// none.
     ///
-    /// The names of a database reference, `{$ref, $id, $db}`, are allowed and do not count.
+    /// The names of a database reference, `{$ref, $id, $db}`, are allowed.
     fileprivate var firstOperatorName: String? {
         for (name, value) in (try? elements()) ?? [] {
             if name.hasPrefix("$"), !["$ref", "$id", "$db"].contains(name) { return name }

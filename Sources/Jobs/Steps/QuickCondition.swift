@@ -24,8 +24,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
     ///
-    /// The condition lists all other types, because the server needs less than half as long for that as for excluding
-    /// the two. In a list, a query also tests the elements.
+    /// The condition lists all other types. For that, the server needs less than half as long as for excluding null and
+    /// the one type. In a list, a query also tests the elements.
     static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }

@@ -33,7 +33,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var refresh: (any StepKind)? { get }
     /// The fields inside whose values the step reads, if the values are objects or lists.
     var readsInside: [FieldPath] { get }
-    /// Whether the step changes or replaces a value that its target already holds; filling a null does not count.
+    /// Whether the step changes or replaces a value that its target already holds; `false` if it only fills nulls.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
@@ -66,7 +66,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the schema alone proves that every document that syncs still syncs after the step.
     ///
-    /// It is called only for a target that the schema declares and whose parents are all objects.
+    /// This method is called only for a target that the schema declares and whose parents are all objects.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
@@ -102,7 +102,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var filling: DefaultStep.Filling? { get }
     /// The conversion that the step applies to its target in place; `nil` if it applies none.
     ///
-    /// It is also `nil` if the step replaces values that it cannot convert.
+    /// The value is also `nil` if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }

@@ -2,7 +2,7 @@ import BSON
 import LocatedYAML
 import ServerSchema
 
-/// Refuses steps in an order in which one of them could not do what it says.
+/// Checks the order of a job's steps: no step may prevent another one from doing its work.
 package enum StepOrder {
     /// Checks the steps of a job against each other.
     /// - Throws: ``JobError`` at the step that conflicts with another one.

@@ -53,7 +53,7 @@ extension RenameStep {
 
 /// Removes a field if a second field holds the same value.
 ///
-/// It is the second half of ``RenameStep``. A job file cannot name it.
+/// This step is the second half of ``RenameStep``; a job file cannot name it.
 package struct RemoveCopiedStep: StepKind {
     package static let key = "removeCopied"
 
