@@ -119,8 +119,8 @@ extension JobStatus {
 
     /// The seconds until the current pass is done at the present rate.
     ///
-    /// `nil` unless the job is running, waiting or paused; if the rate is unknown or 0; and while less than a
-    /// thousandth of the documents is done, because the first documents say little about the rest.
+    /// The result is `nil` if the job is neither running, waiting nor paused, or if the rate is unknown or 0. It is
+    /// also `nil` until a thousandth of the documents is done, because the first documents say little about the rest.
     package var secondsLeft: Double? {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001,
             let rate = work.rate,

@@ -154,13 +154,13 @@ extension JobStore {
     }
 }
 
-/// Checks of what other jobs wrote.
+/// Checks of the writes of other jobs.
 extension JobStore {
     /// Returns the name of another job that wrote one of this job's fields later than this job and was not undone;
     /// `nil` if there is none.
     ///
-    /// Parts of the same job do not count. The times of the last writes are compared, not of the first starts, because
-    /// a stopped job may resume after a job that was begun later.
+    /// Other parts of the same job are ignored. The times of the last writes are compared, not of the first starts,
+    /// because a stopped job may resume after a job that was begun later.
     package func laterWriter(of record: BSONDocument) throws -> String? {
         let touched = record.touched
         guard let namespace = record["ns"], let wrote = try lastWrite(of: record) else { return nil }

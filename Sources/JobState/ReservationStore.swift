@@ -20,7 +20,7 @@ package struct ReservationStore {
     /// members has the reservations.
     ///
     /// A document that is reserved again is pending again, even if the ledger showed it before.
-    /// - Parameter stale: those of the documents that the ledger already shows, for another reason than this chunk.
+    /// - Parameter stale: the documents that the ledger already shows, for another reason than this chunk.
     package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }

@@ -29,7 +29,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
-    /// It is a time of day at which the job file allows no writes.
+    /// The job file allows no writes at this time of the day.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
     /// An operator paused the job with `pause`.
     package static let operatorPause = Self(rawValue: "operatorPause")
