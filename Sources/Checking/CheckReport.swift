@@ -78,7 +78,7 @@ public struct CheckReport: Sendable {
     /// The differences as a JSON report states them; `nil` if there are none.
     public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
 
-    /// The sum of the counts of all collections that count in the verdict.
+    /// The sum of the counts of all collections that the verdict includes.
     public var total: DocumentCounts {
         collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
     }

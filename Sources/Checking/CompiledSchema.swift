@@ -159,7 +159,8 @@ extension CompiledSchema {
         static var inTuple: Self { Self(rawValue: 256) }
         /// `additionalProperties` is false.
         static var closed: Self { Self(rawValue: 512) }
-        /// The walker does not judge additional fields, because `patternProperties` also decides which those are.
+        /// The walker does not judge additional fields, because `patternProperties` also decides which fields are
+        /// additional.
         static var ignoresExtras: Self { Self(rawValue: 1024) }
         /// The schema names `null` among the types, or no type at all.
         static var nullable: Self { Self(rawValue: 2048) }

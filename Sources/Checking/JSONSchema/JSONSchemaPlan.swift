@@ -112,7 +112,7 @@ struct JSONSchemaPlan: Sendable {
 
         /// The values, each as the only value in a document, under an empty name.
         private(set) var holders: [BSONDocument] = []
-        /// The hashes of the values, in the same order; those of an `enum` with more than ``few`` values ascend.
+        /// The hashes of the values, in the same order; the hashes of an `enum` with more than ``few`` values ascend.
         private(set) var hashes: [UInt64] = []
 
         /// Adds the values of one `enum`, and returns the index of the first one.
