@@ -77,7 +77,7 @@ extension FieldPlanner {
 
     /// Adds a step that removes nulls from a list or dictionary whose elements must no longer be null.
     ///
-    /// The path is the one of the elements, and the method does nothing for any other path.
+    /// The path must be that of the elements; for any other path, this method does nothing.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
         switch path.steps.last {
         case .elements, .values: break
