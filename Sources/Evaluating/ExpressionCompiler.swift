@@ -140,7 +140,7 @@ struct ExpressionCompiler {
     /// Returns a node for whether the server changes an object's bytes when it merges the object; `nil` for any other
     /// expression.
     ///
-    /// The expression for that compares the object's hash or size with that of the merged object.
+    /// Such an expression compares the object's hash or size with that of the merged object.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {
