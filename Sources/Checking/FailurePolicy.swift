@@ -4,7 +4,7 @@ public struct FailurePolicy: Hashable, Sendable {
     public enum Documents: String, Hashable, Sendable {
         /// No document makes the check fail.
         case none
-        /// A document makes the check fail only if it newly fails, or newly might fail, compared with the active schema.
+        /// A document makes the check fail only if it newly fails or might fail, compared with the active schema.
         case new
         /// Every failing document makes the check fail, even if the ledger already records it.
         case all

@@ -18,10 +18,9 @@ package struct ConnectionOptions: Sendable {
     package var appName: String?
     /// The members that answer reads; the primary by default.
     package var readPreference: ReadPreference?
-    /// The read concern: the data that reads see. `nil` leaves the choice to the connection string, then to the server.
+    /// The read concern (the data that reads see); `nil` leaves it to the connection string, then to the server.
     package var readConcern: ReadConcern?
-    /// The write concern: when a write counts as done. `nil` leaves the choice to the connection string, then to the
-    /// server.
+    /// The write concern (when a write is done); `nil` leaves it to the connection string, then to the server.
     package var writeConcern: WriteConcern?
     /// The encryption of the connection; `nil` leaves it to the connection string.
     package var tls: TLSOptions?

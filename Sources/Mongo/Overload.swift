@@ -39,7 +39,9 @@ package final class Overload: Sendable {
 
     init() {}
 
-    /// Runs `body`. Each of its commands waits for an overloaded server no longer than `limit`; `nil` means no limit.
+    /// Runs `body` with a limit on the waits of its commands; `nil` means no limit.
+    ///
+    /// If an overloaded server refuses one of these commands, the command is sent again for no longer than `limit`.
     package static func within<R>(_ limit: Limit?, _ body: () throws -> R) rethrows -> R {
         try $limit.withValue(limit, operation: body)
     }
