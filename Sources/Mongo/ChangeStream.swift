@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// The changes of a collection in their order, each returned once no failover can undo it.
+/// The changes of a collection in their order; each is returned only after no failover can undo it.
 ///
 /// The stream's calls block the thread until the server answers. The stream holds its client, and kills the server's
 /// cursor when it is destroyed. The corresponding C type is `mongoc_change_stream_t`, which reopens a lost stream once

@@ -1,6 +1,6 @@
 internal import BSON
 
-/// A member of the deployment, identified by the driver's number for it, which is valid as long as the pool lives.
+/// A member of the deployment, identified by a number of the driver; the number is valid as long as the pool lives.
 package struct Member: Hashable, Sendable {
     let id: UInt32
 }

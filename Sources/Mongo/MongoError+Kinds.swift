@@ -90,8 +90,8 @@ extension MongoError {
 
     /// Whether the server refused the command because of its load, and would accept the same command later.
     ///
-    /// The labels decide; for servers that send none, the codes do. Source: the drivers' specification "client
-    /// backpressure", and `src/mongo/base/error_codes.yml`.
+    /// The error labels decide; for servers that send no labels, the codes decide. Source: the drivers' specification
+    /// "client backpressure", and `src/mongo/base/error_codes.yml`.
     package var isOverload: Bool {
         labels.contains("SystemOverloadedError") || Self.overloadCodes.contains(code) && domain.isServer
     }

@@ -109,8 +109,8 @@ extension MongoError {
 
     /// Reads the write concern error of a reply with `ok: 1`; `nil` if it has none.
     ///
-    /// If the server also refused statements, this is the error of the first refusal, because a write concern error
-    /// means that the write was done.
+    /// If the server also refused statements, the result is the error of the first refusal instead, because a write
+    /// concern error means that the write was done.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {

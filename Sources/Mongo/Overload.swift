@@ -25,7 +25,8 @@ package final class Overload: Sendable {
         package static let last = Limit(reads: .seconds(5), writes: .seconds(5), obeysStop: false)
     }
 
-    /// The limit of the thread or task; with `nil`, a command waits until the server accepts it or a stop is requested.
+    /// The limit of the current thread or task; with `nil`, a command waits until the server accepts it or a stop is
+    /// requested.
     @TaskLocal package static var limit: Limit?
 
     private struct State {
