@@ -8,8 +8,8 @@ package struct AlteredDocument: Hashable, Sendable {
     let condition: Expression
     /// Whether the condition compares a hash of the whole document.
     ///
-    /// The hash must be computed before any field is read, because afterwards the server takes each field that it has
-    /// read from a copy, in which it may already be altered.
+    /// The hash must be computed before any field is read: once the server has read a field, it takes the field from a
+    /// copy, in which the field may already be altered.
     let hashesFirst: Bool
 
     /// The variable that holds the hash of the whole document's bytes.
@@ -107,7 +107,7 @@ extension AlteredDocument {
     /// Returns an object as the server would write it after it has read each field.
     private static func merged(_ object: Expression) -> Expression { Expression(["$mergeObjects": [object.bson]]) }
 
-    /// Whether a value contains an object that would be altered, down to a number of levels of objects and lists.
+    /// Whether a value contains an object that would be altered, down to `levels` levels of objects and lists.
     private static func isAltered(
         _ value: Expression, levels: Int, by isAltered: (Expression) -> Expression
     ) -> Expression {

@@ -53,7 +53,7 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
-    /// The ``sources`` of which every value converts without loss, so that the result need not be converted back.
+    /// The ``sources`` whose values all convert without loss, so that the result need not be converted back.
     var always: [String] {
         switch target {
         case .string: ["int", "long", "bool", "objectId"]
@@ -160,7 +160,7 @@ package struct Conversion: Hashable, Sendable {
     private func returns(_ from: Expression, _ to: Expression) -> Expression {
         switch target {
         case .bool:
-            // For a text, the list of texts defines the bool; only a number is converted back and compared.
+            // A text is converted by the list ``boolTexts``; only a number is converted back and compared.
             .any([from.hasType("string"), sameOnReturn(from, to)])
         case .string:
             // The server converts every text to true, so a bool is not converted back. The texts `true` and `false`

@@ -27,9 +27,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var targets: [FieldPath] { get }
     /// The fields that the step reads in addition to its targets; they are in the same element as the targets.
     var sources: [FieldPath] { get }
-    /// The step that a refresh runs; `nil` for a step whose targets stay as they are.
+    /// The step that a refresh runs; `nil` for a step without a refresh.
     ///
-    /// A refresh applies to targets that still hold the job's own value, although their sources have changed since.
+    /// A refresh writes targets that still hold the job's own value although their sources have changed since.
     var refresh: (any StepKind)? { get }
     /// The fields inside whose values the step reads, if the values are objects or lists.
     var readsInside: [FieldPath] { get }
