@@ -116,7 +116,7 @@ package struct EnforcementStore {
         }
     }
 
-    /// Releases the record of a step that the server did not accept; the step stays not done.
+    /// Releases the record of a step that the server did not accept; the record still shows the step as not done.
     package func leave(_ record: Record) throws { _ = try letGo(of: record, [:]) }
 
     private func letGo(of record: Record, _ fields: BSONDocument) throws(MongoError) -> Bool {

@@ -70,7 +70,7 @@ package struct Lease: Hashable, Sendable {
 
 /// A lease and the time at which this runner requested it.
 ///
-/// From that time, the runner's own clock alone shows how long the lease lasts at least.
+/// This time and the runner's own clock show how long the lease lasts at least.
 package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease
