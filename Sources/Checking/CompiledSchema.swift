@@ -220,7 +220,7 @@ extension CompiledSchema {
 
     /// A field that links to documents of another collection: it holds their keys.
     struct Link: Sendable {
-        /// The node of the key itself: of the field, or of its elements or values.
+        /// The node of the key itself: the field's node, or the node of its elements or values.
         var node: Int
         var target: Namespace
         var foreignKey: String

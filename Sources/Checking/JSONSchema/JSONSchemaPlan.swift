@@ -46,7 +46,7 @@ struct JSONSchemaPlan: Sendable {
     struct Field: Sendable, BitwiseCopyable {
         /// The node that judges the value; -1 if the name is a path, is empty, or is only in `required`.
         var node: Int32
-        /// The node with the field's path, to which a finding belongs if the field is missing.
+        /// The node that a finding names if the field is missing; it has the field's path.
         var place: Int32
         var isRequired = false
         /// Whether `properties` names the field.
