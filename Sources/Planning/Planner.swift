@@ -117,7 +117,7 @@ package struct Planner: Sendable {
         return plan
     }
 
-    /// A collection that demands nothing of its documents.
+    /// The schema of a collection that accepts every document.
     ///
     /// It replaces the newer schema of a collection for changes that belong to no collection, and for removed
     /// collections.
