@@ -9,7 +9,7 @@ struct SourceDocument {
     let draft: Draft
     /// The schemas that the file contains under a name, in the file's order.
     let named: [LocatedJSON.Member]
-    /// The parts of the file that have an identifier of their own, by identifier.
+    /// The parts of the file that have a `$id`, an `id` or an anchor, by that identifier.
     private let identified: [String: LocatedJSON]
 
     /// Reads the text of a file.

@@ -109,11 +109,11 @@ extension Translator {
         if !demands.isEmpty { schema.keywords["dependencies"] = .object(BSONDocument(demands)) }
     }
 
-    /// Returns the demand of a dependency as MongoDB spells it; `nil` if it demands nothing.
+    /// Returns what a dependency demands, in MongoDB's spelling; `nil` if it demands nothing.
     private mutating func demand(
         _ json: LocatedJSON, of keyword: String, at place: Place
     ) throws(SchemaError) -> BSONValue? {
-        // This is no conditional expression, because its `nil` would be a value: BSON's null.
+        // A conditional expression cannot be used here, because its `nil` would become a value: BSON's null.
         guard json.elements == nil else {
             let names = try addressable(json, of: keyword, at: place)
             if names.isEmpty { return nil }

@@ -175,7 +175,7 @@ extension Translator {
         return (schemas, losses == before)
     }
 
-    /// Translates `oneOf`; as `anyOf` if no value can fit two branches, or if a branch accepts more than its source.
+    /// Translates `oneOf`, to `anyOf` if no value can fit two branches or if a branch accepts more than its source.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {
