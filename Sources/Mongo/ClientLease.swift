@@ -45,7 +45,7 @@ extension ClientLease {
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }
-        // With encryption, only the pool's reason mentions the handshake.
+        // With encryption, a failed handshake is mentioned only in the reason that the pool reports.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(

@@ -165,35 +165,35 @@ extension MongoError {
 
 /// The server's codes: `src/mongo/base/error_codes.yml`.
 extension MongoError.Code {
-    /// A value or a combination that the command does not accept.
+    /// The command does not accept a value or a combination of values.
     package static let badValue = Self(rawValue: 2)
-    /// An error without a specific code, such as an exception that a script threw.
+    /// The error has no specific code, such as an exception that a script threw.
     package static let unknownError = Self(rawValue: 8)
-    /// A value of the wrong type.
+    /// A value has the wrong type.
     package static let typeMismatch = Self(rawValue: 14)
-    /// A number that is too large, or a document that is nested too deep.
+    /// A number is too large, or a document is nested too deep.
     package static let overflow = Self(rawValue: 15)
-    /// Bytes that are not BSON.
+    /// The bytes are not BSON.
     package static let invalidBSON = Self(rawValue: 22)
-    /// A path through a value that is not a document.
+    /// A path leads through a value that is not a document.
     package static let pathNotViable = Self(rawValue: 28)
-    /// Two changes to the same path.
+    /// An update changes the same path twice.
     package static let conflictingUpdateOperators = Self(rawValue: 40)
-    /// A field whose name begins with a dollar sign.
+    /// A field's name begins with a dollar sign.
     package static let dollarPrefixedFieldName = Self(rawValue: 52)
-    /// An `_id` that is not allowed.
+    /// The `_id` has a value that is not allowed.
     package static let invalidIDField = Self(rawValue: 53)
-    /// A reference that lacks one of its fields.
+    /// A reference lacks one of its fields.
     package static let invalidDBRef = Self(rawValue: 55)
-    /// A field without a name.
+    /// A field's name is empty.
     package static let emptyFieldName = Self(rawValue: 56)
-    /// A field with a dot in its name.
+    /// A field's name contains a dot.
     package static let dottedFieldName = Self(rawValue: 57)
-    /// A change to `_id` or to a shard key.
+    /// An update would change `_id` or a shard key.
     package static let immutableField = Self(rawValue: 66)
-    /// A script that cannot be run, or that failed.
+    /// A script cannot be run, or it failed.
     package static let scriptFailure = Self(rawValue: 139)
-    /// Two arrays of one document in the same compound index.
+    /// A compound index would contain two arrays of one document.
     package static let cannotIndexParallelArrays = Self(rawValue: 171)
     /// Too many operations wait to be admitted.
     package static let admissionQueueOverflow = Self(rawValue: 433)
