@@ -161,7 +161,7 @@ package enum JobSteps {
 /// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a
 /// separate job, with its own lease, checkpoint and journal.
 extension Job {
-    /// The text between the job's name and the database in the name of such a job.
+    /// The text between the job's name and the database's name in the name of the job for one database.
     private static let mark = ".in-"
 
     /// Returns the job's name in the given database; `nil` if that would not be a valid job name.

@@ -46,7 +46,7 @@ package struct Conversion: Hashable, Sendable {
         case .double: ["string", "int", "long", "decimal", "bool", "date"]
         case .decimal: ["string", "int", "long", "double", "bool", "date"]
         case .bool: ["string", "int", "long", "double", "decimal"]
-        // An ObjectId or a timestamp holds more than its time, which would be lost.
+        // An ObjectId or a timestamp contains more than its time, and a conversion to a date loses the rest.
         case .date: ["string", "int", "long", "double", "decimal"] + (allowsLoss ? ["objectId", "timestamp"] : [])
         case .objectId: ["string"]
         default: []

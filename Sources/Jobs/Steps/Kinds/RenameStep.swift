@@ -81,7 +81,7 @@ package struct RemoveCopiedStep: StepKind {
         let isIdentical = nullsToo ? isNothing || .identical(second, first) : .identical(second, first)
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
-            // The copy has already reported a field that cannot be reached.
+            // The step that copies the field has already reported a field that cannot be reached.
             applies: .constant(false),
             conflicts: [
                 (
