@@ -109,7 +109,8 @@ extension CheckReport.Collection {
                 }
             }
         }
-        // A part that did not find a group did not count its documents on the server, so the total is not known.
+        // A part whose report lacks the group did not count the group's documents on the server, so the total is
+        // unknown.
         for index in groups.indices where !parts.allSatisfy({ $0.groups.contains { $0.key == groups[index].key } }) {
             groups[index].provenCount = nil
         }

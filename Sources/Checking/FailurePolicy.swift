@@ -1,6 +1,6 @@
 /// The setting that decides which findings make a check fail.
 public struct FailurePolicy: Hashable, Sendable {
-    /// The documents whose findings count.
+    /// The failing documents that make a check fail.
     public enum Documents: String, Hashable, Sendable {
         /// No document makes the check fail.
         case none
@@ -10,9 +10,9 @@ public struct FailurePolicy: Hashable, Sendable {
         case all
     }
 
-    /// The documents whose findings count.
+    /// The failing documents that make a check fail.
     public var documents: Documents
-    /// Whether documents that might stop syncing count too.
+    /// Whether documents that might stop syncing make the check fail, too.
     public var includesPossible: Bool
     /// Whether a breaking change makes the check fail even if all documents fit.
     public var includesChange: Bool
