@@ -111,7 +111,7 @@ extension StepLine {
         return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
     }
 
-    /// The step with the rule that a target with a value keeps it.
+    /// The step, changed so that a target with a value keeps that value.
     fileprivate var keeping: StepLine {
         guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
         return StepLine(kind, replacing: "whenPresent", in: members, with: .text(WhenPresent.keep.rawValue))

@@ -19,7 +19,7 @@ package struct PartnerDraft: Sendable {
 
     private var forward: [StepLine] = []
     private var reverse: [StepLine] = []
-    /// The fields that exist on one side only.
+    /// The fields that only the original has, and the fields that only the partner has.
     private var own: (source: [String], target: [String]) = ([], [])
 
     /// Drafts the job from the live schema and the next schema.

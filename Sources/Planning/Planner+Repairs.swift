@@ -52,7 +52,7 @@ extension Planner {
         if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old, new: new, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
-        // Usually, one check of all steps is enough for every group.
+        // Usually, one check of all steps together succeeds, and no group needs a check of its own.
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {

@@ -134,7 +134,7 @@ package struct Planner: Sendable {
         // read the documents until the deploy.
         let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
-        // Usually, one check of all steps is enough for every group.
+        // Usually, one check of all steps together succeeds, and no group needs a check of its own.
         let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
         let areHeld = check.holds(all)
         let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
@@ -156,7 +156,7 @@ package struct Planner: Sendable {
             early += late
             late = []
         } else {
-            // The removal of a field is suggested only for after the deploy.
+            // A step that removes a field is suggested only in a job after the deploy.
             let isRemoval = { (entry: PlanEntry) in
                 entry.role == .nothing && entry.suggestions.contains { $0.kind == "unset" }
             }
