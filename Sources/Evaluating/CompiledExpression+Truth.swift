@@ -172,7 +172,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Whether the comparison holds for two values in this order.
+    /// Whether the comparison is true for two values that compare as `order`.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal
