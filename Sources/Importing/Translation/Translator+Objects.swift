@@ -152,7 +152,7 @@ struct FieldSchemas {
     /// Whether a regular expression was left out, so that it is unknown which fields are the other ones.
     var isIncomplete = false
 
-    /// The keywords for these fields.
+    /// The keywords of the validator that describe these fields.
     var keywords: [String: BSONValue] {
         var keywords: [String: BSONValue] = [:]
         if !named.isEmpty {
