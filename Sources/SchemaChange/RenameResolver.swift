@@ -10,9 +10,8 @@ struct RenameResolver {
     private init(old: ServerSchema, new: ServerSchema) { (self.old, self.new) = (old, new) }
 
     /// Finds the renamed parts in two schemas.
-    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, or several parts, or a part
-    ///   that the
-    ///   newer schema still has under the old name.
+    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, or several parts, or that the two
+    ///   schemas do not show.
     static func resolve(
         _ renames: [Rename], from old: ServerSchema, to new: ServerSchema
     ) throws(RenameError) -> RenameMap {

@@ -22,9 +22,8 @@ public enum SchemaDiff {
 
     /// Returns the changes of the app and of all collections, with the renames that the operator states.
     /// - Parameter isVersioned: whether the app has versioned schemas, so that old clients survive some changes.
-    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, or several parts, or a part
-    ///   that the
-    ///   newer schema still has under the old name.
+    /// - Throws: ``RenameError`` for a rename that names no part of the older schema, or several parts, or that the two
+    ///   schemas do not show.
     public static func changes(
         from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false
     ) throws(RenameError) -> [SchemaChange] {

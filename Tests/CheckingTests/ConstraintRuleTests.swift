@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the keywords that restrict values; other suites test the keywords for types and fields.
 ///
-/// In the App Services dialect, it is only possible that a value which breaks such a keyword does not sync.
+/// In the App Services dialect, a finding about such a keyword has the level "possible".
 @Suite struct ConstraintRuleTests {
     /// Returns the schema of a collection with one field `f`.
     /// - Parameter root: further keywords of the root, as JSON text after a comma.

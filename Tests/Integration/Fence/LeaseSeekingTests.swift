@@ -47,8 +47,8 @@ import Testing
                 let (lease, _) = try seeker.take(store, for: .backfill) {
                     attempts += 1
                     guard attempts <= 2 else { return }
-                    // Before the second attempt, another runner that is now dead gets the lease, for longer than the
-                    // first one had it.
+                    // Before the second attempt, the lease of another dead runner replaces the first one, and ends
+                    // later.
                     let lease = Self.lease(of: UInt64(attempts), seconds: attempts == 1 ? 1 : 6, identity)
                     let change: BSONDocument = [
                         "lease": .object(lease), "version": .integer(JobStore.version), "state": "running",
