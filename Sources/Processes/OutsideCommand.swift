@@ -52,9 +52,8 @@ package struct OutsideCommand: Sendable {
     }
 
     /// Runs the command, and returns an answer from its standard output; its standard error is discarded.
-    /// - Returns: how the command ended, and its standard output. If the output has more than 1,024 bytes, the
-    ///   outcome is
-    ///   `notRun`.
+    /// - Returns: how the command ended, and its standard output. If the output has more than 1,024 bytes, the outcome
+    ///   is `notRun`.
     package func ask(input: String = "", timeLimit: Duration) async -> (outcome: Outcome, answer: String) {
         let (outcome, answer) = await run(input, [:], timeLimit, .string(limit: 1_024), .discarded)
         return (outcome, answer ?? "")

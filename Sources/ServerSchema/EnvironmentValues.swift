@@ -15,9 +15,8 @@ struct EnvironmentValues: Sendable {
 
     /// Returns the JSON with every reference replaced by its environment value.
     /// - Parameter environment: the app's values; `nil` if the JSON is from a file that belongs to no app.
-    /// - Throws: ``SchemaError`` at a string with a reference that is not closed, has no value, or has a value that
-    ///   is not
-    ///   a string.
+    /// - Throws: ``SchemaError`` at a string with a reference that is not closed, has no value, or has a value that is
+    ///   not a string.
     static func expand(_ json: LocatedJSON, from environment: EnvironmentValues?) throws(SchemaError) -> LocatedJSON {
         var result = json
         switch json.value {

@@ -45,8 +45,8 @@ import Testing
             let bytes = Array("shared--\(number + 10_000)--shared--".utf8)
             return unsafe FieldKey(bytes.span.bytes, at: 0, length: bytes.count).hash(in: bytes.span.bytes) & 0xFFFF
         }
-        // If the hashes are well distributed, about 126 of the 4,096 keys fall into a slot that another key already has;
-        // there are 65,536 slots.
+        // If the hashes are well distributed, about 126 of the 4,096 keys fall into a slot that another key has
+        // already; there are 65,536 slots.
         #expect(Set(keys).count > 3_900)
     }
 

@@ -37,8 +37,7 @@ package final class FailoverSet: Sendable {
 
     /// Starts the set, and waits until it has a primary.
     /// - Parameter offsets: the times, such as `4s`, by which the clocks of the first members are ahead. All other
-    ///   members
-    ///   have the machine's clock.
+    ///   members have the machine's clock.
     package static func start(offsets: [String] = []) async throws -> FailoverSet {
         var members: [Member] = []
         do {

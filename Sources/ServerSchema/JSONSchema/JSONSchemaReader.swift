@@ -68,8 +68,7 @@ struct KeywordTable {
 
     /// Collects the keywords of `schema`.
     /// - Throws: ``SchemaError`` for a keyword that mongod does not know or that occurs twice, unless `failures`
-    ///   collects
-    ///   the error.
+    ///   collects the error.
     init(_ schema: LocatedBSON, _ failures: SchemaFailures?) throws(SchemaError) {
         for member in schema.members ?? [] {
             guard let error = take(member) else { continue }
