@@ -1,12 +1,3 @@
-extension [String] {
-    /// Returns the blocks as one text, separated by empty lines; a text that is too long to be seen at once repeats the
-    /// verdict at its end.
-    func asReport(verdict: String) -> String {
-        let text = joined(separator: "\n\n")
-        return text + (text.count { $0 == "\n" } > 12 ? "\n\n\(verdict)\n" : "\n")
-    }
-}
-
 extension String {
     /// Returns the text for a terminal: a line that is too wide is broken between words and continues below, indented.
     ///

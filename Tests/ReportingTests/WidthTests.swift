@@ -1,5 +1,5 @@
+import Checking
 import Testing
-import TextTable
 
 @testable import Reporting
 
@@ -12,7 +12,8 @@ import TextTable
     }
 
     @Test(arguments: [50, 80, 120]) func aCheckStaysWithin(_ width: Int) throws {
-        #expect(long(try CheckReportText(.fixture(), width: width).text, width) == [])
+        let check = CheckResult(try .fixture(), policy: FailurePolicy(), showsFilters: true)
+        #expect(long(check.text(TextLayout(width: width)), width) == [])
     }
 
     /// Lines are also broken correctly if a verdict is coloured, or if a word is longer than the terminal is wide.
@@ -54,10 +55,11 @@ import TextTable
         let table = Report.Table(
             title: "T", columns: columns,
             rows: (1...3).map { row in [Report.Cell("row \(row)")] + (1...6).map { Report.Cell("\($0)") } })
-        let lines = TextTable.lines(of: table, width: width)
+        var report = Report(command: "c", title: "t", headline: "h", level: .good)
+        report.tables = [table]
+        let lines = TextReport(report, TextLayout(width: width)).text.split(separator: "\n").dropFirst(2)
         #expect(lines.allSatisfy { $0.count <= width })
-        // A table that is too wide becomes a name and two lines for each row; else it has a head and one line for each
-        // row.
+        // A table that is too wide becomes three lines for each row; else it has a head and one line for each row.
         #expect(lines.count == (width == 50 ? 9 : 4), "\(lines)")
     }
 }
