@@ -52,9 +52,9 @@ import Testing
         #expect(
             text.contains(
                 """
-                  server breaking, clients additive, change age is removed,
-                    rule property-removed, documents 0 of 4,100,000
-                    documents hold this field
+                  breaking  additive  age is removed
+                    rule: property-removed
+                    documents: 0 of 4,100,000 documents hold this field
                 """), "\(text)")
     }
 

@@ -55,11 +55,37 @@ import Testing
         let table = Report.Table(
             title: "T", columns: columns,
             rows: (1...3).map { row in [Report.Cell("row \(row)")] + (1...6).map { Report.Cell("\($0)") } })
+        let lines = lines(of: table, width)
+        #expect(lines.allSatisfy { $0.count <= width })
+        // In a table that is too wide, the last columns follow below each row.
+        #expect(lines.count == (width == 50 ? 7 : 4), "\(lines)")
+    }
+
+    /// A long text is wrapped within its column; texts that would become many lines follow below their row.
+    @Test func longCellsAreWrapped() {
+        let columns = ["rule", "finding", "what to do"].map { Report.Column(title: $0) }
+        let table = Report.Table(
+            title: "T", columns: columns,
+            rows: [["missing", "the primary key is not listed in required", "list _id in required"]])
+        #expect(
+            lines(of: table, 60) == [
+                "  rule     finding                      what to do",
+                "  missing  the primary key is not       list _id in required",
+                "           listed in required",
+            ])
+        #expect(
+            lines(of: table, 40) == [
+                "  rule",
+                "  missing",
+                "    finding: the primary key is not",
+                "      listed in required",
+                "    what to do: list _id in required",
+            ])
+    }
+
+    private func lines(of table: Report.Table, _ width: Int) -> [String] {
         var report = Report(command: "c", title: "t", headline: "h", level: .good)
         report.tables = [table]
-        let lines = TextReport(report, TextLayout(width: width)).text.split(separator: "\n").dropFirst(2)
-        #expect(lines.allSatisfy { $0.count <= width })
-        // A table that is too wide becomes three lines for each row; else it has a head and one line for each row.
-        #expect(lines.count == (width == 50 ? 9 : 4), "\(lines)")
+        return TextReport(report, TextLayout(width: width)).text.split(separator: "\n").dropFirst(2).map(String.init)
     }
 }

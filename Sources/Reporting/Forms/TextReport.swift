@@ -111,34 +111,47 @@ package struct TextReport {
     }
 
     /// Returns the lines of a table, then the lines below its rows, each with the number of its row.
-    ///
-    /// If the table is too wide for the terminal, each row becomes a line of cells with the titles of their columns.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }
         let isNumbered = rows.contains { !$0.below.isEmpty }
         let numbers = [Report.Column(title: "#", isNumber: true)]
-        let table = TextGrid(
+        let grid = TextGrid(
             columns: (isNumbered ? numbers : []) + columns,
-            rows: rows.enumerated().map { (isNumbered ? [Report.Cell("\($0 + 1)")] : []) + $1.cells }, paint: paint
-        ).lines
-        let isNarrow = layout.width.map { width in table.contains { Paint.visibleCount(of: $0[...]) > width } } ?? false
-        let size = isNumbered ? "\(rows.count)".count : 0
+            rows: rows.enumerated().map { (isNumbered ? [Report.Cell("\($0 + 1)")] : []) + $1.cells }, paint: paint)
+        guard let lines = grid.lines(within: layout.width) else { return narrowGrid(columns, rows) }
+        let size = "\(rows.count)".count
         let below = rows.enumerated().flatMap { index, row in
-            let lines = (isNarrow ? [pairs(columns, row.cells)] : []) + row.below.map(\.printable)
-            return lines.enumerated().map { line, text in
-                let number = isNumbered && line == 0 ? "\(index + 1)" : ""
-                let blanks = String(repeating: " ", count: size - number.count)
-                return "  \(blanks)\(number)\(isNumbered ? "  " : "")\(text)"
+            row.below.enumerated().map { line, text in
+                let number = line == 0 ? "\(index + 1)" : ""
+                return "  " + String(repeating: " ", count: size - number.count) + "\(number)  \(text.printable)"
             }
         }
-        return (isNarrow ? [] : table) + below
+        return lines.titles + lines.rows.flatMap(\.self) + below
     }
 
-    private func pairs(_ columns: [Report.Column], _ cells: [Report.Cell]) -> String {
-        zip(columns, cells).filter { !$1.text.isEmpty }.map { column, cell in
-            let text = cell.text.printable
-            return (column.title.isEmpty ? "" : "\(column.title) ") + (cell.level.map { paint($0, text) } ?? text)
-        }.joined(separator: ", ")
+    /// Returns the lines of a table that is too wide for the terminal.
+    ///
+    /// The columns that fit are a table. The other cells of a row follow below it, each with the title of its column.
+    private func narrowGrid(
+        _ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]
+    ) -> [String] {
+        let width = layout.width ?? 0
+        let count = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint).fittingColumns(within: width)
+        let grid = TextGrid(
+            columns: Array(columns.prefix(count)), rows: rows.map { Array($0.cells.prefix(count)) }, paint: paint)
+        guard let lines = grid.lines(within: nil) else { return [] }
+        return lines.titles
+            + zip(lines.rows, rows).flatMap { lines, row in
+                let others = zip(columns, row.cells).dropFirst(count).filter { !$1.text.isEmpty }.map { column, cell in
+                    let text = cell.text.printable
+                    return "\(column.title): \(cell.level.map { paint($0, text) } ?? text)"
+                }
+                let isShort = columns.dropFirst(count).allSatisfy(\.isNumber)
+                return lines
+                    + ((isShort ? [others.joined(separator: ", ")] : others) + row.below.map(\.printable)).map {
+                        "    \($0)"
+                    }
+            }
     }
 
     /// The advice on the findings, once for all findings with the same rule and the same advice.

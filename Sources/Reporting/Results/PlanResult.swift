@@ -179,6 +179,10 @@ package struct PlanResult: Reportable {
     }
 
     private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace? = nil) -> Report.Section {
+        // An inactive step that serves no change of its own is only a comment in the file.
+        let entries = entries.filter {
+            $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
+        }
         let hasCounts = entries.contains { $0.finding != nil }
         // The steps after the first one that serve the same changes.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
@@ -225,8 +229,8 @@ package struct PlanResult: Reportable {
             level: level, isFailure: level == .error,
             code: entry.changes.first?.code.rawValue ?? entry.violations.first?.violation.rule.rawValue ?? "step",
             subject: (entry.changes.first?.path ?? entry.violations.first?.violation.path).map { "\($0)" } ?? "",
-            message: "\(changes.isEmpty ? step + needing : changes): \(word)",
-            details: [entry.review, partner].compactMap(\.self) + entry.remarks
+            message: !changes.isEmpty ? changes : step.isEmpty ? word : step + needing,
+            details: state(of: entry, word, isFollowed: isFollowed) + [partner].compactMap(\.self)
                 + (entry.parents?.sentences(ids: ids) ?? []) + entry.suggestions.map { "suggested: \($0.text)" } + left,
             asides: changes.isEmpty || step.isEmpty ? [] : [step + needing],
             cells: [Report.Cell(changes), Report.Cell(step, isCode: true)]
@@ -236,5 +240,17 @@ package struct PlanResult: Reportable {
                 ? namespace.map { place in
                     entry.violations.map { ViolationGroupWords.command(for: $0, in: place) }
                 } ?? [] : [])
+    }
+
+    /// Returns the state of an entry and its reason, then its remarks; nothing for a step that is just planned.
+    private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
+        switch entry.role {
+        case _ where entry.partner != nil: return entry.remarks
+        case .manual, .nothing:
+            return entry.remarks.isEmpty ? [word] : ["\(word): \(entry.remarks[0])"] + entry.remarks.dropFirst()
+        // The remarks of an inactive step apply to its line in the file, where it is a comment.
+        case .step where !entry.isActive: return isFollowed ? [] : [word]
+        case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
+        }
     }
 }
