@@ -75,7 +75,7 @@ import Testing
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!text(report).contains("Safe to deploy"))
-        report.change = DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: [])
+        report.difference = .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: []))
         #expect(
             text(report).hasPrefix(
                 """

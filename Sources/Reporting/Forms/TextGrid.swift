@@ -25,7 +25,7 @@ struct TextGrid {
         let isTall = wrapped.contains { row in row.contains { $0.count > Self.mostLines } }
         guard !isTall else { return nil }
         let levels = [columns.map { _ in nil }] + rows.map { $0.map(\.level) }
-        let lines = zip(wrapped, levels).map { lines(of: $0, in: $1, widths) }
+        let lines = zip(wrapped, levels).map { self.lines(of: $0, in: $1, widths) }
         return (lines[0], Array(lines.dropFirst()))
     }
 
