@@ -7,7 +7,7 @@ struct TextGrid {
     let paint: Paint
 
     /// The least width of a column whose cells are wrapped.
-    private static let leastWidth = 20
+    private static let leastWidth = 12
     /// The most lines that a cell is wrapped into.
     private static let mostLines = 3
 
@@ -39,14 +39,18 @@ struct TextGrid {
         return max(1, fitting.count)
     }
 
+    /// Returns the table with only its first columns.
+    func prefix(_ count: Int) -> TextGrid {
+        TextGrid(columns: Array(columns.prefix(count)), rows: rows.map { Array($0.prefix(count)) }, paint: paint)
+    }
+
     /// Returns the width of each column; `nil` if they do not fit.
     private func widths(of cells: [[String]], within width: Int?) -> [Int]? {
         var widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         guard let width else { return widths }
         let least = columns.indices.map { column in
-            columns[column].isNumber
-                ? widths[column]
-                : cells.map { $0[column].longestWord }.reduce(min(Self.leastWidth, widths[column]), max)
+            cells.map { $0[column].longestWord }.reduce(
+                columns[column].isNumber ? 0 : min(Self.leastWidth, widths[column]), max)
         }
         for _ in 0..<max(0, widths.reduce(2 * columns.count, +) - width) {
             let wrappable = columns.indices.filter { widths[$0] > least[$0] }

@@ -129,28 +129,27 @@ package struct TextReport {
         return lines.titles + lines.rows.flatMap(\.self) + below
     }
 
-    /// Returns the lines of a table that is too wide for the terminal.
+    /// Returns the lines of a table that is too wide for the terminal, each row with the lines below it.
     ///
-    /// The columns that fit are a table. The other cells of a row follow below it, each with the title of its column.
+    /// If its cells cannot be wrapped, only the columns that fit are a table. The other cells of a row follow below it,
+    /// each with the title of its column.
     private func narrowGrid(
         _ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]
     ) -> [String] {
-        let width = layout.width ?? 0
-        let count = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint).fittingColumns(within: width)
-        let grid = TextGrid(
-            columns: Array(columns.prefix(count)), rows: rows.map { Array($0.cells.prefix(count)) }, paint: paint)
-        guard let lines = grid.lines(within: nil) else { return [] }
+        let grid = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint)
+        let wrapped = grid.lines(within: layout.width)
+        let count = wrapped == nil ? grid.fittingColumns(within: layout.width ?? 0) : columns.count
+        guard let lines = wrapped ?? grid.prefix(count).lines(within: nil) else { return [] }
+        let others = columns.dropFirst(count)
         return lines.titles
             + zip(lines.rows, rows).flatMap { lines, row in
-                let others = zip(columns, row.cells).dropFirst(count).filter { !$1.text.isEmpty }.map { column, cell in
+                let cells = zip(others, row.cells.dropFirst(count)).filter { !$1.text.isEmpty }.map { column, cell in
                     let text = cell.text.printable
                     return "\(column.title): \(cell.level.map { paint($0, text) } ?? text)"
                 }
-                let isShort = columns.dropFirst(count).allSatisfy(\.isNumber)
-                return lines
-                    + ((isShort ? [others.joined(separator: ", ")] : others) + row.below.map(\.printable)).map {
-                        "    \($0)"
-                    }
+                let areShort = !cells.isEmpty && others.allSatisfy(\.isNumber)
+                let below = (areShort ? [cells.joined(separator: ", ")] : cells) + row.below.map(\.printable)
+                return lines + below.map { "    \($0)" }
             }
     }
 
