@@ -9,8 +9,9 @@ extension Bench {
     mutating func measureReports() throws {
         let report = try Self.manyGroups()
         let groups = report.collections[0].groups.count
-        let text = CheckReportText(report)
-        measure("check report, text", bytes: text.text.utf8.count, items: groups, of: "groups") { _ = text.text }
+        let check = CheckResult(report, policy: FailurePolicy(), showsFilters: true)
+        let size = check.text(TextLayout()).utf8.count
+        measure("check report, text", bytes: size, items: groups, of: "groups") { _ = check.text(TextLayout()) }
         let json = CheckReportJSON(report)
         measure("check report, JSON", bytes: json.text.utf8.count, items: groups, of: "groups") { _ = json.text }
 

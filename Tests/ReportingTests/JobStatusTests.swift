@@ -21,7 +21,9 @@ import Testing
         return status
     }
 
-    private func text(_ status: JobStatus) -> String { JobStatusText([status], isDetailed: true).text }
+    private func text(_ status: JobStatus) -> String {
+        JobStatusResult([status], isDetailed: true).text(TextLayout())
+    }
 
     @Test func theShareIsThatOfTheRound() {
         #expect(running.share == 0.5)
@@ -77,7 +79,7 @@ import Testing
     }
 
     @Test func machinesReadTheSame() throws {
-        let report = try BSONDocument(extendedJSON: JobStatusJSON([running]).text)
+        let report = try BSONDocument(extendedJSON: JobStatusResult([running], isDetailed: true).json.text)
         #expect(report["schema_version"] == 1)
         let job = try #require(report["jobs"]?.document?.values.first?.document)
         #expect(job["state"] == "running")
@@ -85,7 +87,7 @@ import Testing
         #expect(job["seconds_left"] == 50)
         #expect(job["phases"] == 1)
         #expect(job["paused"] == .null)
-        let line = try BSONDocument(extendedJSON: JobStatusJSON([running]).line)
+        let line = try BSONDocument(extendedJSON: JobStatusResult([running], isDetailed: true).line)
         #expect(line["record"] == "status")
         #expect(line["jobs"] == report["jobs"])
     }

@@ -66,7 +66,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         try selection.check(isDryRun: dryRun, hasFailures: failures != nil)
@@ -178,9 +178,9 @@ struct BackfillCommand: AsyncParsableCommand {
             // not fit counts, and not only newly failing ones.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
             let flags = (active.map { [(name: "--active", value: $0)] } ?? []) + [("--collection", "\(job.namespace)")]
-            commands.append("next: \(NextCommand("check", [path(next)], flags))")
+            commands.append("Next: \(NextCommand("check", [path(next)], flags))")
         }
-        if !noJournal, job.keepsJournal { commands.append("to undo the job: \(NextCommand("undo", [job.name]))") }
+        if !noJournal, job.keepsJournal { commands.append("To undo the job: \(NextCommand("undo", [job.name]))") }
         return commands
     }
 
@@ -189,7 +189,7 @@ struct BackfillCommand: AsyncParsableCommand {
     private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws {
         try work.check(plan)
         guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return }
-        if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }
+        if !(yes && output.quiet) { Console.error(BackfillPlanResult(plan).text) }
         guard !yes else { return }
         try Console.confirm(
             "Write to \(plan.namespace)?", orElse: "nothing was written",

@@ -188,7 +188,7 @@ import Testing
             let run = try await Program.run(
                 ["plan", "--fix", subject.schema] + subject.here + ["--out", subject.jobs.string])
             #expect(run.exitCode == 1, "a step cannot change a document")
-            #expect(run.output.contains("convert: {field: age, to: int}  (1 document)"), "\(run.output)")
+            #expect(run.output.contains("convert: {field: age, to: int} (1 document)"), "\(run.output)")
             #expect(run.output.contains("skipped: 1 document, unparsable"))
             let file = "\(subject.namespace)+fix.yml"
             let path = subject.jobs.appending(file).string

@@ -86,7 +86,7 @@ import Testing
                 "\(unsynced.output)")
             #expect(
                 unsynced.output.contains(
-                    "app \(Self.app) in \(Self.shared) and \(Self.own): 1,200 documents, 1,200 entries, headroom -201\n"
+                    "app \(Self.app) (\(Self.shared) and \(Self.own)): 1,200 documents, 1,200 entries, headroom -201\n"
                 ))
             let explained = try await run(
                 "unsynced", test.folder.appending("active.json").string, "--collection",

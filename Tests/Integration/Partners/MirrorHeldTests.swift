@@ -122,7 +122,7 @@ import Testing
             #expect(try await test.database.count("TaskV2", ["name": "new"]) == 2)
             #expect(try await test.database.count("TaskV2", ["name": "small"]) == 1)
             let status = try await test.run("status")
-            #expect(status.output.contains("_id 102: the server refuses it (code 10334)"), "\(status.output)")
+            #expect(status.output.contains("102  the server refuses it (code 10334)"), "\(status.output)")
         }
     }
 

@@ -78,6 +78,17 @@ import Testing
                     (["backfill", "job.yml", "--dry-run"] + state, "forms"),
                     (["backfill", "job.yml", "--yes"] + state, "forms"),
                     (["undo", "forms", "--dry-run"] + state, "forms"),
+                    (["status", "--uri", uri, "--state-database", states.name], "forms"),
+                    (["migrate", ".", "--status", "--uri", uri, "--state-database", states.name], "pending"),
+                    (
+                        ["watch", "person.json", "--collection", namespace, "--once", "--uri", uri]
+                            + ["--state-database", states.name], "unsynced"
+                    ),
+                    (
+                        ["models", "person.json", "--collection", namespace, "--language", "swift", "--out", "code"]
+                            + ["--force"], "swift"
+                    ),
+                    (["config"], "state-database"),
                 ]
                 for (arguments, says) in commands {
                     for form in Self.forms {

@@ -30,7 +30,7 @@ import Testing
 
             let again = try await nightly.run()
             #expect(again.exitCode == 1)
-            #expect(again.output.contains("\nNothing changed since the check of "), "\(again.output)")
+            #expect(again.output.contains("\nNote: Nothing changed since the check of "), "\(again.output)")
             // The history contains the checks of all three nights.
             #expect(try nightly.reports("").contains("history"))
             let history = nightly.root.path.appending("var/lib/shipshape/nightly/history").string
