@@ -13,16 +13,25 @@ package struct BackfillResult: Reportable {
     let showsValues: Bool
     private let timeline: RunTimeline?
     private let nextCommands: [String]
+    private let shownNotes: Set<String>
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
     ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
+    ///   - shownNotes: the notes of the plan that the command has shown before the run; the text leaves them out.
     package init(
-        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = []
+        _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = [],
+        shownNotes: [String] = []
     ) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
-        self.nextCommands = nextCommands
+        (self.nextCommands, self.shownNotes) = (nextCommands, Set(shownNotes))
+    }
+
+    package func text(_ layout: TextLayout) -> String {
+        var report = report
+        if !layout.isKept { report.notes.removeAll(where: shownNotes.contains) }
+        return TextReport(report, layout).text
     }
 
     /// The report from which every output format except JSON is rendered.
