@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reporting
 
-/// The report of a backfill of many databases.
+/// Tests the report of a backfill of many databases.
 @Suite struct BackfillMatrixTests {
     private func entry(
         _ database: String, _ outcome: DatabasesReport.Outcome, _ code: Int? = nil
@@ -22,7 +22,7 @@ import Testing
         return BackfillMatrix(report, showsValues: false)
     }
 
-    /// Returns the report of a finished job in a database, with `note` among its notes.
+    /// Returns the report of a finished job in a database; one of its notes is `note`.
     private func done(in database: String, note: String) -> BackfillReport {
         var report = BackfillReport.fixture(.done)
         (report.before, report.after) = ([], [])
@@ -102,7 +102,8 @@ import Testing
         ] {
             #expect(text().contains(line + "\n"), "\(text())")
         }
-        // Documents in a database that was not reached are unknown, so the metric is left out and not reported as zero.
+        // Nothing is known about the documents of a database that was not reached, so the metric is left out instead of
+        // zero.
         report.entries.append(entry("t4", .notReached(wasDone: false)))
         #expect(!text().contains("remaining_documents"))
     }

@@ -3,7 +3,7 @@ import Checking
 import Reporting
 import Testing
 
-/// The lines of a report that state how its documents were read.
+/// Tests the lines of a report that say how the documents were read.
 @Suite struct CheckReportReadingTests {
     private func report(_ change: (inout CheckReport.Collection.Reading) -> Void) -> CheckReport {
         var counts = DocumentCounts()

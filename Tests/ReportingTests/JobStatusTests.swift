@@ -6,9 +6,9 @@ import Testing
 @testable import Jobs
 @testable import Running
 
-/// The status of a job, as text for people and as JSON for machines.
+/// Tests the status of a job, as text for people and as JSON for programs.
 @Suite struct JobStatusTests {
-    /// The status of a job that is in the middle of a pass.
+    /// The status of a job during a pass.
     private var running: JobStatus {
         var status = JobStatus(job: "person-v2", now: ServerTime(milliseconds: 1_795_300_000_000))
         status.namespace = Namespace(database: "app", collection: "Person")

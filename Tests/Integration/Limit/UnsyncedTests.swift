@@ -66,7 +66,8 @@ import Testing
         }
     }
 
-    /// The ledger may record an ObjectId as text of its hex digits, and a text of 24 hex digits as an ObjectId.
+    /// The ledger may store an `_id` that is an ObjectId as text, and an `_id` that is a text of 24 hex digits as an
+    /// ObjectId.
     @Test func idsAreFoundInBothSpellings() async throws {
         let id = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
         let schema = #"""
@@ -128,7 +129,7 @@ import Testing
 
     @Test func aLedgerThatIsNamedAndNotThereIsRefused() async throws {
         try await with { test in
-            // A ledger that `--ledger` names must exist. Without the flag, no ledger need exist.
+            // A ledger that `--ledger` names must exist. Without the flag, the server need not have a ledger.
             let named = try await test.unsynced(["--ledger", "DB.nothing"])
             #expect(named.exitCode == 64)
             #expect(named.output == "")

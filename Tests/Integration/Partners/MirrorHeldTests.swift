@@ -4,8 +4,7 @@ import Jobs
 import TestSupport
 import Testing
 
-/// If a change of one document cannot be carried over and the other document of the pair changes too, that is a
-/// conflict.
+/// A change of one document of a pair cannot be carried over, and then the other document changes too: a conflict.
 ///
 /// Neither document overwrites the other until the conflict is resolved.
 @Suite(.fencedDeletes) struct MirrorHeldTests {
@@ -167,7 +166,7 @@ import Testing
     }
 }
 
-/// The partner has a unique index, and documents take over each other's keys before a mirror carries that over.
+/// The partner has a unique index, and documents exchange their keys before a mirror carries the changes over.
 @Suite(.fencedDeletes) struct MirrorUniqueKeyTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy(

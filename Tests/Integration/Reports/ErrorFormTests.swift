@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// If a command writes its results as JSON, an error is one line of JSON on standard error that fits the error schema.
+/// Tests errors of commands that write JSON: one line of JSON on standard error, which fits the schema of errors.
 @Suite struct ErrorFormTests {
     @Test(arguments: [
         (["lint", "nowhere", "-o", "json"], 65, "bad_input", "nowhere"),
@@ -37,7 +37,7 @@ import Testing
         let run = try await Program.run(["lint", "nowhere"] + form, in: folder.path)
         #expect(run.exitCode == 65)
         #expect(run.errors.hasPrefix("shipshape: nowhere: "))
-        // The report file that the run had begun is removed.
+        // The program removes the report file that the run had begun.
         #expect(folder.names == [])
     }
 }

@@ -4,11 +4,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The nightly check in `jobs/`, installed as the beginning of its file describes, does what is written there.
+/// Tests the nightly checks in `jobs/`, installed as the comment at the beginning of each file says.
 @Suite struct NightlyTests {
     private typealias Install = @Sendable (TestDatabase, Mongod) throws -> InstalledNightly
 
-    /// Runs the check in three nights: it reports a finding as new in one night, and as known in the next.
+    /// Runs the check on three nights: it reports a finding as new on one night, and as known on the next.
     private func nights(of install: Install) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
