@@ -77,7 +77,8 @@ package struct BackfillResult: Reportable {
         let updates = work.updates > work.modified ? " by \(work.updates.counted("update"))" : ""
         let earlier = work.earlierChunks > 0 ? " (after \(work.earlierChunks.counted("chunk")) of earlier runs)" : ""
         var lines = [
-            "\(isDryRun ? "would change" : "changed") \(work.modifiedIsLow ? "at least " : "")\(work.modified.grouped) of "
+            "\(isDryRun ? "would change" : "changed") \(work.modifiedIsLow ? "at least " : "")"
+                + "\(work.modified.grouped) of "
                 + "\(found.estimatedDocuments.documents)\(updates) in \(work.chunks.counted("chunk")), "
                 + "\(work.seconds.inTenths) s\(earlier)"
         ]
