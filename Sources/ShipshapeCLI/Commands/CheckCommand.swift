@@ -163,7 +163,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Returns the database for the counts of this run; `nil` if `--history` names none.
     ///
-    /// It is on the deployment that is checked. For a dump, it is on the deployment that the connection flags name.
+    /// The database is on the deployment that is checked. For a dump, it is on the deployment that the connection flags
+    /// name.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
         guard let history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
@@ -218,9 +219,9 @@ struct CheckCommand: AsyncParsableCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// Returns the pool of the deployment whose ledger is read for a dump, which has none.
+    /// Returns the pool of the deployment whose ledger is read for the check of a dump, because a dump has no ledger.
     ///
-    /// Returns `nil` without `--uri` and `--ledger`, or with `--ledger none`.
+    /// Returns `nil` if neither `--uri` nor `--ledger` is given, and for `--ledger none`.
     private func ledgerPool() throws -> ClientPool? {
         let isUnasked = connection.uri == nil && ledger.ledger == nil
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
@@ -268,8 +269,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Returns the command that plans the repair of documents that fail under the live schema; `nil` if there are none.
     ///
-    /// The live schema is the active one or, without it, the one that is checked. Also returns `nil` for documents from
-    /// a dump or from a collection of another name, because jobs would change other documents.
+    /// The live schema is the active one or, without an active schema, the one that is checked. The method also returns
+    /// `nil` for documents from a dump or from a collection of another name, because jobs would change other documents.
     private func repair(after report: CheckReport, _ place: [(name: String, value: String)]) -> String? {
         guard subject.source == nil, scan.map.isEmpty else { return nil }
         let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
@@ -287,7 +288,8 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
-/// The effect of a schema without sync: a validator and a Prisma schema have no limit, no ledger, no app and no links.
+/// The settings of a check that depend on the dialect: a validator and a Prisma schema have no limit, no app and no
+/// links, and usually no ledger.
 extension CheckCommand {
     /// Returns the number of unsynced documents at which sync stops; without sync there is no such limit.
     func limit(of schema: ServerSchema) -> Int { schema.dialect.isOfSync ? severity.limit : .max }
