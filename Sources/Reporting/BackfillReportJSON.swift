@@ -95,6 +95,7 @@ package struct BackfillReportJSON {
         return .object([
             ("duration_ms", .integer(Int(estimate.seconds * 1_000))),
             ("assumed_writes_per_second", .integer(RunEstimate.assumedWrites)),
+            ("bound_by", estimate.isBoundByConsumer ? .string("consumer") : .null),
             ("oplog_bytes", .integer(estimate.oplogBytes)),
             (
                 "oplog_share_percent",

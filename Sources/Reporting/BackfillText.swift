@@ -93,8 +93,11 @@ package enum BackfillReportText {
             share < 0.001 ? " (less than 0.1% of its size)" : " (\((share * 100).inTenths)% of its size)"
         }
         return [
-            "  a run would take about \(duration(estimate.seconds)) (if it reads as fast as now, makes "
-                + "\(RunEstimate.assumedWrites.grouped) writes a second and never waits)",
+            "  a run would take about \(duration(estimate.seconds)) "
+                + (estimate.isBoundByConsumer
+                    ? "(the time that the consumer takes for the changes)"
+                    : "(if it reads as fast as now, makes \(RunEstimate.assumedWrites.grouped) writes a second and "
+                        + "never waits)"),
             "  a run would write about \(size(estimate.oplogBytes)) to the oplog\(share ?? "")"
                 + (estimate.journalBytes > 0 ? ", including \(size(estimate.journalBytes)) of journal" : ""),
         ]

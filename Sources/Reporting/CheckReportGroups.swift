@@ -37,7 +37,7 @@ struct CheckReportGroups {
                 columns.append(Column(title: "new", value: (row.group.newCount ?? 0).grouped, align: .right))
             }
             return columns + [
-                Column(title: "level", value: "\(violation.level)"),
+                Column(title: "level", value: row.group.severity),
                 Column(title: "rule", value: "\(violation.rule)"),
                 Column(title: "path", value: "\(violation.path)".printable),
                 Column(title: "expected", value: violation.expected.printable),
@@ -52,7 +52,7 @@ struct CheckReportGroups {
         let violation = row.group.violation
         let new = row.group.newCount.map { " (\($0.grouped) new)" } ?? ""
         let lines: [String] = [
-            "\(row.group.count.documents)\(new), \(violation.level): \(violation.rule)",
+            "\(row.group.count.documents)\(new), \(row.group.severity): \(violation.rule)",
             "\("\(violation.path)".printable): expected \(violation.expected), found \(violation.found)",
         ].flatMap { wrapped($0) }
         return lines.enumerated().map { "  \(padded($0 == 0 ? row.number : nil))  \($1)" }

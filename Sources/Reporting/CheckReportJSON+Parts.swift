@@ -72,6 +72,7 @@ extension ViolationGroup {
             ("rule", .string(violation.rule.rawValue)),
             ("vendor_code", violation.rule.vendorCode(in: dialect).map { .string($0) } ?? .null),
             ("level", .string("\(violation.level)")),
+            ("outcome", outcome.map { .string($0.rawValue) } ?? .null),
             ("path", .string("\(violation.path)")),
             ("expected", .string(violation.expected)),
             ("found", .string(violation.found)),

@@ -34,6 +34,8 @@ public struct CheckReportJSON: Sendable {
             "check", version: Self.schemaVersion,
             [
                 ("dialect", .string(report.dialect.rawValue)),
+                ("engine", report.engine.map { .string($0.rawValue) } ?? .null),
+                ("has_schema", .bool(report.hasSchema)),
                 ("source", .string(report.source)),
                 ("active", report.active.map { .string($0) } ?? .null),
                 ("part", report.part?.json ?? .null),
@@ -60,6 +62,7 @@ public struct CheckReportJSON: Sendable {
             ("in_active", collection.isInActive.map { .bool($0) } ?? .null),
             ("failing", failing(counts)),
             ("changes", counts.changes?.json ?? .null),
+            ("engine_counts", counts.engine?.json ?? .null),
             ("reading", reading(collection)),
             ("groups", .array(collection.groups.map { $0.json(ids: ids, in: report.dialect) })),
             ("findings_not_grouped", .integer(collection.overflowCount)),
@@ -101,8 +104,8 @@ public struct CheckReportJSON: Sendable {
         ])
     }
 
-    /// Whether sync stops at a certain number of unsynced documents, as it does under App Services schemas.
-    private var hasLimit: Bool { report.dialect.isOfSync }
+    /// Whether sync stops at a certain number of unsynced documents, as Device Sync does.
+    private var hasLimit: Bool { report.isOfDeviceSync }
 
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         .object([

@@ -119,17 +119,22 @@ public struct CheckReportText: Sendable {
             read += " of about \(estimated.grouped)"
         }
         let failing = [
-            failing(counts.certain, counts.newCertain, report.dialect.failing(counts.certain)),
+            failing(counts.certain, counts.newCertain, report.words.failing(counts.certain)),
             failing(counts.possible, counts.newPossible, "might not sync"),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
+        if let engine = report.engine, engine != .deviceSync {
+            let possible = counts.possible > 0 ? ["\(counts.possible.grouped) might not arrive unchanged"] : []
+            let clauses = counts.clauses(on: engine, hasSchema: report.hasSchema) + possible
+            return "\(read), \(clauses.isEmpty ? "all arrive" : clauses.joined(separator: ", "))"
+        }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
         return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
-        if !report.dialect.isOfSync || report.verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
+        if !report.isOfDeviceSync || report.verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
     }
 }
@@ -207,8 +212,10 @@ extension CheckReportText {
         }
         if !use.matched.isEmpty {
             lines.append(
-                "\(use.matched.count.counted("exception")) of \(use.file) matched; the documents still count in the "
-                    + "projection, because the server does not know the exceptions.")
+                "\(use.matched.count.counted("exception")) of \(use.file) matched"
+                    + (report.isOfDeviceSync
+                        ? "; the documents still count in the projection, because the server does not know the "
+                            + "exceptions." : "."))
         }
         lines += use.unmatched.map { "Matched nothing: the exception for \(describe($0))" }
         return lines

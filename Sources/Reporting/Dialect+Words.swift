@@ -2,9 +2,6 @@ import ServerSchema
 
 /// The words of reports that depend on the dialect of the schema.
 extension Dialect {
-    /// Whether reports mention the limit, or that there is none.
-    var mentionsLimit: Bool { self != .prisma }
-
     /// Returns a clause that says that documents fail: they "do not sync".
     func failing(_ count: Int) -> String {
         switch self {
@@ -33,5 +30,16 @@ extension Dialect {
     }
 
     /// The adjective for documents that fail.
-    var unfit: String { self == .prisma ? "unreadable" : "unsyncable" }
+    var unfit: String {
+        switch self {
+        case .appServices: "unsyncable"
+        case .jsonSchema: "not fitting"
+        case .prisma: "unreadable"
+        }
+    }
+}
+
+extension CheckReport {
+    /// The dialect in whose words documents fail: under another engine than Device Sync, they do not fit the schema.
+    var words: Dialect { dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : dialect }
 }

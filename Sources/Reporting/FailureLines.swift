@@ -90,6 +90,7 @@ public struct FailureLines: Sendable {
             ("path", .string("\(violation.path)")), ("rule", .string(violation.rule.rawValue)),
             ("vendor_code", violation.rule.vendorCode(in: dialect).map { .string($0) } ?? .null),
             ("level", .string("\(violation.level)")),
+            ("outcome", EngineRule.named(violation.rule).map { .string($0.outcome.rawValue) } ?? .null),
             ("expected", .string(violation.expected)), ("found", .string(violation.found)),
         ]
         let value = SampleValue(violation.value, at: violation.path, ids: ids)

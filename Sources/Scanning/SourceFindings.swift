@@ -6,7 +6,7 @@ package struct SourceFindings: Sendable {
     /// The tallies of the schemas, in the order of the schemas.
     package let tallies: [Tally]
     /// Facts about the source, other than its documents.
-    package let facts: SourceFacts
+    package internal(set) var facts: SourceFacts
 }
 
 /// The facts about a source of documents, such as a dump, other than its documents.

@@ -23,7 +23,7 @@ struct Shipshape: AsyncParsableCommand {
             """),
         version: Release.text,
         groupedSubcommands: [
-            CommandGroup(name: "Check", subcommands: [CheckCommand.self, MergeCommand.self]),
+            CommandGroup(name: "Check", subcommands: [CheckCommand.self, ExplainCommand.self, MergeCommand.self]),
             CommandGroup(
                 name: "Repair",
                 subcommands: [PlanCommand.self, BackfillCommand.self, MigrateCommand.self, UndoCommand.self]),

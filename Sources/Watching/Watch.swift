@@ -65,7 +65,7 @@ package struct WatchOptions: Sendable {
     package init() {}
 
     /// The count of unsynced documents from which on the watch warns.
-    package var warningCount: Int { (limit * warnsAt + 99) / 100 }
+    package var warningCount: Int { limit == .max ? .max : (limit * warnsAt + 99) / 100 }
 }
 
 /// The reason why a watch cannot run.

@@ -212,7 +212,10 @@ extension BackfillRunner {
             RunEstimate.Measured(
                 seconds: report.work.seconds, changed: count.updates, touchedBytes: count.touchedBytes,
                 idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,
-                nice: job.job.limits.nice, oplogCapacity: Self.oplogCapacity(on: client)))
+                nice: job.job.limits.nice,
+                consumerSeconds: job.job.limits.consumer.seconds(
+                    for: count.updates, size: plan.collection.averageSize),
+                oplogCapacity: Self.oplogCapacity(on: client)))
         return report
     }
 }

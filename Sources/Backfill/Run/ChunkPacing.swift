@@ -15,7 +15,7 @@ struct ChunkPacing {
 
     init(_ limits: Job.Limits, averageSize: Int?) {
         size = ChunkSize(limits, averageSize: averageSize)
-        bytes = limits.chunkBytes
+        bytes = limits.mostBytes
     }
 
     /// The number of documents in the next chunk.
@@ -27,7 +27,7 @@ struct ChunkPacing {
     /// Applies limits that an operator changed.
     mutating func adopt(_ limits: Job.Limits) {
         size.adopt(limits)
-        bytes = limits.chunkBytes
+        bytes = limits.mostBytes
     }
 
     /// Makes the next chunk half as large as one of `documents` documents that took too long.

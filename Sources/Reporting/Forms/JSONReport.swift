@@ -79,8 +79,8 @@ package struct JSONReport: Sendable {
     private static let names: Set = ["app", "job", "database", "collection"]
     /// The keys whose values go into the header, because they are known before anything is found.
     private static let circumstances: Set = [
-        "dialect", "source", "schema", "active", "old", "new", "job", "database", "collection", "cover", "strict",
-        "folder",
+        "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
+        "cover", "strict", "folder",
     ]
     /// The keys of objects whose members become members of the result line themselves.
     private static let results: Set = ["verdict", "counts"]
