@@ -201,7 +201,7 @@ public struct Tally: Sendable {
     }
 
     /// Counts a finding about a document that was added before.
-    private mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
+    mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
         if groups[group].samples.count < options.sampleCount, id.isSmall {

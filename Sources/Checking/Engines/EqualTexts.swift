@@ -1,4 +1,5 @@
 package import BSON
+import ServerSchema
 
 /// The types of the `_id`s of a collection, as far as they decide whether two `_id`s can have the same text.
 struct IDTypes: Sendable {

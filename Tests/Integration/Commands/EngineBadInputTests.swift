@@ -45,10 +45,6 @@ import Testing
             ["check", "--engine", "powersync", "--collection", "a.b", "--active", "person.json"],
             "--active needs a schema"
         ),
-        (
-            ["check", "person.json", "--engine", "powersync", "--collection", "a.b", "--database", "a"],
-            "--database does not go with a schema"
-        ),
         (["check", "objectbox-model.json", "--engine", "objectbox"], "give --database NAME"),
     ])
     func flagsThatDoNotGoTogether(_ arguments: [String], _ message: String) async throws {
