@@ -1,5 +1,6 @@
 import Concurrency
 package import LocatedYAML
+import ServerSchema
 import Yams
 
 /// A limit that a job file states below `limits`, with its name and the format of its value.
