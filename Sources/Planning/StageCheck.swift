@@ -84,8 +84,8 @@ struct StageCheck {
         return nil
     }
 
-    /// Returns the reason why jobs cannot hold all of the given steps, or why the steps do not fit the schemas; `nil` if
-    /// there is none.
+    /// Returns the reason why jobs cannot hold all of the given steps, or why the steps do not fit the schemas; `nil`
+    /// if there is none.
     func refusal(of steps: [StepLine]) -> String? {
         for start in stride(from: 0, to: steps.count, by: JobFile.maximumSteps) {
             do throws(JobError) {
@@ -161,17 +161,5 @@ struct StageCheck {
             node = next
         }
         return node.constraints.itemCount.minimum == nil && node.constraints.propertyCount.minimum == nil
-    }
-}
-
-extension StepLine {
-    /// The constant that the step fills in; `nil` if the step fills in no constant.
-    fileprivate var filling: BSONValue? {
-        if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
-    }
-
-    /// The field that the step writes; empty if the step names none.
-    var target: String {
-        text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }
 }

@@ -26,6 +26,8 @@ package struct StepLine: Hashable, Sendable {
     package let kind: String
     /// The settings of the step below that key, in the order of the file.
     package internal(set) var members: [Member]
+    /// The filter for the documents that the step applies to, as the job file writes it; `nil` for all documents.
+    var condition: String?
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {
         self.kind = kind
@@ -35,7 +37,8 @@ package struct StepLine: Hashable, Sendable {
     /// The text of the line in the job file, without the dash.
     package var text: String {
         let list = members.map { "\($0.key): \(Self.text($0.value))" }.joined(separator: ", ")
-        return "\(kind): {\(list)}"
+        let step = "\(kind): {\(list)}"
+        return condition.map { "{\(step), where: \($0)}" } ?? step
     }
 
     private static func text(_ value: Value) -> String {
@@ -81,4 +84,28 @@ extension StepLine {
 
     /// Returns a step whose only setting is its field.
     static func plain(_ kind: String, _ field: String) -> Self { Self(kind, ["field": .text(field)]) }
+}
+
+extension StepLine {
+    /// The constant that the step fills in; `nil` if the step fills in no constant.
+    var filling: BSONValue? {
+        if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
+    }
+
+    /// The field that the step writes; empty if the step names none.
+    var target: String {
+        text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
+    }
+
+    /// The conversion with the rule that it may write the nearest value.
+    var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
+
+    /// The conversion to UUIDs with a blank for the driver that wrote those of subtype 3.
+    var withLegacy: StepLine { adding("legacy", .verbatim("DRIVER")) }
+
+    private func adding(_ key: String, _ value: Value) -> StepLine {
+        var line = self
+        line.members.append(Member(key: key, value: value))
+        return line
+    }
 }
