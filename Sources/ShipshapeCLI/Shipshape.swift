@@ -9,12 +9,13 @@ struct Shipshape: AsyncParsableCommand {
         abstract: "Make your documents shipshape before you ship a schema.",
         discussion: CommandConfiguration.text(
             examples: [
+                "check prisma/schema.prisma --database shop", "check --engine powersync --database shop",
                 "check schemas/v2 --active schemas/v1", "plan schemas/v1 schemas/v2 --out jobs",
                 "backfill jobs/app.person.yml --dry-run",
             ],
             """
-            Finds the documents that would stop syncing under a new schema, says why, judges whether the deploy is \
-            safe, and repairs the documents in small steps that can be stopped and resumed.
+            Finds the documents that a schema breaks, or that a sync engine does not deliver, says why, judges whether \
+            the deploy is safe, and repairs the documents in small steps that can be stopped and resumed.
             """,
             """
             Exit codes: 0 nothing found or all done; 1 findings; 64 wrong usage; 65 bad schema, job or dump file; \

@@ -141,8 +141,9 @@ extension Explanation {
         meaning: nothing found, or all done
 
         1
-        meaning: findings: documents would stop syncing, a change is breaking, a schema has errors, a job left documents
-            for you to fix, a job has no room below the limit, two sides of a partner differ, a job is stalled
+        meaning: findings: documents do not fit, would stop syncing or do not arrive, a change is breaking, a schema has
+            errors, a job left documents for you to fix, a job has no room below the limit, two sides of a partner
+            differ, a job is stalled
         what to do: read the report
 
         64

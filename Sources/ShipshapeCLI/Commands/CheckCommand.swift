@@ -35,8 +35,8 @@ struct CheckCommand: AsyncParsableCommand {
             itself stops), and the change (what it does to sync and to clients, as in diff). The result is "Safe to \
             deploy" only if all are safe, which only a check with --active can show.
 
-            Exit code 1 means that documents would stop syncing, do not fit a validator, or make the queries of a \
-            Prisma client fail. With --active, only documents that fit the active schema count. A breaking change, \
+            Exit code 1 means that documents do not fit a validator, make the queries of a Prisma client fail, would \
+            stop syncing, or do not arrive unchanged in the engine. With --active, only documents that fit the active schema count. A breaking change, \
             which resets clients or refuses writes, also gives exit code 1, even if every document fits. --fail-on \
             changes this. If sync itself has stopped or would stop, the exit code is always 1.
             """)
@@ -410,7 +410,7 @@ struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
 
-    @Flag(help: "Documents that might stop syncing fail the check, too.")
+    @Flag(help: "Documents that might fail also fail the check.")
     var strict = false
 
     @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")

@@ -52,7 +52,7 @@ struct WatchCommand: AsyncParsableCommand {
         name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all earlier changes are checked.")
     var once = false
 
-    @Flag(help: "Also record documents that might stop syncing.")
+    @Flag(help: "Also record documents that might fail.")
     var strict = false
 
     @OptionGroup var alarm: AlarmFlags
