@@ -51,15 +51,17 @@ public struct CheckReportJSON: Sendable {
 
     private func collection(_ collection: CheckReport.Collection) -> ReportValue {
         let counts = collection.counts
+        let partner: ReportValue = collection.partner.map { .string("\($0)") } ?? .null
+        let inActive: ReportValue = collection.isInActive.map { .bool($0) } ?? .null
         return .object([
             ("database", .string(collection.namespace.database)),
             ("collection", .string(collection.namespace.collection)),
             ("sync", .string(collection.scope.rawValue)),
             ("in_verdict", .bool(collection.isCounted)),
-            ("partner", collection.partner.map { .string("\($0)") } ?? .null),
+            ("partner", partner),
             ("documents_read", .integer(counts.read)),
             ("documents_estimated", collection.estimatedCount.map { .integer($0) } ?? .null),
-            ("in_active", collection.isInActive.map { .bool($0) } ?? .null),
+            ("in_active", inActive),
             ("failing", failing(counts)),
             ("changes", counts.changes?.json ?? .null),
             ("engine_counts", counts.engine?.json ?? .null),

@@ -1,3 +1,4 @@
+import Checking
 import ServerSchema
 
 /// The words of reports that depend on the dialect of the schema.

@@ -59,6 +59,8 @@ private let columns = [
         collection: "Task", columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])
 ]
 
+private let uuid = BSONValue.binary(subtype: 4, bytes: Array(repeating: 7, count: 16))
+
 /// Returns objects that are nested in one field: `levels` levels below the field's own object.
 private func nested(_ levels: Int) -> BSONValue {
     (0..<levels).reduce(["n": 1]) { value, _ in ["o": value] }
@@ -95,7 +97,7 @@ extension EngineCase {
             fits: ["_id": "a", "s": .string(String(repeating: "x", count: 3 << 20))]),
         EngineCase(
             code: "powersync-id", breaks: ["_id": nil], finding: "_id: _id that has a text / null",
-            fits: ["_id": .uuid()]),
+            fits: ["_id": uuid]),
         EngineCase(
             code: "powersync-id", breaks: ["_id": .binary(subtype: 0, bytes: [1])],
             finding: "_id: _id that has a text / binData of subtype 0, not 16 bytes", fits: ["_id": ["a": 1]]),
@@ -114,7 +116,7 @@ extension EngineCase {
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "price": .long(1 << 53 | 1)],
             finding: "price: value that a real column holds / long that a double cannot hold",
-            fits: ["_id": "a", "price": .decimal(coefficient: 1, exponent: -1)], tables: columns),
+            fits: ["_id": "a", "price": .decimal(SampleValues.decimal("0.1"))], tables: columns),
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "age": .objectID(ObjectID(high: 1, low: 2))],
             finding: "age: value that an integer column holds / objectId", fits: ["_id": "a", "age": true],
@@ -122,7 +124,7 @@ extension EngineCase {
         EngineCase(
             code: "powersync-binary",
             breaks: ["_id": "a", "o": ["b": .binary(subtype: 3, bytes: Array(repeating: 1, count: 16))]],
-            finding: "o.b: UUID of subtype 4 / binData of subtype 3, 16 bytes", fits: ["_id": "a", "o": ["b": .uuid()]]),
+            finding: "o.b: UUID of subtype 4 / binData of subtype 3, 16 bytes", fits: ["_id": "a", "o": ["b": uuid]]),
         EngineCase(
             code: "powersync-nonfinite", breaks: ["_id": "a", "list": [1, .double(.nan)]],
             finding: "list[]: finite number / double NaN",
@@ -151,7 +153,7 @@ extension EngineCase {
         EngineCase(
             code: "objectbox-convert", breaks: ["_id": "a", "notes": "plain"],
             finding: "notes: value of the type String (JsonToNative) / string",
-            fits: ["_id": "a", "notes": ["a": [1, "b"]], "owner": .uuid()], hasModel: true),
+            fits: ["_id": "a", "notes": ["a": [1, "b"]], "owner": uuid], hasModel: true),
         EngineCase(
             code: "objectbox-array", breaks: ["_id": "a", "tags": ["a", 1]],
             finding: "tags[]: array of the property's elements / int", fits: ["_id": "a", "tags": ["a", "b"]],

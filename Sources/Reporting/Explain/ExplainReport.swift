@@ -1,4 +1,4 @@
-import BSON
+import Checking
 import ServerSchema
 
 /// The result of `shipshape explain`: the pages of one code, or the list of all codes.

@@ -53,14 +53,10 @@ package struct CheckResult: Reportable {
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
-        let failures = [
-            "documents": policy.failsByDocuments(found), "limit": isLimitReached,
-            "change": policy.failsByChange(found),
-        ]
         report.parts = found.parts(ids: ids).map { part in
             Report.Part(
                 name: part.name, level: part.severity.level, word: part.severity.word,
-                isFailure: failures[part.name] ?? false, sentence: part.sentence, reasons: part.reasons)
+                isFailure: isFailure(part), sentence: part.sentence, reasons: part.reasons)
         }
         report.facts = facts
         report.gauges = [gauge].compactMap(\.self)

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BSON
 internal import Checking
 internal import ServerSchema
 

@@ -25,9 +25,9 @@ struct ExplainCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare()
         let report = try code.map { code throws(UnknownCode) in try ExplainReport(of: code) } ?? ExplainReport()
-        try output.show { form, width in
+        try output.show { form, _ in
             switch form {
-            case .text: report.text(width: width)
+            case .text(let width): report.text(width: width)
             case .json: report.json
             }
         }
