@@ -41,14 +41,14 @@ import Testing
         #expect(pace.waitReason(ConsumerRate(documents: 1), now: Self.start) == nil)
     }
 
-    @Test func theReasonNamesTheAmountAndTheRate() throws {
+    @Test func theReasonNamesTheAmountAndTheRate() {
         var pace = ConsumerPace()
         pace.note(changed: 0, size: 10)
         pace.note(changed: 3_000, size: 10)
         let rate = ConsumerRate(documents: 2_000, bytes: 5_000_000)
-        let reason = try #require(pace.waitReason(rate, now: Self.start))
+        let reason = pace.waitReason(rate, now: Self.start)
         #expect(
-            reason.description
+            reason?.description
                 == "consumer: 3000 documents not taken yet, limit 2000 documents and 5000000 bytes a second")
         #expect(pace.waitReason(rate, now: Self.start + .seconds(2)) == nil)
     }

@@ -43,7 +43,8 @@ import Testing
         let found = try search.ids { body in
             for id in ids { try body(BSONDocument([("_id", id)]).view) }
         }
-        #expect(!search.isIncomplete)
+        let isIncomplete = search.isIncomplete
+        #expect(!isIncomplete)
         return found
     }
 
