@@ -54,7 +54,8 @@ extension WatchReport {
                         (labels + [("collection", "\(namespace)")], count)
                     }),
                 Metric(
-                    "unsynced_documents_total", "Documents that do not sync, in all collections.", labels, counts.total),
+                    "unsynced_documents_total", "Documents that do not sync, in all collections.", labels,
+                    counts.total),
                 counts.limit < .max
                     ? Metric("unsynced_limit", "The count at which sync stops.", labels, counts.limit) : nil,
                 Metric(

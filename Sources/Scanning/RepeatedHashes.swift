@@ -3,9 +3,9 @@ import SystemPackage
 /// Finds the hashes that occur more than once among any number of hashes, in bounded memory.
 ///
 /// The hashes are divided into 256 parts by their first byte. Each part has a buffer; a full buffer goes to an unnamed
-/// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, the list of
-/// what was written one byte for each 4,096 hashes, and the part that is sorted 8 bytes for each 256 hashes: 11 MiB for
-/// a hundred million.
+/// file in the folder for temporary files. At the end each part is sorted by itself. The buffers take 8 MiB, the list
+/// of what was written one byte for each 4,096 hashes, and the part that is sorted 8 bytes for each 256 hashes: 11 MiB
+/// for a hundred million.
 struct RepeatedHashes: ~Copyable {
     /// The largest number of repeated hashes that are returned.
     static var most: Int { 1 << 17 }

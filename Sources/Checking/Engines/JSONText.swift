@@ -133,7 +133,7 @@ extension BSONValue {
         }
     }
 
-    /// Returns a double as JavaScript writes it: a whole number without a point, small numbers with one-digit exponents.
+    /// Returns a double as JavaScript writes it: a whole number without a point, exponents without leading zeros.
     private static func text(of number: Double) -> String {
         if let whole = Int64(exactly: number) { return "\(whole)" }
         guard number.isFinite else { return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity" }

@@ -36,9 +36,10 @@ struct CheckCommand: AsyncParsableCommand {
             deploy" only if all are safe, which only a check with --active can show.
 
             Exit code 1 means that documents do not fit a validator, make the queries of a Prisma client fail, would \
-            stop syncing, or do not arrive unchanged in the engine. With --active, only documents that fit the active schema count. A breaking change, \
-            which resets clients or refuses writes, also gives exit code 1, even if every document fits. --fail-on \
-            changes this. If sync itself has stopped or would stop, the exit code is always 1.
+            stop syncing, or do not arrive unchanged in the engine. With --active, only documents that fit the active \
+            schema count. A breaking change, which resets clients or refuses writes, also gives exit code 1, even if \
+            every document fits. --fail-on changes this. If documents halt the engine for all users, or \
+            sync itself has stopped or would stop, the exit code is always 1.
             """)
 
     @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")

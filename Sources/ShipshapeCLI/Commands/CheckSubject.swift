@@ -39,8 +39,8 @@ struct CheckSubject {
         guard !namespaces.isEmpty else {
             throw UsageError(
                 model == nil
-                    ? "without a schema, name what to check: --collection DATABASE.COLLECTION (repeatable), or a database "
-                        + "by --database NAME or in the connection string"
+                    ? "without a schema, name what to check: --collection DATABASE.COLLECTION (repeatable), or a "
+                        + "database by --database NAME or in the connection string"
                     : "the model does not name the database of its collections: give --database NAME")
         }
         schema = ServerSchema(
