@@ -6,7 +6,7 @@ public struct EngineRule: Sendable {
     public let outcome: Outcome
     /// Whether the consequence is certain; otherwise it depends on the engine's settings or on a later version.
     public let isCertain: Bool
-    /// What has the consequence, in words.
+    /// The condition that has the consequence, in words.
     public let meaning: String
     /// A document, or a part of one, that meets the condition.
     public let example: String
