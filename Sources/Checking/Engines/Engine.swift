@@ -2,7 +2,7 @@ import ServerSchema
 
 /// A sync engine that serves the documents of MongoDB collections to clients.
 ///
-/// What an engine does with a document is a table of rules: ``EngineRule/all``.
+/// The table ``EngineRule/all`` has the rules for what an engine does with a document.
 public enum Engine: String, Hashable, Sendable, CaseIterable {
     /// PowerSync, which turns each document into a row of the clients' SQLite database.
     case powersync

@@ -48,7 +48,7 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     }
 }
 
-/// What an engine does with one document, by the document's certain findings.
+/// The consequences of one document in an engine, by the document's certain findings.
 struct EngineEffect: Hashable, Sendable {
     /// The worst outcome; `nil` if there is none.
     private(set) var outcome: EngineRule.Outcome?

@@ -3,8 +3,8 @@ import Jobs
 
 /// Keeps a run at the rate at which a consumer takes its changes.
 ///
-/// What the consumer has not taken yet grows with each chunk, and shrinks at the consumer's rate. The run waits while
-/// there is more of it than the consumer takes in a moment.
+/// The amount that the consumer has not taken yet grows with each chunk, and shrinks at the consumer's rate. The run
+/// waits while it is more than the consumer takes in a moment.
 struct ConsumerPace {
     /// The amount that the consumer may be behind without making the run wait, in seconds of its rate.
     private static let slack = 0.2
