@@ -28,7 +28,8 @@ import Testing
     @Test func rulesOfDocuments() {
         let codes = Self.rules
         #expect(codes.count > 55)
-        let tests = (Self.texts(in: "Tests/CheckingTests") + Self.texts(in: "Tests/Integration")).joined()
+        let folders = ["Tests/CheckingTests", "Tests/Conformance", "Tests/Integration"]
+        let tests = folders.flatMap { Self.texts(in: $0) }.joined()
         for (symbol, code) in codes {
             // A test names a code as a finding's first word, as a text of its own, or by the Swift constant.
             let isNamed = tests.contains("\"\(code) ") || tests.contains(".\(symbol)") || tests.contains("\"\(code)\"")

@@ -33,7 +33,8 @@ extension CompiledSchema {
     func engineExpectation(of located: FindingCollector.Located) -> String? {
         guard let engine, let rule = engineRule(of: located) else { return nil }
         let field = Int(located.finding.node) - engine.firstNode - 1
-        return (field >= 0 && located.below.isEmpty ? engine.expectations[field] : nil) ?? rule.expected
+        let isOwnRule = field >= 0 && engine.fields[field].rule == located.finding.rule
+        return (isOwnRule ? engine.expectations[field] : nil) ?? rule.expected
     }
 }
 

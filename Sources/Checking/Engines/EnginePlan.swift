@@ -171,10 +171,7 @@ extension EnginePlan {
 
     private mutating func addID(_ rule: EngineRule, accepting types: TypeMask, onlyUUIDs: Bool) {
         if onlyUUIDs { limits.hasOnlyUUIDs = true }
-        guard fields.isEmpty else {
-            fields[0].plain.formIntersection(types)
-            return
-        }
+        if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
         // Only the texts of these types can exceed a limit of hundreds of bytes.

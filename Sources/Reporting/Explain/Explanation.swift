@@ -36,7 +36,7 @@ package struct Explanation: Hashable, Sendable {
         let constraint = "constraint-"
         guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }
         let judged = code.dropFirst(constraint.count)
-        let own = validators.filter { $0.code == judged }
+        let own = (validators + documents).filter { $0.code == judged }.prefix(1)
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
