@@ -9,7 +9,7 @@ enum LibBSON {
 
     /// Renders a document, by `bson_as_canonical_extended_json` or by its relaxed counterpart.
     ///
-    /// A document with a date after the year 9999 is always canonical, because libbson cannot read its own relaxed text.
+    /// A document with a date after the year 9999 is always canonical: libbson cannot read its own relaxed text.
     /// Returns `nil` when libbson cannot express the document.
     static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
         var length = 0

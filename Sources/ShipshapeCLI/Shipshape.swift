@@ -10,7 +10,6 @@ struct Shipshape: AsyncParsableCommand {
         discussion: CommandConfiguration.text(
             examples: [
                 "check prisma/schema.prisma --database shop", "check --engine powersync --database shop",
-                "check schemas/v2 --active schemas/v1", "plan schemas/v1 schemas/v2 --out jobs",
                 "backfill jobs/app.person.yml --dry-run",
             ],
             """

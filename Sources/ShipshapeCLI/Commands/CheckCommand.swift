@@ -15,7 +15,6 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Checks every document against a schema or a sync engine's rules, and shows which fail and why.",
         examples: [
             "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
-            "check person.json --collection app.person --source dump.archive",
             "check prisma/schema.prisma --database shop",
             "check --engine powersync --collection app.task --columns cols.yml",
         ],
