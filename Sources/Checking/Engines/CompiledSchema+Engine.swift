@@ -16,9 +16,14 @@ extension CompiledSchema {
 
     func collectEngine(_ document: borrowing BSONView, into collector: inout FindingCollector) throws(BSONError) {
         guard let engine else { return }
-        let isUnfit = collector.located.contains { $0.finding.level == .certain }
-        let walker = EngineWalker(engine, wantsInfo: collector.minimum == .info)
-        try walker.document(document, into: &collector)
+        let isUnfit = engine.unfit != nil && collector.located.contains { $0.finding.level == .certain }
+        let wantsInfo = collector.minimum == .info
+        // The collector keeps paths, which is slow, and most documents that do not fit the schema break no rule.
+        var quick = VerdictSink()
+        if !wantsInfo { try EngineWalker(engine).document(document, into: &quick) }
+        if wantsInfo || quick.verdict > .fits {
+            try EngineWalker(engine, wantsInfo: wantsInfo).document(document, into: &collector)
+        }
         guard isUnfit, let rule = engine.unfit else { return }
         collector.report(Finding(rule, .possible, node: engine.firstNode, Found(.object, .unfit)))
     }

@@ -4,8 +4,10 @@ import ServerSchema
 /// The rules of an engine for the documents of one collection, compiled once for ``EngineWalker``.
 struct EnginePlan: Sendable {
     let engine: Engine
-    /// The tests of values by their types.
+    /// The tests of values by their types; those of the level ``Level/info`` come last.
     private(set) var tests: [ValueTest] = []
+    /// The number of tests of a higher level than ``Level/info``.
+    private(set) var seriousTestCount = 0
     /// The rules for single top-level fields, in the order of the names in ``table``.
     private(set) var fields: [Field] = []
     private(set) var table = FieldTable()
@@ -38,7 +40,7 @@ struct EnginePlan: Sendable {
 
     /// The rule for a top-level field.
     struct Field: Sendable, BitwiseCopyable {
-        enum Kind: Sendable, BitwiseCopyable { case id, forbidden, integer, real, property }
+        enum Kind: Sendable, BitwiseCopyable { case id, forbidden, text, integer, real, property }
 
         var kind: Kind
         var rule: Rule
@@ -79,6 +81,8 @@ struct EnginePlan: Sendable {
         var watched: TypeMask = []
         /// The types with which ``watched`` grows when findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
+        /// The types that a field of the table needs to have for a rule to apply to it.
+        var judgedInFields: TypeMask = []
         /// Binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
         /// The document size up to which no limit of the size can be exceeded.
@@ -128,6 +132,9 @@ struct EnginePlan: Sendable {
     }
 
     private mutating func compileWatched() {
+        tests = tests.filter { $0.level > .info } + tests.filter { $0.level == .info }
+        seriousTestCount = tests.count { $0.level > .info }
+        for field in fields { limits.judgedInFields.formUnion(TypeMask.all.subtracting(field.plain)) }
         for test in tests {
             if test.level > .info { limits.watched.formUnion(test.types) }
             limits.watchedForInfo.formUnion(test.types)
@@ -184,7 +191,9 @@ extension EnginePlan {
         let whole: TypeMask = [.int, .bool]
         let expected = "value that an \(column.type) column holds"
         switch column.type {
-        case .text: break
+        case .text:
+            // No value is lost in it. It is in the table, so that the fields of most documents are found in its order.
+            add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])
             add(

@@ -18,7 +18,7 @@ struct EngineWalker: ~Escapable {
     @_lifetime(borrow plan)
     @inline(__always)
     init(_ plan: borrowing EnginePlan, wantsInfo: Bool = false) {
-        tests = plan.tests.span
+        tests = wantsInfo ? plan.tests.span : plan.tests.span.extracting(first: plan.seriousTestCount)
         fields = plan.fields.span
         lookup = FieldLookup(plan.table)
         range = plan.range
@@ -34,7 +34,9 @@ struct EngineWalker: ~Escapable {
         var expected = 0
         var found = -1
         var position = view.firstPosition
-        while let element = try lookup.next(&position, in: view, among: range, expected: expected, found: &found) {
+        while let element = try lookup.next(
+            &position, in: view, among: range, expected: expected, searching: limits.judgedInFields, found: &found)
+        {
             count &+= 1
             let type = TypeMask(element.type)
             if found >= 0 {
@@ -112,7 +114,7 @@ extension EngineWalker {
         _ element: BSONElement, _ test: EnginePlan.ValueTest, of view: borrowing BSONView, at place: EngineRule.Places,
         into sink: inout Sink
     ) {
-        guard test.places.contains(place), test.level > .info || wantsInfo else { return }
+        guard test.places.contains(place) else { return }
         var found = Found(element.type)
         switch test.kind {
         case .always: break
@@ -160,6 +162,7 @@ extension EngineWalker {
         switch field.kind {
         case .id: return try id(element, field, node: node, of: view, into: &sink)
         case .forbidden: found = Found(element.type)
+        case .text: return
         case .integer, .real: found = lost(element, in: field.kind, of: view)
         case .property: return try property(element, field, node: node, of: view, into: &sink)
         }

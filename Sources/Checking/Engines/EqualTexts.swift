@@ -9,7 +9,7 @@ struct IDTypes: Sendable {
         var position = document.firstPosition
         // The server stores `_id` as the first field, but a document of another source may have it elsewhere.
         guard let first = try document.step(&position) else { return }
-        if document.nameBytes(first).isEqual(to: "_id") {
+        if first.isID(in: document) {
             mask.formUnion(TypeMask(first.type))
         } else if let element = try document.find("_id") {
             mask.formUnion(TypeMask(element.type))
@@ -24,6 +24,14 @@ struct IDTypes: Sendable {
         let kinds: [TypeMask] = [[.string, .symbol], .numbers, .bool, .objectId, .binData, .date, .timestamp]
         return kinds.count { !mask.isDisjoint(with: $0) } > 1 || mask.contains(.object)
             || mask.isSuperset(of: [.double, .decimal])
+    }
+}
+
+extension BSONElement {
+    /// Whether the element's name is `_id`.
+    fileprivate func isID(in view: borrowing BSONView) -> Bool {
+        nameLength == 3 && view.byte(nameOffset) == UInt8(ascii: "_")
+            && view.byte(nameOffset + 1) == UInt8(ascii: "i") && view.byte(nameOffset + 2) == UInt8(ascii: "d")
     }
 }
 
