@@ -17,7 +17,7 @@ protocol FindingSink {
     mutating func enter(_ step: SchemaPath.Step)
     /// Adds the step into a field, whose name becomes a String only if the sink keeps paths.
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
-    /// Removes the step that was added last.
+    /// Removes the step that ``enter(_:)`` added last.
     mutating func leave()
     /// Notes the value that the walker judges next; called only if the value's type alone does not decide.
     mutating func visit(at element: BSONElement, of view: borrowing BSONView)

@@ -59,9 +59,9 @@ extension DocumentCounts {
 extension EngineCounts {
     /// The counts as JSON.
     var json: ReportValue {
-        .object([
-            ("halting", .integer(halting)), ("halting_excepted", .integer(haltingExcepted)),
-            ("dropped", .integer(dropped)), ("losing_values", .integer(losing)), ("values_lost", .integer(values)),
-        ])
+        [
+            "halting": halting, "halting_excepted": haltingExcepted, "dropped": dropped, "losing_values": losing,
+            "values_lost": values,
+        ]
     }
 }

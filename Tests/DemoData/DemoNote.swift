@@ -1,7 +1,7 @@
 import BSON
 
-/// `app.Note`: `_id`s of three types, which its schema lists; all documents are valid, but some do not arrive in a sync
-/// engine as they are.
+/// A document of `app.Note`, which is always valid; its `_id` has one of three types that the schema lists. Some do not
+/// arrive in a sync engine as they are.
 struct DemoNote: DemoRecipe {
     let index: Int
 

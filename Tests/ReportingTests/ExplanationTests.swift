@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func aPageHasItsStatementsBelowEachOther() throws {
-        let page = try ExplainReport(of: "powersync-depth").text(width: 70)
+        let page = try ExplainResult(of: "powersync-depth").text(width: 70)
         let lines = page.split(separator: "\n").map { String($0) }
         #expect(lines.first == "powersync-depth: a rule of PowerSync")
         #expect(lines.contains("  outcome        halts"))
@@ -75,19 +75,19 @@ import Testing
     }
 
     @Test func aCodeOfTwoKindsHasBothPages() throws {
-        let text = try ExplainReport(of: "binary-subtype").text(width: nil)
+        let text = try ExplainResult(of: "binary-subtype").text(width: nil)
         #expect(text.contains("binary-subtype: a rule for documents of App Services schemas"))
         #expect(text.contains("binary-subtype: a remark of infer"))
     }
 
     @Test func theListNamesEveryCodeOnce() {
-        let lines = ExplainReport().text(width: nil).split(separator: "\n").map { $0.drop { $0 == " " } }
+        let lines = ExplainResult().text(width: nil).split(separator: "\n").map { $0.drop { $0 == " " } }
         for page in Explanation.all { #expect(lines.contains(page.code[...])) }
     }
 
     @Test func anUnknownCodeHasTheNearestOnes() {
-        #expect(throws: UnknownCode.self) { try ExplainReport(of: "nothing-of-the-kind") }
-        let error = #expect(throws: UnknownCode.self) { try ExplainReport(of: "powersync-dept") }
+        #expect(throws: UnknownCode.self) { try ExplainResult(of: "nothing-of-the-kind") }
+        let error = #expect(throws: UnknownCode.self) { try ExplainResult(of: "powersync-dept") }
         #expect(
             error?.description.hasPrefix("there is no code \"powersync-dept\" (did you mean powersync-depth") == true)
     }

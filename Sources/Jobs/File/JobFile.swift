@@ -20,7 +20,7 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
-    /// Returns the content of a job's text without comments and layout, by which two texts are compared.
+    /// Returns a job's text without comments and layout; two texts are compared in this form.
     package static func content(of text: String) -> String { YAMLFile.content(of: text) }
 
     /// Reads the file of a job that is to be controlled or undone, but not run; see ``parse(past:path:)``.
@@ -81,7 +81,7 @@ package enum JobFile {
         return job
     }
 
-    /// Whether the job that is read ran before, perhaps under an earlier version of the program that allowed more.
+    /// Whether the job being read has run before, perhaps under an earlier version of the program, which allowed more.
     @TaskLocal static var isOfThePast = false
 
     /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, but never to run it.

@@ -24,7 +24,7 @@ struct MergeCommand: AsyncParsableCommand {
     @Flag(help: "Show a mongosh filter for each group of documents; files of --report always contain them.")
     var filters = false
 
-    @OptionGroup(title: "Output") var output: ResultFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func run() async throws {
         try output.prepare(reading: reports)

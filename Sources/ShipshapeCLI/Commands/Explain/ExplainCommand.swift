@@ -24,12 +24,6 @@ struct ExplainCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare()
-        let report = try code.map { code throws(UnknownCode) in try ExplainReport(of: code) } ?? ExplainReport()
-        try output.show { form, _ in
-            switch form {
-            case .text(let width): report.text(width: width)
-            case .json: report.json
-            }
-        }
+        try output.show(code.map { code throws(UnknownCode) in try ExplainResult(of: code) } ?? ExplainResult())
     }
 }

@@ -2,7 +2,7 @@ import Checking
 import ServerSchema
 
 /// The result of `shipshape explain`: the pages of one code, or the list of all codes.
-package struct ExplainReport: Sendable {
+package struct ExplainResult: Reportable {
     private let pages: [Explanation]
     private let isList: Bool
 
@@ -17,6 +17,9 @@ package struct ExplainReport: Sendable {
     }
 
     /// Returns the result as text.
+    package func text(_ layout: TextLayout) -> String { text(width: layout.width) + "\n" }
+
+    /// Returns the result as text for a terminal.
     /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
     package func text(width: Int?) -> String {
         isList ? list(width) : pages.map { page($0, width) }.joined(separator: "\n\n")
@@ -54,17 +57,25 @@ package struct ExplainReport: Sendable {
     }
 
     /// The result as JSON.
-    package var json: String {
-        let pages = pages.map { page in
-            ReportValue.object([
-                ("code", .string(page.code)), ("kind", .string(page.section.name)),
-                (
-                    "statements",
-                    .object(page.statements.map { ($0.title.replacing(" ", with: "_"), .string($0.text)) })
-                ),
-            ])
+    package var json: JSONReport {
+        let codes = pages.map { page -> ReportValue in
+            let statements = page.statements.map { ($0.title.replacing(" ", with: "_"), ReportValue.string($0.text)) }
+            return ["code": page.code, "kind": page.section.name, "statements": ReportValue.object(statements)]
         }
-        return JSONReport("explain", [("codes", .array(pages))]).text
+        return JSONReport("explain", ["codes": codes])
+    }
+
+    /// The report from which every output format except text and JSON is rendered.
+    package var report: Report {
+        var report = Report(
+            command: "explain", title: "The codes of shipshape",
+            headline: isList ? "\(pages.count) codes" : pages.first?.code ?? "", level: .notice)
+        report.tables = pages.map { page in
+            Report.Table(
+                title: "\(page.code): \(page.section.name)", columns: ["", ""].map { Report.Column(title: $0) },
+                rows: page.statements.map { [Report.Cell($0.title), Report.Cell(Self.plain($0.text))] })
+        }
+        return report
     }
 }
 
