@@ -31,7 +31,7 @@ struct ViolationGroupWords {
             message: "\(group.count.documents), \(group.severity): \(violation.path): expected \(violation.expected), "
                 + "found \(violation.found)",
             details: [samples, proof, exception].compactMap(\.self),
-            remedy: EngineRule.named(violation.rule)?.remedy,
+            asides: [EngineRule.named(violation.rule)?.remedy].compactMap(\.self),
             cells: [Report.Cell(group.count.grouped)] + new + [
                 Report.Cell(group.severity, level: level), Report.Cell("\(violation.rule)"),
                 Report.Cell("\(violation.path)", isCode: true), Report.Cell(violation.expected),
