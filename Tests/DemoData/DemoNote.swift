@@ -1,7 +1,8 @@
 import BSON
 
-/// A document of `app.Note`, which is always valid; its `_id` has one of three types that the schema lists. Some do not
-/// arrive in a sync engine as they are.
+/// A document of `app.Note`, which is always valid; its `_id` has one of three types that the schema lists.
+///
+/// Some of the documents do not arrive in a sync engine as they are.
 struct DemoNote: DemoRecipe {
     let index: Int
 

@@ -15,7 +15,8 @@ package struct WatchResult: Reportable {
         JSONReport(
             "watch",
             [
-                "ledger": "\(counts.ledger)", "limit": counts.limit < .max ? counts.limit : nil, "unsynced": counts.total,
+                "ledger": "\(counts.ledger)", "limit": counts.limit < .max ? counts.limit : nil,
+                "unsynced": counts.total,
                 "collections": counts.collections.map { namespace, count in
                     ["collection": "\(namespace)", "unsynced": count] as ReportValue
                 },
