@@ -19,7 +19,8 @@ extension CheckReport {
             }
     }
 
-    /// Returns a clause for each fact that makes a collection special, such as that it does not count in the verdict.
+    /// Returns a clause for each special fact about a collection, for example that the verdict does not count its
+    /// documents.
     func circumstances(of collection: Collection) -> [String] {
         [
             collection.reading.namespace.map { "read from \($0)" },
@@ -72,7 +73,8 @@ extension CheckReport {
         }
     }
 
-    /// A line for each of the operator's exceptions that has expired or matched nothing, and one for all that matched.
+    /// One line for each of the operator's exceptions that has expired or matched nothing, and one line with the number
+    /// of exceptions that matched.
     var exceptionNotes: [String] {
         guard let use = exceptions else { return [] }
         var lines = use.expired.map { exception in

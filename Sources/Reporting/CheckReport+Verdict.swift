@@ -4,7 +4,7 @@ import SchemaChange
 import ServerSchema
 
 extension DeployVerdict.Severity {
-    /// The severity in a word for people; a report as JSON has the raw value.
+    /// The severity in one word, for people; JSON reports have the raw value instead.
     var word: String {
         switch self {
         case .safe: "safe"
@@ -61,8 +61,8 @@ extension CheckReport {
 
     /// The name of the verdict, for programs that read the report.
     ///
-    /// If a schema is removed, documents stop syncing although none of them fails. Only under sync can a document stop
-    /// syncing.
+    /// If a collection loses its schema, the name says that documents stop syncing, although none of them fails.
+    /// Without sync, the name says that documents do not fit, because they cannot stop syncing.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue

@@ -3,7 +3,7 @@ import ServerSchema
 
 /// The words of reports that depend on the dialect of the schema.
 extension Dialect {
-    /// Returns a clause that says that documents fail: they "do not sync".
+    /// Returns the verb phrase for `count` documents that fail, such as "do not sync".
     func failing(_ count: Int) -> String {
         switch self {
         case .appServices: count == 1 ? "does not sync" : "do not sync"
@@ -12,7 +12,7 @@ extension Dialect {
         }
     }
 
-    /// The consequence for documents that fail, as a clause: they "would stop syncing".
+    /// The consequence for documents that fail, as a verb phrase such as "would stop syncing".
     var consequence: String {
         switch self {
         case .appServices: "would stop syncing"
@@ -21,7 +21,7 @@ extension Dialect {
         }
     }
 
-    /// The consequence for documents that might fail, as a clause: they "might stop syncing".
+    /// The consequence for documents that might fail, as a verb phrase such as "might stop syncing".
     var possibleConsequence: String {
         switch self {
         case .appServices: "might stop syncing"

@@ -12,10 +12,10 @@ public struct FailureLines: Sendable {
 
     /// - Parameters:
     ///   - ids: How `_id`s are shown.
-    ///   - dialect: The dialect of the schema, which decides the vendor's codes.
+    ///   - dialect: The dialect of the schema, which decides the vendor's error code for each violation.
     public init(ids: IDDisplay, dialect: Dialect = .appServices) { (self.ids, self.dialect) = (ids, dialect) }
 
-    /// The first line.
+    /// The first line, with the versions of the format and of the program.
     public var header: String {
         (ReportValue.record("header") + JSONReport.head("check", version: Self.schemaVersion)).line
     }

@@ -39,7 +39,7 @@ struct ViolationGroupWords {
             ], commands: [command])
     }
 
-    /// Up to three of the `_id`s, enough to show what they look like; `nil` if there are none to show.
+    /// A clause with up to three `_id`s of the group, as examples; `nil` if there are none to show.
     ///
     /// A report as JSON has all the `_id`s that the group keeps.
     var samples: String? {
@@ -57,8 +57,8 @@ struct ViolationGroupWords {
         return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
     }
 
-    /// Whether the server's count of the documents that the filter finds equals the scan's; `nil` if the server was not
-    /// asked.
+    /// A clause that compares the server's count of the documents that the filter finds with the scan's count; `nil` if
+    /// the server did not count.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }

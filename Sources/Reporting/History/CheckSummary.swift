@@ -22,7 +22,7 @@ package struct CheckSummary: Hashable, Sendable {
     package var dialect = Dialect.appServices
     /// The number of documents that were read.
     package var documents: Int
-    /// The number of documents that would stop syncing, or would fail in another way, by the dialect.
+    /// The number of documents that would stop syncing or, without sync, would not fit or could not be read.
     package var failing: Int
     /// The number of documents that might fail.
     package var possible: Int

@@ -18,7 +18,7 @@ package struct CheckResult: Reportable {
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
-    ///   - next: the command that plans the repair of the documents, which the text names; `nil` for none.
+    ///   - next: the command that plans the repair of the documents, for the end of the text; `nil` for none.
     package init(
         _ report: CheckReport, policy: FailurePolicy, history: CheckHistory = CheckHistory([]), ids: IDDisplay = .shown,
         showsFilters: Bool = false, next: String? = nil

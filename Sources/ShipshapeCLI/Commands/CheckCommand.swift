@@ -195,7 +195,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Returns the database for the counts of this run; `nil` if `--history` names none.
     ///
-    /// It is on the deployment that is checked. For a dump, it is on the deployment that the connection flags name.
+    /// The database is on the deployment that is checked. For a dump, it is on the deployment that the connection flags
+    /// name.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
         guard let history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
@@ -251,9 +252,9 @@ struct CheckCommand: AsyncParsableCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// Returns the pool of the deployment whose ledger is read for a dump, which has none.
+    /// Returns the pool of the deployment whose ledger is read for the check of a dump, because a dump has no ledger.
     ///
-    /// Returns `nil` without `--uri` and `--ledger`, or with `--ledger none`.
+    /// Returns `nil` if neither `--uri` nor `--ledger` is given, and for `--ledger none`.
     private func ledgerPool() throws -> ClientPool? {
         let isUnasked = connection.uri == nil && ledger.ledger == nil
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
@@ -332,8 +333,8 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
-/// The effect of a check without Device Sync: validators, Prisma schemas and other engines have no limit, no ledger, no
-/// app and no links.
+/// The settings of a check without Device Sync: validators, Prisma schemas and other engines have no limit, no ledger,
+/// no app and no links.
 extension CheckCommand {
     /// Whether Device Sync serves the documents of a schema.
     private func isOfDeviceSync(_ schema: ServerSchema) -> Bool {

@@ -26,7 +26,9 @@ struct OutputFlags: ParsableArguments {
             "The form of standard error: lines of text, or one JSON record per line.", valueName: "text|json"))
     var logFormat = Log.Format.text
 
-    /// Whether a program or a file gets the result, so that counts must not be left out to save a scan.
+    /// Whether a program or a file gets the result.
+    ///
+    /// The result then needs all counts, even those that cost a scan.
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.

@@ -68,7 +68,8 @@ struct SchemaArgument: ExpressibleByArgument {
     private func databaseName(
         _ database: DatabaseFlags?, _ namespace: Namespace?, _ connection: ConnectionFlags
     ) -> String? {
-        // Without the flag, a Prisma schema is refused after it was read, so that its database has no meaning.
+        // A command without the flag refuses a Prisma schema after reading it, so the name of the database does not
+        // matter.
         database.map { $0.database(of: namespace, connection) } ?? "database"
     }
 

@@ -112,9 +112,9 @@ import Testing
             try await test.database.fill("people", count: 3)
             try test.job(steps: [#"default: {field: email, value: ""}"#], more: "journal: false")
             let spoken = try await test.migrate("--dry-run", yes: false)
-            #expect(spoken.output.contains("\nNext: ") && spoken.output.contains("note: "), "\(spoken.output)")
+            #expect(spoken.output.contains("\nNext: ") && spoken.output.contains("Note: "), "\(spoken.output)")
             let quiet = try await test.migrate("--dry-run", "--quiet", yes: false)
-            #expect(!quiet.output.contains("Next") && !quiet.output.contains("note: "), "\(quiet.output)")
+            #expect(!quiet.output.contains("Next") && !quiet.output.contains("Note: "), "\(quiet.output)")
         }
     }
 

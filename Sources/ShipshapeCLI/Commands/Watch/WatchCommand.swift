@@ -147,7 +147,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// The flags for the count of unsynced documents at which the operator is warned, and for how.
+/// The flags for the limit of unsynced documents, and for the warning as the count comes near the limit.
 struct AlarmFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
