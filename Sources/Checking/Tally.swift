@@ -355,10 +355,11 @@ extension Tally {
         return try active.check(document) != .certain
     }
 
-    /// Moves a document from the count of already failing documents to that of newly failing ones.
+    /// Counts a document as newly failing that was counted as already failing.
     ///
     /// Call it for a document that synced until a job changed it for a schema that is not live yet.
-    /// - Returns: Whether the document was counted again: only if it still fails under both schemas.
+    /// - Returns: Whether the document, as it is now, is certain to fail under both the new and the active schema; if
+    ///   not, no count changes.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     @discardableResult
     public mutating func countAsNew(_ document: borrowing BSONView) throws(BSONError) -> Bool {
