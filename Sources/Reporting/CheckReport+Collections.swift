@@ -40,17 +40,22 @@ extension CheckReport {
             read += " of about \(estimated.grouped)"
         }
         let failing = [
-            failing(counts.certain, counts.newCertain, dialect.failing(counts.certain)),
+            failing(counts.certain, counts.newCertain, words.failing(counts.certain)),
             failing(counts.possible, counts.newPossible, "might not sync"),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
+        if let engine, engine != .deviceSync {
+            let possible = counts.possible > 0 ? ["\(counts.possible.grouped) might not arrive unchanged"] : []
+            let clauses = counts.clauses(on: engine, hasSchema: hasSchema) + possible
+            return "\(read), \(clauses.isEmpty ? "all arrive" : clauses.joined(separator: ", "))"
+        }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
         return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
-        if !dialect.isOfSync || verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
+        if !isOfDeviceSync || verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
     }
 
@@ -77,8 +82,10 @@ extension CheckReport {
         }
         if !use.matched.isEmpty {
             lines.append(
-                "\(use.matched.count.counted("exception")) of \(use.file) matched; the documents still count in the "
-                    + "projection, because the server does not know the exceptions.")
+                "\(use.matched.count.counted("exception")) of \(use.file) matched"
+                    + (isOfDeviceSync
+                        ? "; the documents still count in the projection, because the server does not know the "
+                            + "exceptions." : "."))
         }
         lines += use.unmatched.map { "Matched nothing: the exception for \(describe($0))" }
         return lines

@@ -6,7 +6,7 @@ import ServerSchema
 extension CheckReport {
     var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
-        if dialect == .jsonSchema, verdict.stopping > 0 {
+        if dialect == .jsonSchema, hasSchema, verdict.stopping > 0 {
             reasons.append(
                 "With validationLevel \"strict\" the server refuses updates of these documents that do not fix them")
         }
@@ -25,7 +25,7 @@ extension CheckReport {
         reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find no documents" }
         return Report.Part(
             name: "documents", severity: documentsSeverity,
-            sentence: dialect.isOfSync ? syncSentence : readingSentence, reasons: reasons)
+            sentence: engineSentence ?? (dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
     }
 
     /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.
@@ -120,8 +120,10 @@ extension CheckReport {
     }
 
     var limitPart: Report.Part {
-        guard dialect.isOfSync else {
-            let subject = dialect == .prisma ? "A Prisma client" : "A validator"
+        guard isOfDeviceSync else {
+            let subject =
+                engine.map { $0.name.prefix(1).uppercased() + $0.name.dropFirst() }
+                ?? (dialect == .prisma ? "A Prisma client" : "A validator")
             return Report.Part(name: "limit", severity: limitSeverity, sentence: "\(subject) has no limit.")
         }
         let limit = verdict.limit.grouped
@@ -149,6 +151,8 @@ extension CheckReport {
             verdict.isPartial
             ? "projected at least \(verdict.projected.grouped)"
             : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        return "\(findings): \(projection), headroom \(verdict.headroom.grouped) of \(verdict.limit.grouped)"
+        // Without a ledger the room below the limit is only what the limit itself says.
+        let room = verdict.ledger == nil ? "" : ", headroom \(verdict.headroom.grouped)"
+        return "\(findings): \(projection)\(room) of \(verdict.limit.grouped)"
     }
 }

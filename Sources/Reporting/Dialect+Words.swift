@@ -1,11 +1,8 @@
+import Checking
 import ServerSchema
 
 /// The words of reports that depend on the dialect of the schema.
 extension Dialect {
-    /// Whether reports have a part on the limit of unsynced documents; for a validator, the part says that there is no
-    /// limit.
-    var mentionsLimit: Bool { self != .prisma }
-
     /// Returns the verb phrase for `count` documents that fail, such as "do not sync".
     func failing(_ count: Int) -> String {
         switch self {
@@ -34,5 +31,16 @@ extension Dialect {
     }
 
     /// The adjective for documents that fail.
-    var unfit: String { self == .prisma ? "unreadable" : "unsyncable" }
+    var unfit: String {
+        switch self {
+        case .appServices: "unsyncable"
+        case .jsonSchema: "not fitting"
+        case .prisma: "unreadable"
+        }
+    }
+}
+
+extension CheckReport {
+    /// The dialect in whose words documents fail: under another engine than Device Sync, they do not fit the schema.
+    var words: Dialect { dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : dialect }
 }

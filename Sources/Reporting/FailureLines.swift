@@ -78,7 +78,8 @@ public struct FailureLines: Sendable {
         let members: ReportValue = [
             "path": "\(violation.path)", "rule": violation.rule.rawValue,
             "vendor_code": violation.rule.vendorCode(in: dialect),
-            "level": "\(violation.level)", "expected": violation.expected, "found": violation.found,
+            "level": "\(violation.level)", "outcome": EngineRule.named(violation.rule)?.outcome.rawValue,
+            "expected": violation.expected, "found": violation.found,
         ]
         let value = SampleValue(violation.value, at: violation.path, ids: ids)
         return value.text.map { members + ["value": $0] } ?? members

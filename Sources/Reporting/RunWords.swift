@@ -24,8 +24,11 @@ extension RunEstimate {
             share < 0.001 ? " (less than 0.1% of its size)" : " (\((share * 100).inTenths)% of its size)"
         }
         return [
-            "a run would take about \(Self.duration(seconds)) (if it reads as fast as now, makes "
-                + "\(RunEstimate.assumedWrites.grouped) writes a second and never waits)",
+            "a run would take about \(Self.duration(seconds)) "
+                + (isBoundByConsumer
+                    ? "(the time that the consumer takes for the changes)"
+                    : "(if it reads as fast as now, makes \(RunEstimate.assumedWrites.grouped) writes a second and "
+                        + "never waits)"),
             "a run would write about \(Self.size(oplogBytes)) to the oplog\(share ?? "")"
                 + (journalBytes > 0 ? ", including \(Self.size(journalBytes)) of journal" : ""),
         ]

@@ -28,11 +28,12 @@ struct ViolationGroupWords {
         let new = collection.isInActive == nil ? [] : [Report.Cell((group.newCount ?? 0).grouped)]
         return Report.Finding(
             level: level, isFailure: isFailure, code: "\(violation.rule)", subject: "\(violation.path)",
-            message: "\(group.count.documents), \(violation.level): \(violation.path): expected \(violation.expected), "
+            message: "\(group.count.documents), \(group.severity): \(violation.path): expected \(violation.expected), "
                 + "found \(violation.found)",
             details: [samples, proof, exception].compactMap(\.self),
+            asides: [EngineRule.named(violation.rule)?.remedy].compactMap(\.self),
             cells: [Report.Cell(group.count.grouped)] + new + [
-                Report.Cell("\(violation.level)", level: level), Report.Cell("\(violation.rule)"),
+                Report.Cell(group.severity, level: level), Report.Cell("\(violation.rule)"),
                 Report.Cell("\(violation.path)", isCode: true), Report.Cell(violation.expected),
                 Report.Cell(violation.found),
             ], commands: [command])
@@ -81,6 +82,15 @@ struct ViolationGroupWords {
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
         let shown = SampleValue(value, at: group.violation.path, ids: ids)
         return shown.text.map { "\(id) (\($0))" } ?? id
+    }
+}
+
+extension ViolationGroup {
+    /// The outcome of the group's documents in the engine, or else the level of the violation; *might* be the outcome
+    /// if it is not certain.
+    var severity: String {
+        guard let outcome else { return "\(violation.level)" }
+        return violation.level == .possible ? "might: \(outcome.rawValue)" : outcome.rawValue
     }
 }
 

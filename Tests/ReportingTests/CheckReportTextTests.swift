@@ -81,8 +81,7 @@ import Testing
                 """
                 Safe to deploy: 0 documents would stop syncing.
                   documents  safe      0 documents would stop syncing
-                  limit      safe      no ledger, 0 certain, 5 possible: projected 0, at worst 5, headroom 99,999 of \
-                100,000
+                  limit      safe      no ledger, 0 certain, 5 possible: projected 0, at worst 5 of 100,000
                   change     safe      Nothing changed from v1 to v2
 
                 """))

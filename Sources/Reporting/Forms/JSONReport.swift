@@ -80,8 +80,8 @@ package struct JSONReport: Sendable {
     private static let names: Set = ["app", "job", "database", "collection"]
     /// The keys whose values go into the header, because they are known before the first finding.
     private static let circumstances: Set = [
-        "dialect", "source", "schema", "active", "old", "new", "job", "database", "collection", "cover", "strict",
-        "folder", "partner", "ledger", "language",
+        "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
+        "cover", "strict", "folder", "partner", "ledger", "language",
     ]
     /// The keys of objects that the result line does not nest: it has their members instead.
     private static let results: Set = ["verdict", "counts"]

@@ -50,11 +50,11 @@ extension CheckSummary {
             }
         }
         self.init(
-            at: time, source: report.source, schema: schema, dialect: report.dialect,
+            at: time, source: report.source, schema: schema, dialect: report.words,
             documents: report.readCount,
             failing: report.verdict.stopping, possible: total.changes?.newlyPossible ?? total.newPossible,
             unsynced: report.verdict.ledger?.entries,
-            headroom: report.dialect == .appServices ? report.verdict.headroom : nil,
+            headroom: report.isOfDeviceSync ? report.verdict.headroom : nil,
             collections: report.collections.map { "\($0.namespace)" },
             findings: Dictionary(grouping: groups) { [$0.collection, $0.rule, $0.path] }.values.map { same in
                 var finding = same[0]

@@ -127,7 +127,7 @@ extension RunMetrics {
         if let ledger = verdict.ledger {
             found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
         }
-        guard last.dialect == .appServices else { return }
+        guard last.isOfDeviceSync else { return }
         found += [
             headroom(verdict.headroom),
             Metric("unsynced_limit", "The count at which sync stops.", labels, verdict.limit),

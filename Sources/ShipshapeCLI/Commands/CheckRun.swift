@@ -13,6 +13,8 @@ internal import ServerSchema
 /// One run of `check`: reads each collection of the schema and puts the report together.
 struct CheckRun {
     private(set) var schema: ServerSchema
+    /// Whether the operator named a schema, and not only an engine.
+    var hasSchema = true
     /// The schema that is live now; `nil` if the operator names none.
     var baseline: Baseline?
     let limit: Int
@@ -204,7 +206,8 @@ extension CheckRun {
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
         guard scan.prefilter else { return nil }
         guard let proof = proof(schema, options.judging.active) else {
-            return "\(schema.namespace): its schema allows no prefilter, so every document is read"
+            let reason = rules.assumptions.engine.map { "the rules of \($0.engine.name) allow" } ?? "its schema allows"
+            return "\(schema.namespace): \(reason) no prefilter, so every document is read"
         }
         // A server of another version may refuse an expression that this program accepts.
         if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {

@@ -27,7 +27,8 @@ enum CommandLineWords {
     }
 
     private static func checkFlags(_ arguments: [String]) throws {
-        let allowed = ["infer", "grants"].contains(arguments.first) ? repeatable.union(manyCollections) : repeatable
+        let takesMany = ["check", "infer", "grants"].contains(arguments.first)
+        let allowed = takesMany ? repeatable.union(manyCollections) : repeatable
         let words = arguments.prefix { $0 != "--" }
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {

@@ -93,7 +93,8 @@ struct SchemaArgument: ExpressibleByArgument {
 }
 
 extension SchemaArgument {
-    /// Returns the schema's path relative to a folder; `nil` if it is no file or folder that a job could name.
+    /// Returns the schema's path relative to a folder; `nil` for `live` and for a schema in a git revision, because
+    /// neither is a file or folder on disk.
     func path(from folder: FilePath) -> String? {
         guard !isLive, (try? FilePath(name).stat()) != nil else { return nil }
         return Self.path(of: FilePath(name), from: folder)

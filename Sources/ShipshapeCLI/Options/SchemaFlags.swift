@@ -61,7 +61,8 @@ struct DialectFlags: ParsableArguments {
 struct DatabaseFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The database of a Prisma schema; default: the one in the path of the connection string.",
+            "The database of a Prisma schema, or of check --engine without a schema; default: the one in the path of "
+                + "the connection string.",
             discussion:
                 "The connection string is that of --uri or SHIPSHAPE_URI, else the url of the schema's datasource.",
             valueName: "name"))

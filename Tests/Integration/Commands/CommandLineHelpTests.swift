@@ -32,7 +32,7 @@ import Testing
 
     @Test func checkNamesItsOptions() async throws {
         let text = try await help("check", "--help")
-        #expect(text.contains("USAGE: shipshape check [<options>] <schema>"))
+        #expect(text.contains("USAGE: shipshape check [<options>] [<schema>]"))
         for line in [
             "--collection <db.collection>", "--source <path>", "--limit <count>", "--strict", "--info",
             "--threads <count>", "--rate <count>", "--where <filter>", "--sample <count>", "--count", "--prefilter",
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["check"], "Missing expected argument '<schema>'"),
+        (["check"], "name a schema, or the sync engine with --engine"),
         (["diff", "v1"], "Missing expected argument '<new>'"),
         (["lint"], "Missing expected argument '<schema>'"),
         (["lint", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
