@@ -40,7 +40,7 @@ import Testing
             let run = try await ThrottleCase.expectWait("secondaryLag", "lag of \(set.secondaries[0])", test) {
                 try set.continueSecondary()
             }
-            #expect(run.output.contains("limit 2 s"), "\(run.output)")
+            #expect(run.output.contains("  2 s  "), "\(run.output)")
         }
     }
 
