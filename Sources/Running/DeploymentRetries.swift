@@ -10,8 +10,10 @@ extension RetryPolicy {
     /// While the server refuses commands because of its load, operations are retried without a time limit. If a caller
     /// can make an operation smaller after a time limit, it uses ``refusing(_:)``, so that the operation is not
     /// repeated unchanged.
+    /// - Parameter survivesDrops: whether it also retries a command whose collection or index was dropped meanwhile.
     package init(
-        limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime()
+        limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime(),
+        survivesDrops: Bool = false
     ) {
         let unlimited = Unlimited(
             for: { ($0 as? MongoError)?.isOverload == true }, pause: { Overload.pause(after: $0) },
@@ -23,6 +25,7 @@ extension RetryPolicy {
             passes: { error in
                 guard let error = error as? MongoError else { return false }
                 return error.isTransient || error.isTimeLimit || error.isWriteConcern || error.code == .cursorNotFound
+                    || survivesDrops && error.code == .queryPlanKilled
             },
             unlimited: unlimited, onRetry: { events(.retrying(reason: "\($0)", attempt: $1)) },
             whenStopped: { error in

@@ -16,7 +16,8 @@ extension Kernel {
         events: @Sendable @escaping (RunEvent) -> Void, freeing: () throws -> Void = {}
     ) throws -> Kernel {
         let (identity, started) = (RunnerIdentity.current(), ContinuousClock.now)
-        let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events)
+        // A change feed reports a dropped collection, so the command that was under way need not end the work.
+        let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events, survivesDrops: true)
         func openStore() throws(MongoError) -> StateStore {
             StateStore(
                 client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: name,

@@ -152,6 +152,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("aggregate", "unsynced_documents"), ("delete", "unsynced_documents"), ("aggregate", "streams"),
+        ("find", "person"),
+    ]) func aCommandWhoseCollectionIsDroppedMeanwhileIsRetried(command: String, collection: String) async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1], ["_id": 2]])
+            #expect(try await test.once().exitCode == 1)
+            try await test.database.update("person", ["_id": 1], ["$set": ["name": "Ada"]])
+            try await test.database.fill("person", [["_id": 3]])
+            var point = FailPoint.error(175, command, appName: test.appName, mode: .times(1))
+            let database = collection == "person" ? test.database : test.state
+            point.namespace = "\(database.name).\(collection)"
+            let run = try await test.mongod.failing(point) { try await test.once() }
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.errors.contains("QueryPlanKilled"), "\(run.errors)")
+            #expect(try await test.recorded() == [IDKey(2), IDKey(3)])
+        }
+    }
+
     @Test func aLedgerThatIsDroppedUnderARunningWatchIsRebuilt() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1], ["_id": 2]])
