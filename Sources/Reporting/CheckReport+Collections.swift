@@ -13,7 +13,7 @@ extension CheckReport {
                 ? "1 more finding is" : "\(collection.overflowCount.grouped) more findings are"
             lines.append("\(more) counted but not listed: too many kinds.")
         }
-        return lines + collection.reading.sentences
+        return lines + collection.reading.sentences(statesMoment: commonMoment == nil)
             + collection.unevaluatedKeywords.map {
                 "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))"
             }

@@ -2,9 +2,18 @@ import BSON
 import Checking
 
 extension CheckReport.Collection.Reading {
-    /// A sentence for each fact about the reading of the collection, for example which documents were not read, or
+    /// The moment at which the counts were true; `nil` if there is no such moment.
+    fileprivate var moment: String? {
+        clusterTime.map { time in
+            let again = changedCount > 0 ? "; \(changedCount.documents) changed during the scan" : ""
+            return "\(time)\(again)"
+        }
+    }
+
+    /// Returns a sentence for each fact about the reading of the collection, for example which documents were not read, or
     /// which guarantee the result lacks.
-    var sentences: [String] {
+    /// - Parameter statesMoment: whether one of the sentences is the moment at which the counts were true.
+    func sentences(statesMoment: Bool) -> [String] {
         var lines: [String] = []
         switch selection {
         case .everything: break
@@ -18,11 +27,20 @@ extension CheckReport.Collection.Reading {
             let (were, fit) = passed == 1 ? ("was", "it fits") : ("were", "they fit")
             lines.append("About \(passed.documents) \(were) not read: the prefilter proves that \(fit).")
         }
-        if let time = clusterTime {
-            let again = changedCount > 0 ? "; \(changedCount.documents) changed during the scan" : ""
-            lines.append("Consistent as of \(time)\(again).")
-        }
+        if statesMoment, let moment { lines.append("Consistent as of \(moment).") }
         return lines + missing.map { "\($0.guarantee.words): \($0.reason)." }
+    }
+}
+
+extension CheckReport {
+    /// The moment at which all counts were true, if several collections were read and have one moment.
+    ///
+    /// The end of the report then states the moment in place of each collection.
+    var commonMoment: String? {
+        guard collections.count > 1, let first = collections.first?.reading.moment,
+            collections.allSatisfy({ $0.reading.moment == first })
+        else { return nil }
+        return first
     }
 }
 

@@ -11,10 +11,20 @@ extension CompiledJob {
     /// - Parameter keepsJournal: whether the job can be undone.
     package func notes(keepsJournal: Bool) -> [String] {
         let (server, client) = (next?.dialect ?? .appServices).sides
-        var notes = changes.map { change in
-            let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
-            return "active → next: \(change.code) \(place) "
-                + "(\(server): \(change.server.word), \(client)s: \(change.client.word))"
+        var notes: [String] = []
+        var rest = changes
+        while let first = rest.first {
+            func isAlike(_ change: SchemaChange) -> Bool {
+                (change.code, change.server, change.client) == (first.code, first.server, first.client)
+            }
+            let alike = rest.filter(isAlike)
+            rest.removeAll(where: isAlike)
+            let places = alike.map { change in
+                change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
+            }
+            notes.append(
+                "active → next: \(first.code) \(places.joined(separator: ", ")) "
+                    + "(\(server): \(first.server.word), \(client)s: \(first.client.word))")
         }
         let losses = job.steps.compactMap { $0.step.kind.loss }
         if !losses.isEmpty {

@@ -15,11 +15,14 @@ package struct TextReport {
         paint = Paint(isOn: layout.isColored)
     }
 
+    /// The number of lines on a small terminal.
+    private static let screen = 24
+
     /// The text, which ends with a line break.
     package var text: String {
         let body = body
         var blocks = [body]
-        if body.count(where: { $0 == "\n" }) > 12 { blocks.append(headline) }
+        if body.count(where: { $0 == "\n" }) > Self.screen { blocks.append(headline) }
         if !report.next.isEmpty, !layout.hidesNotes {
             blocks.append(report.next.map(\.printable).joined(separator: "\n"))
         }
@@ -110,32 +113,12 @@ package struct TextReport {
         return grid(columns, rows)
     }
 
-    /// Returns the lines of a table, then the texts that belong below its rows, each with the number of its row.
+    /// Returns the lines of a table, each row with the texts that belong below it.
+    ///
+    /// If the table is too wide for the terminal even with wrapped cells, only the columns that fit are a table. The
+    /// other cells of a row follow below it, each with the title of its column.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }
-        let isNumbered = rows.contains { !$0.below.isEmpty }
-        let numbers = [Report.Column(title: "#", isNumber: true)]
-        let grid = TextGrid(
-            columns: (isNumbered ? numbers : []) + columns,
-            rows: rows.enumerated().map { (isNumbered ? [Report.Cell("\($0 + 1)")] : []) + $1.cells }, paint: paint)
-        guard let lines = grid.lines(within: layout.width) else { return narrowGrid(columns, rows) }
-        let size = "\(rows.count)".count
-        let below = rows.enumerated().flatMap { index, row in
-            row.below.enumerated().map { line, text in
-                let number = line == 0 ? "\(index + 1)" : ""
-                return "  " + String(repeating: " ", count: size - number.count) + "\(number)  \(text.printable)"
-            }
-        }
-        return lines.titles + lines.rows.flatMap(\.self) + below
-    }
-
-    /// Returns the lines of a table that is too wide for the terminal, each row with the lines below it.
-    ///
-    /// If its cells cannot be wrapped, only the columns that fit are a table. The other cells of a row follow below it,
-    /// each with the title of its column.
-    private func narrowGrid(
-        _ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]
-    ) -> [String] {
         let grid = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint)
         let wrapped = grid.lines(within: layout.width)
         let count = wrapped == nil ? grid.fittingColumns(within: layout.width ?? 0) : columns.count

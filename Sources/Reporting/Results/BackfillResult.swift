@@ -13,24 +13,24 @@ package struct BackfillResult: Reportable {
     let showsValues: Bool
     private let timeline: RunTimeline?
     private let nextCommands: [String]
-    private let shownNotes: Set<String>
+    private let shownPlan: BackfillPlan?
 
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
     ///   - nextCommands: a line for each command that can follow a finished run, for the end of the text.
-    ///   - shownNotes: the notes of the plan that the command has shown before the run; the text leaves them out.
+    ///   - shownPlan: the plan that the command has shown before the run; the text does not repeat it.
     package init(
         _ report: BackfillReport, showsValues: Bool, timeline: RunTimeline? = nil, nextCommands: [String] = [],
-        shownNotes: [String] = []
+        shownPlan: BackfillPlan? = nil
     ) {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
-        (self.nextCommands, self.shownNotes) = (nextCommands, Set(shownNotes))
+        (self.nextCommands, self.shownPlan) = (nextCommands, shownPlan)
     }
 
     package func text(_ layout: TextLayout) -> String {
         var report = report
-        if !layout.isKept { report.notes.removeAll(where: shownNotes.contains) }
+        if let shownPlan, !layout.isKept { report.remove(shownBy: shownPlan, isDone: found.outcome == .done) }
         return TextReport(report, layout).text
     }
 
@@ -211,12 +211,36 @@ package struct BackfillPlanResult {
     }
 }
 
+extension Report {
+    /// Removes the texts of a result that its plan also has, except documents that the operator has to fix.
+    ///
+    /// A finished run leaves no document for any step, so that the table of its steps would only repeat the plan's.
+    fileprivate mutating func remove(shownBy plan: BackfillPlan, isDone: Bool) {
+        if isDone { tables.removeAll { $0.title == [StepCount].tableTitle } }
+        notes.removeAll(where: plan.notes.contains)
+        let shown = plan.before.sections
+        sections.removeAll { section in
+            !section.findings.contains(where: \.isFailure)
+                && shown.contains { section.hasSameText(as: $0) }
+        }
+    }
+}
+
+extension Report.Section {
+    fileprivate func hasSameText(as other: Report.Section) -> Bool {
+        name == other.name && findings.map(\.message) == other.findings.map(\.message)
+    }
+}
+
 extension [StepCount] {
+    fileprivate static let tableTitle = "Steps"
+
     /// Returns a table with a row per step, which has the number of documents that the step has to change.
     /// - Parameter before: the counts from before the run; empty if they were not made.
     fileprivate func table(_ before: [StepCount]) -> Report.Table {
         Report.Table(
-            title: "Steps", columns: [Report.Column(title: "step"), Report.Column(title: "to change", isNumber: true)],
+            title: Self.tableTitle,
+            columns: [Report.Column(title: "step"), Report.Column(title: "to change", isNumber: true)],
             rows: indices.map { [Report.Cell(self[$0].step, isCode: true), before.needing($0)] })
     }
 

@@ -41,7 +41,8 @@ package struct CheckResult: Reportable {
         }
         report.facts = facts
         report.footer =
-            "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s."
+            "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s"
+            + (found.commonMoment.map { ", consistent as of \($0)" } ?? "") + "."
         report.gauges = [gauge].compactMap(\.self)
         report.series = [Report.Series(history)].compactMap(\.self)
         report.charts = [byCollection, byRule]

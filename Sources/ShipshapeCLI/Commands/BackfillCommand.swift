@@ -162,7 +162,7 @@ struct BackfillCommand: AsyncParsableCommand {
         try skipped?.finish(lines.result(report))
         let result = BackfillResult(
             report, showsValues: showValues, timeline: timeline.finished(),
-            nextCommands: nextCommands(after: compiled.job), shownNotes: showsPlan ? plan.notes : [])
+            nextCommands: nextCommands(after: compiled.job), shownPlan: showsPlan ? plan : nil)
         monitor.take(result.report.headline) { $0.take(report) }
         try output.show(result)
         if let failed = ExitStatus(of: report) { throw failed }

@@ -47,7 +47,7 @@ import Testing
             #expect(groups[0]["documents"] == 1)
 
             let text = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--app", "mine"])
-            #expect(text.output.contains(": why documents fail\n  #  documents  level"), "\(text.output)")
+            #expect(text.output.contains(": why documents fail\n  documents  level"), "\(text.output)")
             #expect(!text.output.contains(#"\n"#))
         }
     }
