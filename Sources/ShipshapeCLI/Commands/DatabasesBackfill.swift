@@ -142,7 +142,7 @@ struct DatabasesBackfill {
             let notes = job.own.notes(keepsJournal: flags.options.keepsJournal && job.job.keepsJournal)
             Console.error(
                 (["job \(job.job.name) in \(places.count.counted("database")) matching \(pattern.text)"] + shown
-                    + notes.map { "  note: \($0)" }).joined(separator: "\n"))
+                    + notes.map { "  Note: \($0)" }).joined(separator: "\n"))
         }
         guard !flags.yes else { return }
         try Console.confirm(
