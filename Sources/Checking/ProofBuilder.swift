@@ -13,7 +13,8 @@ struct ProofBuilder {
 
     init(schema: CompiledSchema) { self.schema = schema }
 
-    /// The deepest level that the filter describes: the server limits a query's nesting, and deeper documents are read.
+    /// The largest number of levels that the filter describes, because the server limits its nesting; the check reads
+    /// documents with more levels.
     private static var maximumDepth: Int { 20 }
     /// The largest number of levels of a schema that becomes a filter unchanged; the server allows a few more.
     private static var maximumLevels: Int { 60 }

@@ -5,7 +5,8 @@ public import ServerSchema
 public struct EngineSettings: Hashable, Sendable {
     /// The engine.
     public var engine: Engine
-    /// The tables of the clients' PowerSync schema; for the other collections, the columns follow from the schema.
+    /// The stated tables of the clients' PowerSync schema; without a table, a collection's columns follow from its
+    /// schema.
     public var tables: [ClientTable] = []
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?
@@ -57,7 +58,8 @@ extension EngineSettings {
 }
 
 extension ClientTable.ColumnType {
-    /// Creates the type of the column that holds values of the schema's types; `nil` if they need different columns.
+    /// Creates the type of the column that holds values of the schema's types; `nil` if no one column holds all of
+    /// them.
     init?(_ types: [SchemaType]) {
         let columns = Set(types.filter { $0 != .null }.map(Self.column))
         guard columns.count == 1, case let column?? = columns.first else { return nil }
