@@ -3,9 +3,10 @@ import ServerSchema
 
 /// Builds a filter that matches only documents without findings, so that they need not be read.
 ///
-/// The filter is a `$jsonSchema`, whose types do not look into arrays. It uses `patternProperties`, which judges every
-/// field of a repeated name, as the checker does. For documents that have each field of the schema once and no other
-/// field, it first uses `properties`, which judges only the first field of a repeated name but costs half as much.
+/// The filter is a `$jsonSchema`, whose types, unlike the operator `$type`, do not apply to the elements of an array.
+/// It uses `patternProperties`, which judges every field of a repeated name, as the checker does. For documents that
+/// have each field of the schema once and no other field, it first uses `properties`, which judges only the first field
+/// of a repeated name but costs half as much.
 struct ProofBuilder {
     let schema: CompiledSchema
     /// Whether the builder describes only objects that have each field of their schema once and no other field.

@@ -1,7 +1,7 @@
 public import BSON
 public import ServerSchema
 
-/// The sync engine whose rules a check applies, with what the operator states about its clients.
+/// The sync engine whose rules a check applies, and the operator's statements about the engine's clients.
 public struct EngineSettings: Hashable, Sendable {
     /// The engine.
     public var engine: Engine
@@ -11,7 +11,7 @@ public struct EngineSettings: Hashable, Sendable {
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?
 
-    /// Creates the settings of an engine about whose clients nothing is stated.
+    /// Creates settings without any statement about the engine's clients.
     public init(_ engine: Engine) { self.engine = engine }
 }
 
@@ -66,7 +66,8 @@ extension ClientTable.ColumnType {
         self = column
     }
 
-    /// Returns the type of the column into which PowerSync puts values of a type; `nil` if that is not one type.
+    /// Returns the type of the column into which PowerSync puts values of a type; `nil` if no one column type holds all
+    /// of them.
     private static func column(_ type: SchemaType) -> Self? {
         switch type {
         case .int, .long, .bool, .timestamp: .integer
