@@ -1,16 +1,17 @@
 public import BSON
 public import ServerSchema
 
-/// The counts of the links to the documents of one collection, whose type is to become an embedded type.
+/// The documents of one collection, counted by the number of links to each; their type is to become embedded.
 ///
 /// The clients' own migration requires exactly one link to each document, counted over all fields of all types that can
 /// link to it. Source: `semantics.md` section 9.
 public struct Backlinks: Hashable, Sendable {
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The paths of the app that hold links to ``target`` and whose links were counted.
+    /// The paths at which documents hold links to ``target``, and whose links were counted.
     public var places: [Place]
-    /// The paths that were not counted: they are in another database than ``target``, and no server joins databases.
+    /// The paths whose links were not counted: no server joins databases, and these paths are in another one than
+    /// ``target``.
     public var unread: [Place]
     /// The documents to which no link leads; the clients' migration would lose them.
     public var without = Objects()

@@ -36,7 +36,8 @@ extension CheckPart: CustomStringConvertible {
 public struct PartOfCheck: Hashable, Sendable {
     /// The part of the documents that the check read.
     public var part: CheckPart
-    /// A digest of the schemas, of the settings by which documents are judged, and of the `_id`s between the parts.
+    /// A digest of the schemas, of the settings by which documents are judged, and of the `_id`s at which the parts are
+    /// cut.
     ///
     /// The reports of one check have equal digests.
     public var digest: String

@@ -96,9 +96,9 @@ public struct CheckReport: Sendable {
         verdict.countsPossible = true
     }
 
-    /// The number of documents that do not sync now, if the ledger records all of them and the deploy stops no others.
+    /// The number of documents that fail and are already in the ledger; 0 if other documents stop syncing.
     ///
-    /// Otherwise 0, and also 0 with an active schema, because comparing with it shows which documents fail already.
+    /// Also 0 without a ledger, and with an active schema, because its verdicts show which documents fail already.
     /// Documents whose failures are all covered by exceptions do not count.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
@@ -107,17 +107,18 @@ public struct CheckReport: Sendable {
         return unexcepted.certain + (verdict.countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that may hold documents, which do not sync after the deploy; empty without sync.
+    /// The removed collections that may hold documents, which do not sync after the deploy; empty without Device Sync.
     public var lost: [RemovedCollection] {
         isOfDeviceSync ? removed.filter { $0.documentCount != 0 } : []
     }
 
-    /// Whether Device Sync serves the documents: it keeps a ledger with a limit, and ends at breaking changes.
+    /// Whether Device Sync serves the documents; only Device Sync has a ledger with a limit, and ends at breaking
+    /// changes.
     public var isOfDeviceSync: Bool { dialect.isOfSync && (engine ?? .deviceSync) == .deviceSync }
 
     /// Whether the change of the schema is a part of the verdict.
     ///
-    /// The consequences of a change to an App Services schema are those in Device Sync, so other engines have none.
+    /// A change to an App Services schema has consequences only in Device Sync, and is not judged for other engines.
     public var isChangeJudged: Bool { hasSchema && (!dialect.isOfSync || isOfDeviceSync) }
 
     /// The number of documents that halt the engine and whose findings no exception covers.
@@ -212,7 +213,7 @@ extension CheckReport {
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity for the limit: whether sync as a whole stops; always safe without Device Sync, which has the limit.
+    /// The severity for the ledger's limit, at which sync as a whole stops; always safe without Device Sync.
     public var limitSeverity: DeployVerdict.Severity {
         guard isOfDeviceSync else { return .safe }
         switch verdict.band {
@@ -289,7 +290,7 @@ public struct MissingGuarantee: Hashable, Sendable {
         case resumable
         /// Every document is judged.
         case everyDocument = "every_document"
-        /// The collection was not replaced by another one of the same name.
+        /// The collection was not replaced by another one of the same name during the check.
         case sameCollection = "same_collection"
     }
 

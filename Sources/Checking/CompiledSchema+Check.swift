@@ -109,8 +109,8 @@ extension CompiledSchema {
 
 /// Judges the constraints of an App Services schema, such as `minimum`, with the walker of the `jsonschema` dialect.
 ///
-/// Their findings are only *possible* because no documentation says that the translator checks constraints. The nodes
-/// of the constraints have the numbers after those of the schema's nodes.
+/// Their findings are only *possible* because no documentation says whether the sync engine checks constraints. The
+/// nodes of the constraints have the numbers after those of the schema's nodes.
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {
         guard schema.dialect == .appServices, let root = schema.root.constraintsAlone else { return nil }
@@ -153,7 +153,8 @@ extension CompiledSchema {
 }
 
 extension JSONSchemaPlan {
-    /// Whether `properties`, `additionalProperties` or `items` describe the value of a node, and not only a constraint.
+    /// Whether a node below the root is reached only through `properties`, `additionalProperties` and `items`, and is
+    /// not a part of a constraint.
     fileprivate func isOfValue(_ index: Int) -> Bool {
         switch origins[index].step {
         case .root: false

@@ -19,7 +19,7 @@ public struct CompiledSchema: Sendable {
     /// The keywords that the schema uses but that no rule judges, with the paths of the values that they restrict.
     public let unevaluatedKeywords: [UnevaluatedKeyword]
 
-    /// The plan that checks documents if the schema is of the `jsonschema` dialect; `nil` for an App Services schema.
+    /// The plan that checks documents if the schema is of the `jsonschema` dialect; `nil` for other dialects.
     let jsonSchema: JSONSchemaPlan?
     /// The plan that checks the constraints of an App Services schema, such as `minimum`; `nil` if there are none.
     let constraints: JSONSchemaPlan?
@@ -110,7 +110,7 @@ public struct CompiledSchema: Sendable {
     /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
     ///
     /// The filter does not match documents that the server cannot judge exactly as the checker does; the check reads
-    /// those. With the rules of an engine none can be built, because the server cannot judge them.
+    /// those. With the rules of an engine, there is no filter, because the server cannot judge these rules.
     public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
 
     /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
@@ -240,8 +240,8 @@ extension CompiledSchema {
 
     /// Whether a rule can report a finding at a path.
     ///
-    /// The schema names the path, or the path leads into a mixed value. The rules about fields that the schema does not
-    /// name can report a finding at every path.
+    /// True if the schema names the path, or if the path leads into a mixed value. The rules of an engine, and the
+    /// rules about fields that the schema does not name, can report a finding at every path.
     package func canReport(_ rule: RuleCode, at path: String) -> Bool {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
         // An engine judges all values, also those that the schema does not name.
@@ -262,7 +262,7 @@ extension RuleCode {
     }
 }
 
-/// The parts of a compiled App Services schema that the walker reads; few, because they are copied for each document.
+/// The parts of a compiled schema that ``Walker`` reads; few, because they are copied for each document.
 struct WalkPlan: Sendable {
     let nodes: [CompiledSchema.Node]
     var fields: [CompiledSchema.Field]

@@ -40,7 +40,7 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// Returns the number of the contribution of a document without findings, without a search in the table.
+    /// Returns, without a search in the table, the number of the contribution of a document that has no findings.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 

@@ -4,7 +4,7 @@ public struct FailurePolicy: Hashable, Sendable {
     public enum Documents: String, Hashable, Sendable {
         /// No document makes the check fail.
         case none
-        /// A document makes the check fail only if it newly fails or might fail, compared with the active schema.
+        /// Only a document that newly fails, compared with the active schema, makes the check fail.
         case new
         /// Every failing document makes the check fail, even if the ledger already records it.
         case all
@@ -48,7 +48,7 @@ public struct FailurePolicy: Hashable, Sendable {
         }
     }
 
-    /// Whether a group of findings in the report makes it fail.
+    /// Whether a group of findings makes its report fail.
     public func fails(_ group: ViolationGroup) -> Bool {
         guard group.exception == nil, group.violation.level >= (includesPossible ? .possible : .certain) else {
             return false

@@ -85,7 +85,7 @@ struct FieldLookup: ~Escapable {
     /// The fields of most documents are in the schema's order. The name of the field at the index `expected` is
     /// therefore compared first, before the end of the element's name is known.
     /// - Parameters:
-    ///   - types: The types of the values whose names are searched if they are not the expected one.
+    ///   - types: The types of the values whose names are searched for if the element does not have the expected name.
     ///   - found: Set to the index of the element's field among the object's fields; -1 for a name that is unknown, or
     ///     is not searched.
     @inline(__always)

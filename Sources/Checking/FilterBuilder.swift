@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Builders of aggregation expressions, as BSON values.
 ///
-/// Filters use these and never the match language, whose `null`, `$exists` and `$type` look into arrays.
+/// Filters use these expressions and not the match language, whose `null`, `$exists` and `$type` look into arrays.
 enum Expression {
     static func type(_ value: BSONValue, is name: String) -> BSONValue { ["$eq": [["$type": value], .string(name)]] }
     static func isArray(_ value: BSONValue) -> BSONValue { ["$isArray": [value]] }
@@ -24,7 +24,7 @@ enum Expression {
         ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
     }
 
-    /// Returns an expression for a field of `parent`; `nil` means the document itself.
+    /// Returns an expression for a field of `parent`, where the parent `nil` means the document itself.
     ///
     /// A path cannot contain a name that is empty or has a `$` or a dot. Such a name is searched for among the object's
     /// fields, because `$getField`, which could read it, exists only from MongoDB 5.0 on.
@@ -54,7 +54,8 @@ enum Expression {
 struct FilterBuilder {
     let schema: CompiledSchema
 
-    /// The largest number of path steps in a filter; the path of a mixed value may exceed the server's nesting limit.
+    /// The largest number of path steps in a filter; a longer path is cut, because the server limits a filter's
+    /// nesting.
     static var maximumSteps: Int { 16 }
 
     /// Returns the filter, and whether it matches only the documents of the group.

@@ -3,9 +3,10 @@ import ServerSchema
 
 /// Builds a filter that matches only documents without findings, so that they need not be read.
 ///
-/// The filter is a `$jsonSchema`, whose types do not look into arrays. It uses `patternProperties`, which judges every
-/// field of a repeated name, as the checker does. For documents that have each field of the schema once and no other
-/// field, it first uses `properties`, which judges only the first field of a repeated name but costs half as much.
+/// The filter is a `$jsonSchema`, whose types, unlike the operator `$type`, do not apply to the elements of an array.
+/// It uses `patternProperties`, which judges every field of a repeated name, as the checker does. For documents that
+/// have each field of the schema once and no other field, it first uses `properties`, which judges only the first field
+/// of a repeated name but costs half as much.
 struct ProofBuilder {
     let schema: CompiledSchema
     /// Whether the builder describes only objects that have each field of their schema once and no other field.
@@ -13,7 +14,8 @@ struct ProofBuilder {
 
     init(schema: CompiledSchema) { self.schema = schema }
 
-    /// The deepest level that the filter describes: the server limits a query's nesting, and deeper documents are read.
+    /// The largest number of levels that the filter describes, because the server limits its nesting; the check reads
+    /// documents with more levels.
     private static var maximumDepth: Int { 20 }
     /// The largest number of levels of a schema that becomes a filter unchanged; the server allows a few more.
     private static var maximumLevels: Int { 60 }

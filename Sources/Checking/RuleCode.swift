@@ -72,15 +72,15 @@ extension RuleCode {
     public static let undefinedValue = Rule.undefinedValue.code
     /// A point's coordinates are not two doubles in range.
     public static let geoPoint = Rule.geoPoint.code
-    /// A field by which the sync engine locks a document while it writes.
+    /// A document has a field by which the sync engine locks it during a write.
     public static let reservedField = Rule.reservedField.code
-    /// A field that the schema does not name.
+    /// A document has a field that the schema does not name.
     public static let extraField = Rule.extraField.code
-    /// A field that the schema forbids.
+    /// A document has a field that the schema forbids.
     public static let additionalProperty = Rule.additionalProperty.code
     /// The partition key is absent or null.
     public static let partitionMissing = Rule.partitionMissing.code
-    /// The partition key is of another type than the app's partitions are.
+    /// The partition key is of another type than the app's sync settings name.
     public static let partitionType = Rule.partitionType.code
     /// A link is not of the type of the keys that it is compared with.
     public static let linkType = Rule.linkType.code

@@ -27,7 +27,8 @@ extension SchemaCompiler {
             compile(prisma: element, at: child, place: .element, flags: .embedded)
         } else {
             node.accepts = .object
-            // A type whose recursion is cut has no fields, and its objects are not judged.
+            // A type that contains itself is converted only to a few levels. Below them it has no fields, and its
+            // objects are not judged.
             if schema.properties.isEmpty { node.plain = .object }
             compileFields(prisma: schema, of: index, into: &node)
         }

@@ -302,7 +302,7 @@ extension Tally {
 }
 
 extension DocumentCounts {
-    /// Counts a document as it is now, in place of as it was counted before.
+    /// Replaces the counts that a document has added by its new ones.
     mutating func replace(_ old: Contribution, by new: Contribution) {
         remove(old)
         add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)
@@ -348,7 +348,8 @@ extension VerdictChanges {
 }
 
 extension Tally {
-    /// Whether a document is not certain to fail under the active schema; true if there is none for the collection.
+    /// Whether a document is not certain to fail under the active schema; true if no active schema covers the
+    /// collection.
     /// - Throws: ``BSONError`` if the bytes are damaged.
     public func fitsActive(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         guard case .covered(let active) = active else { return true }

@@ -177,7 +177,7 @@ extension Walker {
 }
 
 extension Walker {
-    /// Judges a field that `properties` does not name: an entry of a dictionary, or a field that the schema ignores.
+    /// Judges a field that `properties` does not name: an entry of a dictionary, or an additional field.
     func extra<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {

@@ -215,8 +215,8 @@ extension CompiledExpression {
 }
 
 extension BSONView {
-    /// Up to this many fields, only names that may be equal are compared; with more fields, the hashes of all names
-    /// are.
+    /// The largest number of fields for which possibly equal names are compared one by one; for more fields, the hashes
+    /// of all names are compared.
     private static let fewFields = 24
 
     /// Whether a field name may be repeated, or an array among the fields may have other keys than 0, 1, 2.

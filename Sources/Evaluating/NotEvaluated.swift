@@ -1,6 +1,6 @@
-/// The error when the client cannot evaluate a document as the server does, so that the server has to evaluate it.
+/// The error that the client cannot evaluate an expression for a document as the server does; the server has to do it.
 package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
-    /// The reason why the client cannot evaluate the document.
+    /// The reason why the client cannot evaluate the expression.
     package enum Reason: Hashable, Sendable {
         /// The expression uses an operator, option or variable of this name that the client does not know.
         case operation(String)

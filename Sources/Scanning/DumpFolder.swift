@@ -57,7 +57,7 @@ struct DumpFolder {
 }
 
 extension DumpFolder {
-    /// Returns notes for the user: for which database the folder was taken, and which oplog files were not read.
+    /// Returns notes for the user: as which database the folder was read, and which oplog files were not read.
     func notes(on files: [CollectionFiles], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
         let renamed = zip(files, namespaces).first { files, namespace in

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// Finds the `_id`s of a collection that have the same text, such as 1 and "1".
 ///
-/// The `_id`s are read twice. The first time only hashes of their texts are kept, and in bounded memory; the second
-/// time the `_id`s whose hashes occurred more than once, whose texts are then compared.
+/// The `_id`s are read twice. The first reading keeps only hashes of their texts, in bounded memory. The second reading
+/// keeps the `_id`s whose hashes occur more than once, and compares their texts.
 struct EqualTextSearch: ~Copyable {
     /// The largest number of `_id`s that are returned.
     static var most: Int { 1 << 18 }
@@ -14,7 +14,7 @@ struct EqualTextSearch: ~Copyable {
     private var candidates: Set<UInt64> = []
     private var ids: [[UInt8]: [BSONValue]] = [:]
     private var count = 0
-    /// Whether there are more `_id`s with equal texts than are returned.
+    /// Whether there may be more `_id`s with equal texts than are returned.
     private(set) var isIncomplete = false
 
     init(folder: String?) { hashes = RepeatedHashes(folder: folder) }
@@ -31,8 +31,8 @@ struct EqualTextSearch: ~Copyable {
         isIncomplete = candidates.count == RepeatedHashes.most
         guard !candidates.isEmpty else { return [] }
         try read { document in try collect(document) }
-        // In the order of the server, so that each run takes the same samples.
-        // A source may contain one document twice, which is not two documents with one text.
+        // The result has the server's order, so that each run takes the same samples. A source may contain one document
+        // twice; if only that document has the text, the text does not occur more than once.
         return ids.values.filter { Set($0.map(IDKey.init)).count > 1 }.flatMap(\.self).sorted(by: BSONOrder.precedes)
     }
 

@@ -37,7 +37,7 @@ package enum LiveSchema {
     }
 
     private static func add(_ info: CollectionInfo, of database: String, to schema: inout ServerSchema) throws {
-        // The server gives the buckets of a time series a validator of its own.
+        // Skip the server's own collections: the buckets of a time series have a validator that no user has made.
         guard !info.name.hasPrefix("system.") else { return }
         guard let validator = info.validator, let root = validator["$jsonSchema"]?.document else { return }
         let namespace = Namespace(database: database, collection: info.name)

@@ -57,7 +57,8 @@ package struct ScanOptions: Sendable {
         package var onFailure: (@Sendable (FailingDocument) -> Void)?
         /// Called with the `_id` of every document that certainly fails under both the new and the active schema.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
-        /// Called with every document that changed during the scan, before it is judged again.
+        /// Called with the `_id` of a document before the document is judged again, because it changed during the scan,
+        /// or because its `_id` has the same text as another one.
         ///
         /// Earlier findings about this document are void.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?

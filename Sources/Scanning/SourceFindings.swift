@@ -5,7 +5,7 @@ package import Checking
 package struct SourceFindings: Sendable {
     /// The tallies, one for each schema, in the order of the schemas.
     package let tallies: [Tally]
-    /// Facts about the source itself.
+    /// The facts about the source itself.
     package internal(set) var facts: SourceFacts
 }
 
@@ -13,7 +13,7 @@ package struct SourceFindings: Sendable {
 package struct SourceFacts: Sendable {
     /// Notes about the source for the user, each a clause.
     package internal(set) var notes: [String] = []
-    /// The collections that the source does not contain, among those that the caller asked about.
+    /// The collections that the source does not contain, among ``SourceReader/others``.
     ///
     /// Empty for a file of one collection.
     package internal(set) var absent: [Namespace] = []

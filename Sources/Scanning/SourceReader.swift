@@ -162,7 +162,7 @@ extension SourceReader {
                     "\(name) does not distinguish int from long: whole numbers of 32 bits were read as int "
                         + "(export with --jsonFormat=canonical)")
             }
-        // For a file named .bson, the error shows the byte at which the content is not BSON.
+        // A file named .bson is read as BSON, so that the error shows the byte at which the content is not BSON.
         case .unknown where !name.hasSuffix(".bson") && !name.hasSuffix(".bson.gz"):
             throw SourceError.unknownKind(name)
         case .archive, .bson, .unknown:

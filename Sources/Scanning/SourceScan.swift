@@ -57,8 +57,8 @@ package struct SourceScan: Sendable {
         return findings
     }
 
-    /// Counts the documents of a collection whose `_id`s have the text of another one, if the engine makes one document
-    /// of them; reads the source again.
+    /// Counts the documents of a collection whose `_id`s have the same text as another `_id`, if the engine treats them
+    /// as one document; reads the source again.
     /// - Returns: Remarks for the reader, each a clause.
     private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
         guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }

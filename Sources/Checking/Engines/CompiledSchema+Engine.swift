@@ -18,7 +18,8 @@ extension CompiledSchema {
         guard let engine else { return }
         let isUnfit = engine.unfit != nil && collector.located.contains { $0.finding.level == .certain }
         let wantsInfo = collector.minimum == .info
-        // The collector keeps paths, which is slow, and most documents that do not fit the schema break no rule.
+        // Most documents that do not fit the schema break no rule of the engine, so a faster sink looks first, which
+        // keeps no paths.
         var quick = VerdictSink()
         if !wantsInfo { try EngineWalker(engine).document(document, into: &quick) }
         if wantsInfo || quick.verdict > .fits {
@@ -49,7 +50,7 @@ extension EnginePlan {
 }
 
 extension FilterBuilder {
-    /// Returns the filter for a finding of the engine, and whether it matches only the documents of the group.
+    /// Returns a filter for the documents with a finding of the engine, and whether it matches only these documents.
     func engineFilter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let steps = schema.path(of: located).steps
         let isWhole = steps.count <= Self.maximumSteps
@@ -111,7 +112,7 @@ struct EngineCondition {
         }
     }
 
-    /// The document size above which a document can have the finding.
+    /// The size in bytes above which a document can have the finding.
     private var leastSize: Int {
         if finding.found.detail == .largerAsJSON { return limits.rowSize.most / 8 }
         return [limits.size, limits.secondSize, limits.rowSize].first { $0.rule == finding.rule && $0.most < .max }?
@@ -125,7 +126,9 @@ struct EngineCondition {
         return ["$or": [["$lt": [value, bound(range.lowerBound)]], ["$gt": [value, bound(range.upperBound)]]]]
     }
 
-    /// Returns an expression: whether 16 bytes of binary data have the found subtype, by which they sort.
+    /// Returns an expression: whether the value is 16 bytes of binary data with the found subtype.
+    ///
+    /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtype(of value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: finding.found.subtype, bytes: Array(repeating: byte, count: 16))

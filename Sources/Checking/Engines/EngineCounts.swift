@@ -8,13 +8,13 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     public var losing = 0
     /// The values that the documents in ``losing`` lose.
     public var values = 0
-    /// The documents in ``halting`` whose findings of that outcome exceptions cover.
+    /// The documents in ``halting`` whose halting findings are all covered by exceptions.
     public var haltingExcepted = 0
 
     /// Creates counts of zero.
     public init() {}
 
-    /// Whether no document has a consequence that loses anything.
+    /// Whether the engine halts at no document, drops none, and loses no value.
     public var isEmpty: Bool { halting + dropped + losing == 0 }
 
     /// Adds the counts of other documents, such as those that another thread read.

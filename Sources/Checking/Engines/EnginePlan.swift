@@ -13,15 +13,15 @@ struct EnginePlan: Sendable {
     private(set) var table = FieldTable()
     private(set) var range = FieldRange()
     private(set) var limits = Limits()
-    /// The words for what each of ``fields`` expects, in their order; `nil` for those that the rule itself states.
+    /// The words for what each of ``fields`` expects, in their order; `nil` if the words of the rule itself apply.
     private(set) var expectations: [String?] = []
     /// The names of ``fields``, in their order.
     private(set) var names: [String] = []
-    /// The rule for equal texts of `_id`s; `nil` if the engine has none.
+    /// The rule for two `_id`s with the same text; `nil` if the engine has none.
     private(set) var idText: Rule?
     /// The rule for documents that do not fit the schema; `nil` if the engine has none.
     private(set) var unfit: Rule?
-    /// The number of the first node of the plan among the nodes of the schema; it means the document.
+    /// The number of the plan's first node, which means the document; the schema's nodes have the numbers before it.
     let firstNode: Int
 
     /// A test of the values of some types at some places.
@@ -33,7 +33,7 @@ struct EnginePlan: Sendable {
         var places: EngineRule.Places
         var rule: Rule
         var level: Level
-        /// The range of the dates that pass.
+        /// The range of the dates that pass, in milliseconds since 1970.
         var low: Int64 = .min
         var high: Int64 = .max
     }
@@ -71,21 +71,21 @@ struct EnginePlan: Sendable {
         var fields = Limit()
         /// The most bytes of the document.
         var size = Limit()
-        /// The most bytes of a second, larger size.
+        /// The most bytes of the document by a second, milder rule.
         var secondSize = Limit()
-        /// The most bytes of the document, and of its fields as JSON text.
+        /// The largest size of the document in bytes, and of its JSON text in UTF-16 code units.
         var rowSize = Limit()
         var idSize = Limit()
-        /// The types that values need to have for a test to apply to them, and objects and arrays if their content is
-        /// tested.
+        /// The types of the values that a test applies to, and the types of objects and arrays if a test applies to
+        /// values in them.
         var watched: TypeMask = []
-        /// The types with which ``watched`` grows when findings of the level ``Level/info`` are wanted.
+        /// The types to watch as well as ``watched`` if findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
         /// The types that a field of the table needs to have for a rule to apply to it.
         var judgedInFields: TypeMask = []
-        /// Binary data as `_id` must be a UUID of subtype 4.
+        /// Whether binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
-        /// The document size up to which no limit of the size can be exceeded.
+        /// The document size in bytes up to which no limit on the size can be exceeded.
         ///
         /// The JSON text of a document is less than eight times as long as the document itself.
         var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
@@ -168,7 +168,7 @@ extension EnginePlan {
         }
     }
 
-    /// Adds a field unless another rule has the name already, as it has `_id`.
+    /// Adds the rule for a field, unless the field's name is empty or already has a rule, as `_id` may have.
     private mutating func add(_ name: String, _ field: Field, expected: String? = nil) {
         guard !names.contains(name), !name.isEmpty else { return }
         names.append(name)
@@ -192,7 +192,8 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // No value is lost in it. It is in the table, so that the fields of most documents are found in its order.
+            // A text column loses no value, but is in the table, so that most documents have their fields in the
+            // table's order.
             add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])

@@ -188,6 +188,6 @@ extension EngineRule {
             source: "`powersync-binary`"),
     ]
 
-    /// The milliseconds from the beginning of the year 0 to the end of the year 9999.
+    /// The dates of the years 0 to 9999, in milliseconds since 1970.
     private static let fourDigitYears: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 }

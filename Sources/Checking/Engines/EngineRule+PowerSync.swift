@@ -14,7 +14,7 @@ extension EngineRule {
 
 /// PowerSync: top-level fields become columns of SQLite, and the values in them become text, integers or reals.
 extension EngineRule {
-    /// The most milliseconds before and after 1970 that a JavaScript `Date` can hold.
+    /// The dates that a JavaScript `Date` can hold, in milliseconds since 1970.
     static let javaScriptDates: ClosedRange<Int64> = -8_640_000_000_000_000...8_640_000_000_000_000
 
     private static let reader = "powersync-service: modules/module-mongodb/src/replication/bufferToSqlite.ts"

@@ -12,7 +12,7 @@ public struct EngineRule: Sendable {
     public let example: String
     /// The advice on what to do about the documents.
     public let remedy: String
-    /// The file or the page of the engine's own that states the behaviour.
+    /// The engine's source file or documentation page that shows the behaviour; for ``Engine/any``, also another rule.
     public let source: String
     /// The words for what the engine expects in place of what was found.
     let expected: String
@@ -51,12 +51,12 @@ public struct EngineRule: Sendable {
 extension EngineRule.Outcome: Comparable {
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// Compares by severity, the worst last.
+    /// Orders from the least severe (changed) to the most severe (halts).
     public static func < (left: Self, right: Self) -> Bool { left.rank > right.rank }
 }
 
 extension EngineRule {
-    /// The condition of a rule; the compiled plan of an engine joins the conditions of all its rules.
+    /// A condition of a rule; ``EnginePlan`` joins the conditions of all rules of an engine.
     enum Condition: Sendable {
         /// A value has one of the types.
         case types(TypeMask, at: Places)
@@ -66,31 +66,31 @@ extension EngineRule {
         case dates(outside: ClosedRange<Int64>)
         /// Binary data is not a UUID of subtype 4.
         case binary
-        /// Binary data of 16 bytes has subtype 3, which each driver once wrote in an order of its own.
+        /// Binary data of 16 bytes has subtype 3: an old UUID, whose byte order depends on the driver that wrote it.
         case legacyUUID
         /// An object or array is nested deeper than a number of levels below its top-level field.
         case depth(over: Int)
-        /// The document has more bytes.
+        /// The document has more bytes than the limit.
         case size(over: Int)
-        /// The document, or the JSON text of its fields, has more bytes.
+        /// The document, or the JSON text of its fields, is larger than the limit.
         case rowSize(over: Int)
-        /// The document has more fields at its top level, without the `_id`.
+        /// The document has more top-level fields than the limit, not counting `_id`.
         case fields(over: Int)
-        /// The `_id` has none of the types; binary data counts only as a UUID of subtype 4 if ``onlyUUIDs`` is set.
+        /// The `_id` has none of the types; with `onlyUUIDs`, binary data passes only if it is a UUID of subtype 4.
         case id(otherThan: TypeMask, onlyUUIDs: Bool = false)
-        /// The text of the `_id` has more bytes.
+        /// The text of the `_id` has more bytes than the limit.
         case idSize(over: Int)
         /// The text of the `_id` is also the text of another document's `_id`.
         case idText
         /// A top-level field has one of the names.
         case names([String])
-        /// A value of a top-level field is lost in the column of its name.
+        /// SQLite cannot store the value of a top-level field without a loss in the column with the field's name.
         case column
-        /// A value cannot be converted to the type of the property of its name.
+        /// A value cannot be converted to the type of the property with the field's name.
         case property
-        /// An array has elements that the property of its name cannot hold.
+        /// An array has elements that the property with the field's name cannot hold.
         case elements
-        /// A list is absent whose property then is null.
+        /// A list is absent, so the client's property is null.
         case absentList
         /// The document does not fit the schema of the check.
         case schema

@@ -1,16 +1,17 @@
 public import BSON
 public import ServerSchema
 
-/// The sync engine whose rules a check applies, with what the operator states about its clients.
+/// The sync engine whose rules a check applies, and the operator's statements about the engine's clients.
 public struct EngineSettings: Hashable, Sendable {
     /// The engine.
     public var engine: Engine
-    /// The tables of the clients' PowerSync schema; for the other collections, the columns follow from the schema.
+    /// The stated tables of the clients' PowerSync schema; without a table, a collection's columns follow from its
+    /// schema.
     public var tables: [ClientTable] = []
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?
 
-    /// Creates the settings of an engine about whose clients nothing is stated.
+    /// Creates settings without any statement about the engine's clients.
     public init(_ engine: Engine) { self.engine = engine }
 }
 
@@ -57,14 +58,16 @@ extension EngineSettings {
 }
 
 extension ClientTable.ColumnType {
-    /// Creates the type of the column that holds values of the schema's types; `nil` if they need different columns.
+    /// Creates the type of the column that holds values of the schema's types; `nil` if no one column holds all of
+    /// them.
     init?(_ types: [SchemaType]) {
         let columns = Set(types.filter { $0 != .null }.map(Self.column))
         guard columns.count == 1, case let column?? = columns.first else { return nil }
         self = column
     }
 
-    /// Returns the type of the column into which PowerSync puts values of a type; `nil` if that is not one type.
+    /// Returns the type of the column into which PowerSync puts values of a type; `nil` if no one column type holds all
+    /// of them.
     private static func column(_ type: SchemaType) -> Self? {
         switch type {
         case .int, .long, .bool, .timestamp: .integer

@@ -1,10 +1,10 @@
 import BSON
 import ServerSchema
 
-/// Judges a document by an ``EnginePlan`` in one traversal, and reports to a sink what the engine halts at or loses.
+/// Judges a document by an ``EnginePlan`` in one traversal, and reports to a sink the rules of the engine that the
+/// document breaks.
 ///
-/// It reads the document after the walker of the schema, in the same read, and allocates nothing for a document that
-/// fits. The arrays of the plan are borrowed as spans.
+/// The walker allocates nothing for a document that fits. The arrays of the plan are borrowed as spans.
 struct EngineWalker: ~Escapable {
     private let tests: Span<EnginePlan.ValueTest>
     private let fields: Span<EnginePlan.Field>
@@ -60,13 +60,14 @@ struct EngineWalker: ~Escapable {
 // MARK: values
 
 extension EngineWalker {
-    /// Judges the value of a top-level field of a watched type.
+    /// Judges a top-level field whose value is of a watched type.
     private func top<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
     ) throws(BSONError) {
         sink.enter(field: element, of: view)
         let isTooDeep = try value(element, of: view, at: .top, depth: 0, into: &sink)
-        // One path for the whole field, because the path to the value itself is too long for a report.
+        // The finding has the path of the top-level field, because the path to the value itself is too long for a
+        // report.
         if isTooDeep { report(limits.depth, .nestedDeeper, element.type.rawValue, into: &sink) }
         sink.leave()
     }
@@ -151,7 +152,7 @@ extension EngineWalker {
 // MARK: fields
 
 extension EngineWalker {
-    /// Judges a top-level field of which the type alone does not decide.
+    /// Judges a top-level field whose type alone does not decide whether the engine loses it.
     @inline(never)
     private func field<Sink: FindingSink>(
         _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout Sink
@@ -201,7 +202,8 @@ extension EngineWalker {
         if TypeMask.numbers.contains(type) {
             let number = Number(element, of: view)
             var detail = number.fitness(for: column == .integer ? .long : .double)
-            // Text such as 1E+2 is cut at the letter, and text such as 0.1 is read as the nearest real.
+            // A decimal arrives as text. An `integer` column cuts text such as 1E+2 at the letter, and a `real` column
+            // reads text such as 0.1 as the nearest real.
             if type == .decimal {
                 let text = view.decimal(element).description
                 if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .inexact }
@@ -220,7 +222,8 @@ extension EngineWalker {
         return Found(element.type)
     }
 
-    /// Whether CAST reads the whole text as a number, and writes whole numbers as the same text again.
+    /// Whether SQLite's CAST reads the whole text as a number; if `isWhole`, whether the number is also written as that
+    /// text.
     private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
         let text = text.decoded()
         if isWhole { return Int64(text).map { "\($0)" == text } ?? false }
@@ -235,7 +238,7 @@ extension EngineWalker {
         let type = TypeMask(element.type)
         if TypeMask.deprecated.contains(type), type != .javascriptWithScope { return }
         guard field.accepts.contains(type) else {
-            // Whether a number of another type is converted is not documented.
+            // The documentation does not say whether ObjectBox converts a number of another type.
             let isConvertible = TypeMask.numbers.contains(type) && !field.accepts.isDisjoint(with: .numbers)
             sink.visit(at: element, of: view)
             return sink.report(

@@ -18,8 +18,10 @@ struct IDTypes: Sendable {
 
     mutating func formUnion(_ other: IDTypes) { mask.formUnion(other.mask) }
 
-    /// Whether two of the `_id`s can have the same text: they have several kinds of text, or one kind in which values
-    /// that the server considers different can have one text, as objects and doubles next to decimals can.
+    /// Whether two of the `_id`s can have the same text.
+    ///
+    /// Two `_id`s of different kinds can, such as a string and a number. Of one kind, two objects can, and a double and
+    /// a decimal can, even if the server considers them different.
     var canHaveEqualTexts: Bool {
         let kinds: [TypeMask] = [[.string, .symbol], .numbers, .bool, .objectId, .binData, .date, .timestamp]
         return kinds.count { !mask.isDisjoint(with: $0) } > 1 || mask.contains(.object)
@@ -36,15 +38,16 @@ extension BSONElement {
 }
 
 extension CompiledSchema {
-    /// Whether the engine makes one document of those whose `_id`s have one text.
+    /// Whether the engine treats documents whose `_id`s have the same text as one document.
     package var comparesIDTexts: Bool { engine?.idText != nil }
 }
 
 extension Tally {
-    /// Whether two of the documents can have `_id`s with one text, and the engine makes one document of them.
+    /// Whether the `_id`s of two counted documents can have the same text; `false` if the engine does not compare the
+    /// texts.
     package var canHaveEqualTexts: Bool { idTypes.canHaveEqualTexts }
 
-    /// Counts the finding that a document's `_id` has the text of another one, for a document that was added before.
+    /// Counts, for a document that was added before, the finding that another `_id` has the same text as its `_id`.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     package mutating func countEqualText(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
         guard let engine = schema.engine, let rule = engine.idText, let element = try document.find("_id") else {
@@ -68,7 +71,7 @@ extension Tally {
             below: [.field("_id")])
         let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
-        // Both schemas are served by the same engine, so the document fails under the active one as well.
+        // The same engine serves both schemas, so the document fails under the active schema as well.
         (new.verdict, new.active) = (.certain, before.map { _ in .certain })
         if !isExcepted { new.unexcepted = .certain }
         if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }
@@ -82,7 +85,7 @@ extension Tally {
     }
 }
 
-/// The text of a document's `_id`, by which engines whose keys are text know the document.
+/// The text of a document's `_id`, by which engines whose keys are text identify the document.
 package enum IDText {
     /// Returns the text; `nil` if the `_id` is missing, or has no text, such as null.
     /// - Throws: ``BSONError`` if the bytes are damaged.

@@ -112,7 +112,7 @@ struct JSONText {
 }
 
 extension BSONValue {
-    /// The text of a scalar as the key of a row; `nil` for a value without one.
+    /// The text of a scalar as the key of a row; `nil` for strings and containers, and for a value without a text.
     fileprivate var plainText: String? {
         switch self {
         case .int(let number): "\(number)"
@@ -141,7 +141,7 @@ extension BSONValue {
         guard let mark = text.firstIndex(of: "e") else { return text }
         let (mantissa, exponent) = (text[..<mark], Int(text[text.index(after: mark)...]) ?? 0)
         let digits = mantissa.filter { $0 != "." && $0 != "-" }
-        // JavaScript uses exponents only below 1e-6.
+        // For small numbers, JavaScript uses an exponent only below 1e-6.
         if exponent >= -6, exponent < 0 {
             return (number < 0 ? "-" : "") + "0." + String(repeating: "0", count: -exponent - 1) + digits
         }

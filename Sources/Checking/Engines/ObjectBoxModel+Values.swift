@@ -16,7 +16,7 @@ struct PropertyValues {
 }
 
 extension TypeMask {
-    /// The types of `_id`s that ObjectBox maps, which relations hold, too.
+    /// The types of `_id`s that ObjectBox maps; a relation holds such an `_id`.
     fileprivate static var keys: Self { [.objectId, .binData, .string, .int, .long] }
 }
 
@@ -73,7 +73,7 @@ private enum PropertyType: Int {
     }
 }
 
-/// The types of another system that a property can state, by their numbers in a model file.
+/// The types of other systems, such as MongoDB, that a property can name, by their numbers in a model file.
 ///
 /// Source: objectbox-java, io/objectbox/model/ExternalPropertyType.java.
 private enum ExternalType: Int {

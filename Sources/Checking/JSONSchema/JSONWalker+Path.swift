@@ -229,7 +229,8 @@ extension JSONWalker {
 
     /// Judges the objects at a path by `dependencies`.
     ///
-    /// If one object has the field of an entry, another object may have a field that the entry requires.
+    /// If one of the objects has the field of an entry, another of the objects may have the field that the entry
+    /// requires.
     private func pathDependencies<Sink: FindingSink>(
         _ subject: PathValues, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

@@ -3,7 +3,7 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Judges the documents that changed during a scan again, after the scan, as they are at one cluster time.
+/// Judges again, after a scan, the documents that changed during the scan, as they are at one cluster time.
 struct ChangeRecheck {
     let schema: CompiledSchema
     let namespace: Namespace
@@ -11,7 +11,7 @@ struct ChangeRecheck {
     let options: ScanOptions
     let tracker: ChangeTracker
 
-    /// The results of judging the changed documents again.
+    /// The results of judging the changed documents a second time.
     struct Outcome {
         var time: ClusterTime
         var changed: ChangedIDs
@@ -41,7 +41,7 @@ struct ChangeRecheck {
     private func recheckOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
         let now = max(try client.operationTime(), readTime)
-        // The change stream may lag by more time than a snapshot lasts, so wait for it before the snapshot is taken.
+        // The change stream may lag by more time than the server keeps a snapshot, so wait for the stream first.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
             if let outcome = try recheckAtSnapshot(client, after: now) { return outcome }
@@ -102,8 +102,8 @@ struct ChangeRecheck {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // Two `_id`s with different bytes, such as 1 and 1.0, can be equal to the server, and then find the same
-            // document.
+            // Two `_id`s with different bytes, such as 1 and 1.0, can be equal for the server, and then both find the
+            // same document.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }
@@ -115,6 +115,7 @@ struct ChangeRecheck {
 
     /// The options of a read from a snapshot.
     ///
-    /// They state the read concern, because the server may not allow the one of the connection string here.
+    /// The options state the read concern, because a snapshot might not allow the read concern of the connection
+    /// string.
     private static var snapshot: BSONDocument { ["readConcern": ["level": "snapshot"], "comment": "shipshape check"] }
 }

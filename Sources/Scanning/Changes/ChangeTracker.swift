@@ -74,7 +74,8 @@ struct ChangesUnknown: Error {
 // MARK: the thread
 
 extension ChangeTracker {
-    /// The limit on the time for which a lost change stream is opened again, or makes no progress while a thread waits.
+    /// The longest time for which opening a lost change stream is retried, and for which a change stream may make no
+    /// progress while a thread waits for it.
     private static var retryLimit: Duration { .seconds(60) }
 
     private func run() {
@@ -100,7 +101,7 @@ extension ChangeTracker {
     private func follow(_ token: inout ResumeToken?, progressed: () -> Void) throws {
         let client = try pool.client()
         var stream = client.collection(namespace).watch(Self.pipeline, options: options(after: token))
-        // The first reply already has a resume token, but the first change may come much later.
+        // The first reply already has a resume token, so ``open()`` need not wait for the first change.
         if let opened = stream.resumeToken?.time { _ = advance(to: opened) }
         var lastProgressAt = ContinuousClock.now
         while !state.withLock({ $0.isClosed }) {

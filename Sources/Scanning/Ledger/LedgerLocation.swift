@@ -7,7 +7,7 @@ package enum LedgerLocation: Hashable, Sendable {
     case standard
     /// A collection that the operator names.
     case named(Namespace)
-    /// There is no ledger, as the operator states.
+    /// The operator states that there is no ledger.
     case none
 
     /// The collection that the operator names, or the shared ledger for ``standard``; `nil` for ``none``.
@@ -32,7 +32,7 @@ package struct LedgerScope: Hashable, Sendable {
         (self.location, self.apps) = (location, apps)
     }
 
-    /// Returns the scope with these apps of the schemas, unless the operator has named an app.
+    /// Returns the scope for the apps that the schemas name, unless the operator has named an app.
     package func orOf(_ schemas: [String?]) -> LedgerScope { LedgerScope(location, of: apps.orOf(schemas)) }
 
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
@@ -81,7 +81,7 @@ package enum LedgerApps: Hashable, Sendable {
         self = orOf(schemas)
     }
 
-    /// Returns the choice of these apps of the schemas, unless the operator has named an app.
+    /// Returns the choice of the apps that the schemas name, unless the operator has named an app.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self

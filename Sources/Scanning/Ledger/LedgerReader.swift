@@ -80,7 +80,7 @@ package struct LedgerReader {
         return count
     }
 
-    /// Returns the documents that the ledger has.
+    /// Returns the documents that the ledger records.
     ///
     /// All of them are in memory, but the limit of unsynced documents bounds their number.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
@@ -93,10 +93,10 @@ package struct LedgerReader {
         return index
     }
 
-    /// Returns those of the given `_id`s whose documents the ledger has; empty if it has none of them.
+    /// Returns the given `_id`s whose documents the ledger records; empty if it records none of the documents.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
-        // The ledger may have the digits of an ObjectId, so search for both. The server compares numbers by value.
+        // The ledger may have an ObjectId as its digits, so search for both. The server compares numbers by value.
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }
         }

@@ -124,7 +124,7 @@ package struct LedgerSurvey {
 }
 
 extension UnsyncedReport.Collection {
-    /// Adds the numbers of entries of another ledger; documents are counted separately, because two ledgers may have
+    /// Adds the numbers of entries of another ledger; documents are counted separately, because two ledgers may record
     /// the same document.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount
