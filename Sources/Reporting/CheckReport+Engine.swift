@@ -33,7 +33,7 @@ extension CheckReport {
 extension DocumentCounts {
     /// Returns a clause for each outcome that documents have in an engine, the worst first.
     ///
-    /// The first of these clauses names the engine. A last clause counts the other documents that do not fit the schema.
+    /// The first of these clauses names the engine. A last clause counts other documents that do not fit the schema.
     func clauses(on name: Engine, hasSchema: Bool) -> [String] {
         let counts = engine ?? EngineCounts()
         var clauses: [String] = []

@@ -116,7 +116,7 @@ struct CheckCommand: AsyncParsableCommand {
         if let (flag, _) = asked.first(where: \.1) { throw ValidationError("\(flag) needs a schema") }
     }
 
-    /// The name of what is checked: the schema, or the engine without one.
+    /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
     private var checkedName: String { schema?.name ?? engine.engine?.rawValue ?? "" }
 
     func run() async throws {
