@@ -29,7 +29,7 @@ package struct Explanation: Hashable, Sendable {
     package static let all: [Explanation] =
         documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + waits + exitCodes
 
-    /// Returns the pages of a code: one for each kind of code that has it.
+    /// Returns the pages of a code, one for each kind that has this code.
     ///
     /// A code such as `constraint-below-minimum` has two pages: that of `below-minimum`, and that of all constraints of
     /// App Services schemas.

@@ -140,8 +140,8 @@ struct BackfillCommand: AsyncParsableCommand {
             try Console.confirm(
                 "Job \(plan.job) waits for the deploy of its next schema. \(question)",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
-            // The user answered that the next schema is deployed, so it counts as the active one. The plan is made
-            // again, because the active schema decides which documents stop syncing.
+            // The user answered yes, so the next schema counts as the active one. The plan is made again, because the
+            // active schema decides which documents stop syncing.
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
@@ -227,7 +227,7 @@ struct SelectionFlags: ParsableArguments {
             valueName: "pattern"))
     var databases: String?
 
-    /// Refuses one of these flags if it is given together with a flag of the command that it contradicts.
+    /// Refuses combinations of these flags, with each other or with other flags, that the command cannot serve.
     func check(isDryRun: Bool, hasFailures: Bool) throws(ValidationError) {
         if isDryRun, ids != nil {
             throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")

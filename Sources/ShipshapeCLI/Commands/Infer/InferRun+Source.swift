@@ -33,7 +33,8 @@ extension InferRun {
 
     /// Returns the collections to read, sorted by name.
     ///
-    /// These are the collections that the operator names, or else those of the dump that are in the named database.
+    /// These are the collections that the operator names, or else those of the dump, only from the named database if
+    /// there is one.
     private func collections(of path: String, _ scan: ScanOptions) throws -> [Namespace] {
         guard namespaces.isEmpty else { return namespaces.sorted() }
         let reader = SourceReader([], source: path, options: scan, purpose: .inference)
