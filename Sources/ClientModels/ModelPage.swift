@@ -1,9 +1,9 @@
 import BSON
 import Mustache
 
-/// The values of a class for a template.
+/// The values with which a language's template is filled to make the file of a class.
 ///
-/// All values have different names, because Mustache also looks for a name in the outer contexts.
+/// No property of ``Property`` has the name of a property of the page, because Mustache looks for a name in both.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]
@@ -11,7 +11,7 @@ struct ModelPage {
     let isClassRenamed, isEmbedded, isAsymmetric: Bool
     private let template: String
 
-    /// The values of a property for a template.
+    /// The values that the template has for a property of the class.
     struct Property {
         let name, stored, type, initial, schemaType: String
         let isRenamed, isPrimaryKey, isOptional, isCollection: Bool

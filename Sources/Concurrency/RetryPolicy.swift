@@ -76,7 +76,8 @@ package struct RetryPolicy: Sendable {
         package let added: Duration
     }
 
-    /// Runs `operation` until it succeeds, fails with an error that is not temporary, or the time limit is reached.
+    /// Runs `operation` until it succeeds, or fails with an error that is not temporary, after the time limit or after
+    /// a request to stop.
     ///
     /// The operation must be repeatable, because an attempt that failed may have taken effect.
     /// - Parameter whileWaiting: called at intervals during a wait without a time limit, to keep a lease; an error that

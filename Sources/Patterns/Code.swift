@@ -33,7 +33,7 @@ internal import Glibc
         let scratch = unsafe MatchScratch.ofThisThread()
         let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
         // The interpreter has its stack on the heap, so it can match where the JIT compiler's stack is too small. The
-        // large stack is then in the scratch memory, which is freed for that reason.
+        // scratch memory then contains that large stack, and is freed.
         guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
         defer { MatchScratch.free() }
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)

@@ -114,7 +114,8 @@ extension CheckReport {
     /// counts; empty if there are none.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
-        // Without an active schema, exceptions also cover documents in the ledger, which the sentence does not count.
+        // Without an active schema, `excepted` also counts documents in the ledger, which the sentence does not count.
+        // The clause therefore does not say "of them".
         guard let accepted else { return total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : "" }
         return accepted > 0 ? ", \(accepted.grouped) of them excepted" : ""
     }
@@ -151,7 +152,7 @@ extension CheckReport {
             verdict.isPartial
             ? "projected at least \(verdict.projected.grouped)"
             : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        // Without a ledger the room below the limit is only what the limit itself says.
+        // Without a ledger, the headroom is unknown, so the text has only the limit.
         let room = verdict.ledger == nil ? "" : ", headroom \(verdict.headroom.grouped)"
         return "\(findings): \(projection)\(room) of \(verdict.limit.grouped)"
     }

@@ -31,8 +31,9 @@ extension CheckReport {
 }
 
 extension DocumentCounts {
-    /// Returns a clause for each outcome that documents have in an engine, the worst first; the first clause names the
-    /// engine.
+    /// Returns a clause for each outcome that documents have in an engine, the worst first.
+    ///
+    /// The first of these clauses names the engine. A last clause counts other documents that do not fit the schema.
     func clauses(on name: Engine, hasSchema: Bool) -> [String] {
         let counts = engine ?? EngineCounts()
         var clauses: [String] = []

@@ -41,6 +41,8 @@ extension Dialect {
 }
 
 extension CheckReport {
-    /// The dialect in whose words documents fail: under another engine than Device Sync, they do not fit the schema.
+    /// The dialect whose words the report uses for documents that fail.
+    ///
+    /// For an engine other than Device Sync, the words are those of a validator: documents "do not fit".
     var words: Dialect { dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : dialect }
 }

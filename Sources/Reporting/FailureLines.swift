@@ -64,7 +64,7 @@ public struct FailureLines: Sendable {
             ] as ReportValue).line
     }
 
-    /// Returns the mongosh filter that finds the documents of a violation group, as JSON.
+    /// Returns the filter that finds the documents of a violation group, with the collection, path and rule, as JSON.
     private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
         let namespace = collection.reading.namespace ?? collection.namespace
         return [

@@ -52,7 +52,7 @@ public struct IDHash: Sendable {
     /// Returns `#` and the first digits of the HMAC-SHA-256 of the `_id`, written in mongosh syntax as
     /// ``IDDisplay/shown`` shows it.
     ///
-    /// The corresponding C function is `HMAC` of libcrypto.
+    /// The C function `HMAC` of libcrypto computes it.
     public func text(of id: BSONValue) -> String {
         let data = Array(ShellLiteral.text(id).utf8)
         var digest = [UInt8](repeating: 0, count: 32)

@@ -35,7 +35,7 @@ package struct PlanYAML: Sendable {
         draft.text("\(mark) \(old) with \(new).", schemas: (oldPath, newPath))
     }
 
-    /// The words that the text of every planned file contains; `plan` recognizes files of earlier plans by them.
+    /// The words that every file of a plan from two schemas contains; `plan` recognizes files of earlier plans by them.
     package static var mark: String { "Planned by comparing" }
 
     /// The words that every file of a repair plan contains; `plan --fix` recognizes files of earlier plans by them.
@@ -173,7 +173,7 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// The numbered instructions for the operator, from the second one, for a job that runs before the deploy.
+    /// The instructions for the operator from number 2 on, for a job that runs before the deploy; `head` has number 1.
     private var deploy: [String] {
         let lastStep =
             "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"

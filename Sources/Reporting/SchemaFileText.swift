@@ -6,7 +6,7 @@ import ServerSchema
 package struct SchemaFileText: Sendable {
     private let schema: BSONDocument
 
-    /// Wraps a schema of either dialect.
+    /// Wraps an App Services schema or a validator.
     package init(_ schema: BSONDocument) { self.schema = schema }
 
     /// The text, which ends with a line break.

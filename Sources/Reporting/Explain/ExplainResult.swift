@@ -29,7 +29,7 @@ package struct ExplainResult: Reportable {
         let blocks = Explanation.Section.all.map { section in
             let codes = pages.filter { $0.section == section }.map(\.code)
             let title = section.name.prefix(1).uppercased() + section.name.dropFirst()
-            // Not on a terminal, each code has a line of its own, for programs that search for one.
+            // Without a terminal, each code has its own line, so that a program can search for a code.
             let lines =
                 width.map { codes.joined(separator: ", ").wrapped(to: $0, indent: 2) } ?? codes.map { "  \($0)" }
             return (["\(title):"] + lines).joined(separator: "\n")

@@ -65,7 +65,7 @@ extension Explanation {
         source: 3.1
         """#)
 
-    /// The reasons that make a run wait, by which metrics, hooks and `status` name them.
+    /// The reasons that make a run wait, under the names that metrics, hooks and `status` show.
     static let waits = pages(
         of: .waits,
         #"""

@@ -29,9 +29,10 @@ package struct Explanation: Hashable, Sendable {
     package static let all: [Explanation] =
         documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + waits + exitCodes
 
-    /// Returns the pages of a code; a code that several kinds share has several.
+    /// Returns the pages of a code, one for each kind that has this code.
     ///
-    /// A rule that judges a constraint of an App Services schema has the page of the rule itself, and of constraints.
+    /// A code such as `constraint-below-minimum` has two pages: that of `below-minimum`, and that of all constraints of
+    /// App Services schemas.
     package static func pages(of code: String) -> [Explanation] {
         let constraint = "constraint-"
         guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }

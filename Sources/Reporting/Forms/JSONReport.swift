@@ -63,7 +63,7 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The record's name in a line, by the key of the list that contains the line's element.
+    /// The kind of record of a line, for each key of a list whose elements have a line each.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
@@ -83,6 +83,6 @@ package struct JSONReport: Sendable {
         "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
         "cover", "strict", "folder", "partner", "ledger", "language",
     ]
-    /// The keys of objects that the result line does not nest: it has their members instead.
+    /// The keys of objects whose members the `result` line has in place of the object.
     private static let results: Set = ["verdict", "counts"]
 }

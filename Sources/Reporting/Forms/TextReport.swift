@@ -94,7 +94,7 @@ package struct TextReport {
             }
         }
         let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
-        // If there is a column for advice, ``advice`` shows the details of the findings.
+        // If the section has a column for advice, ``advice`` shows the details of its findings.
         let isAdvised = shown.count < section.columns.count
         let hidesCommands = report.hidesCommands && !layout.isKept
         let hasLines = section.columns.contains { $0.title == "line" }

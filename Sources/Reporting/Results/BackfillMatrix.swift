@@ -133,7 +133,7 @@ package struct BackfillMatrix: Reportable {
         for entry in all where entry.fails || found.isDryRun && showsValues {
             guard let reported = entry.report else { continue }
             var part = BackfillResult(reported, showsValues: showsValues).report
-            // The notes on all databases are notes of the whole report.
+            // The whole report has the notes of each database.
             part.notes = []
             report.reports.append((entry.database, part))
         }

@@ -11,7 +11,7 @@ package struct ImportResult: Reportable {
     private let namespace: Namespace?
     /// The file that the validator was written to; `nil` for standard output.
     private let file: String?
-    /// Whether the user wants strings to stay strings.
+    /// Whether the user wants strings with a format, such as dates, to stay strings in the validator.
     private let keepsStrings: Bool
 
     /// Creates the result.

@@ -180,12 +180,12 @@ package struct PlanResult: Reportable {
     }
 
     private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace? = nil) -> Report.Section {
-        // An inactive step that serves no change of its own is only a comment in the file.
+        // An inactive step that serves no change or finding of its own is left out: it is only a comment in the file.
         let entries = entries.filter {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // For each entry, whether the next entry is a further step that serves the same changes.
+        // For each entry, whether the next entry is another step for the same changes or findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
         return Report.Section(
             name: name,

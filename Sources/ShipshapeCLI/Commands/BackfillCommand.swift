@@ -140,8 +140,8 @@ struct BackfillCommand: AsyncParsableCommand {
             try Console.confirm(
                 "Job \(plan.job) waits for the deploy of its next schema. \(question)",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
-            // After the answer, the next schema counts as the active one. The plan is made again, because the active
-            // schema decides which documents stop syncing.
+            // The user answered yes, so the next schema counts as the active one. The plan is made again, because the
+            // active schema decides which documents stop syncing.
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
@@ -184,7 +184,8 @@ struct BackfillCommand: AsyncParsableCommand {
         return commands
     }
 
-    /// Shows the plan, unless there is nothing to do, and asks for confirmation without `--yes`.
+    /// Shows the plan, unless there is nothing to do or `--yes` and `--quiet` are given, and asks for confirmation
+    /// without `--yes`.
     /// - Returns: whether the plan was shown.
     /// - Throws: if the run must not begin.
     private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws -> Bool {
@@ -226,7 +227,7 @@ struct SelectionFlags: ParsableArguments {
             valueName: "pattern"))
     var databases: String?
 
-    /// Checks that these flags go with each other, and with the other flags of the command.
+    /// Refuses combinations of these flags, with each other or with other flags, that the command cannot serve.
     func check(isDryRun: Bool, hasFailures: Bool) throws(ValidationError) {
         if isDryRun, ids != nil {
             throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")

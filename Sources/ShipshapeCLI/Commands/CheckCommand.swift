@@ -116,7 +116,7 @@ struct CheckCommand: AsyncParsableCommand {
         if let (flag, _) = asked.first(where: \.1) { throw ValidationError("\(flag) needs a schema") }
     }
 
-    /// The name of what is checked: the schema, or the engine without one.
+    /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
     private var checkedName: String { schema?.name ?? engine.engine?.rawValue ?? "" }
 
     func run() async throws {
@@ -333,8 +333,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
-/// The settings of a check without Device Sync: validators, Prisma schemas and other engines have no limit, no ledger,
-/// no app and no links.
+/// The options of a check that apply only to Device Sync, or only to schemas of App Services.
 extension CheckCommand {
     /// Whether Device Sync serves the documents of a schema.
     private func isOfDeviceSync(_ schema: ServerSchema) -> Bool {
@@ -367,7 +366,9 @@ extension CheckCommand {
         return ["\(names.joined(separator: ", ")) \(effect): \(reason)"] + ofPrisma
     }
 
-    /// Returns where the ledger is; only Device Sync has one, unless the operator names one, and Prisma never has one.
+    /// Returns where the ledger of unsynced documents is.
+    ///
+    /// Without `--ledger`, only Device Sync has a ledger. A Prisma schema has none, even with `--ledger`.
     func location(for schema: ServerSchema) -> LedgerLocation {
         guard schema.dialect != .prisma else { return .none }
         return isOfDeviceSync(schema) || ledger.ledger != nil ? ledger.location : .none
@@ -406,7 +407,7 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags for how severe findings are: for a document, for the check, and for sync as a whole.
+/// The flags for the limit at which sync stops, for documents that might fail, and for mere information.
 struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit

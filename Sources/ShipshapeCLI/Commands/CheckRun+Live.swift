@@ -68,7 +68,7 @@ extension CheckRun {
             duration: started.duration(to: .now))
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(baseline?.change.notes.count ?? 0)
-        // Links are counted over whole collections, so of a check in parts only the first part counts them.
+        // Links are counted over whole collections. If a check runs in parts, only the first part counts them.
         if scan.part.map({ $0.number == 1 }) ?? true {
             report.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
         }
@@ -152,7 +152,7 @@ extension CheckRun {
         return trace
     }
 
-    /// Counts the documents that synced before a job changed them as newly failing, instead of already failing.
+    /// Counts documents as newly failing, instead of already failing, if they synced before a job changed them.
     /// - Returns: the number of these documents.
     private static func synced(
         _ ids: Set<IDKey>, _ history: JobHistory, _ tally: inout Tally, _ namespace: Namespace, on pool: ClientPool
@@ -194,9 +194,10 @@ extension Tally {
 }
 
 extension JobHistory.Job {
-    /// Whether the job makes documents fit the checked schema: a file of the job's next schema has one of the texts.
+    /// Whether the job makes documents fit the checked schema: its next schema has a file with one of these texts.
     ///
-    /// True for a job that names no next schema.
+    /// Also true for a job that names no next schema.
+    /// - Parameter texts: the texts of the files of the checked schema.
     fileprivate func serves(_ texts: Set<String>) -> Bool { next.isEmpty || !texts.isDisjoint(with: next) }
 }
 

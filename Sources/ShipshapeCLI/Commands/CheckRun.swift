@@ -30,7 +30,7 @@ struct CheckRun {
     var failures: (file: FailuresFile, lines: FailureLines)?
     /// Notes on the flags, for the reader of the report.
     var notes: [String] = []
-    /// The `_id`s at which `--part` divides each collection, by the collection whose documents are read.
+    /// The `_id`s at which `--part` divides a collection, for each collection whose documents are read.
     var cuts: [Namespace: [BSONValue]] = [:]
     /// Whether the server also counts the documents that the filter of each violation group finds.
     var proves = false
@@ -44,14 +44,14 @@ struct CheckRun {
         run.schema = schema.moved(from: own, to: database)
         run.baseline = baseline?.moved(from: own, to: database)
         run.rules.exceptions = rules.exceptions?.moved(from: own, to: database)
-        // The schema changes still name the schema's own database, so the map leads from there to the other database.
+        // The schema changes still name the schema's own database, so the map replaces it by the other database.
         run.map = try NamespaceMap(
             [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
         return run
     }
 
-    /// Returns the active schema of a collection, or a case for a collection that it does not cover, or for a check
-    /// without an active schema.
+    /// Returns the active schema of a collection; `notCovered` if that schema lacks the collection, `notAsked` if the
+    /// check has no active schema.
     func active(for namespace: Namespace) -> ActiveSchema {
         guard let active = baseline?.schema else { return .notAsked }
         return active[namespace].map { .covered(rules.compile($0, of: active)) } ?? .notCovered
@@ -301,7 +301,7 @@ extension CheckRun {
     }
 }
 
-/// The schema that is live now, with which a check compares.
+/// The schema that is live now, with which a check compares the new one.
 struct Baseline {
     let schema: ServerSchema
     /// The source of the schema, as the operator named it.
@@ -324,7 +324,7 @@ struct Baseline {
         return change
     }
 
-    /// Counts the links to documents whose type becomes an embedded type, from all fields that link in this schema.
+    /// Counts the links to documents whose type becomes an embedded type, in all fields that this schema has as links.
     ///
     /// Returns an empty list if no type becomes embedded.
     /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.

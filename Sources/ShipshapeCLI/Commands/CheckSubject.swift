@@ -14,7 +14,8 @@ struct CheckSubject {
     /// The engine with what is known about its clients; `nil` if none was named.
     let engine: EngineSettings?
 
-    /// Reads what the flags of a check name.
+    /// Reads the schema and the engine's settings that the flags of a check name; without a schema, finds the
+    /// collections to check.
     /// - Throws: ``UsageError``; errors of reading and of connecting.
     init(_ command: CheckCommand) async throws {
         let named = command.subject.namespaces
@@ -48,7 +49,7 @@ struct CheckSubject {
         (hasSchema, self.engine) = (false, engine)
     }
 
-    /// Reads a schema; of a folder, only the collections that the operator names, if there are any.
+    /// Reads a schema; if the operator names collections, only their schemas.
     private static func read(
         _ argument: SchemaArgument, only named: [Namespace], _ command: CheckCommand
     ) async throws -> ServerSchema {

@@ -56,8 +56,8 @@ struct DatabasesBackfill {
 
         let started = ContinuousClock.now
         let timeline = TimelineKeeper()
-        // The databases where the job is done come last, in case the run ends early: there, the run only checks the job
-        // again.
+        // The run might end early, so the databases where the job is done come last: there, the run only checks the
+        // documents again.
         let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
         var works = DatabaseWorks(
             order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)
@@ -76,7 +76,8 @@ struct DatabasesBackfill {
         if let failed = works.status ?? (report.refusal == nil ? nil : .findings) { throw failed }
     }
 
-    /// Returns the outcome for a database in which there was nothing to run.
+    /// Returns the outcome for a database in which the job did not run, because it was undone there or its collection
+    /// does not exist there.
     private func entry(_ name: String, isUndone: Bool) -> DatabasesReport.Entry {
         DatabasesReport.Entry(
             database: name, job: job.job.name(in: name) ?? job.job.name, outcome: isUndone ? .undone : .noCollection)

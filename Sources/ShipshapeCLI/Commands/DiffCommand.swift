@@ -116,8 +116,7 @@ struct ChangeCensus {
 
     init(_ changes: [SchemaChange]) { self.changes = changes }
 
-    /// Returns the counts in the order of the changes; `nil` for a change without an older collection, such as an added
-    /// one.
+    /// Returns the counts in the order of the changes; `nil` for a change that affects no collection of the old schema.
     /// - Throws: ``MongoError``.
     func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
         var weights = [ChangeWeight?](repeating: nil, count: changes.count)

@@ -4,7 +4,7 @@ internal import ServerSchema
 
 /// Reads the file with the columns of the clients' PowerSync schema.
 ///
-/// It is a mapping of collections, each a mapping of the names of top-level fields to `text`, `integer` or `real`.
+/// The file maps the name of each collection to a mapping of its top-level fields to `text`, `integer` or `real`.
 enum ColumnsFile {
     /// Reads the file at `path`.
     /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.

@@ -88,7 +88,7 @@ struct SchemaTarget {
         }
         let folder = FilePath(path)
         switch dialect {
-        // The path is that of an app's export, with the name that App Services gives to the data source.
+        // An export of an app has the same path, with the name that App Services gives to the data source.
         case .appServices:
             return folder.appending("data_sources").appending("mongodb-atlas").appending(namespace.database)
                 .appending(name).appending("schema.json").string

@@ -39,8 +39,7 @@ struct CoverArgument: ExpressibleByArgument {
     var defaultValueDescription: String { "100%" }
 }
 
-/// The databases of `--databases`: those whose names match a pattern, which is written like a pattern for file names in
-/// the shell.
+/// The databases of `--databases`: those whose names match a pattern such as `tenant_*`, written as in a shell.
 struct DatabasePattern {
     /// The pattern as the operator wrote it.
     let text: String

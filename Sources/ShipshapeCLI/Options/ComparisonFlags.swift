@@ -54,7 +54,7 @@ struct ComparisonFlags: ParsableArguments {
     ///   - read: the new schema as it was read. If it has one collection, a single file of the active schema describes
     ///     the same collection.
     ///   - collection: the only collection to check.
-    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for a schema of the other dialect.
+    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for an active schema of another dialect.
     func baseline(
         of new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
         connection: ConnectionFlags

@@ -46,14 +46,14 @@ struct EngineFlags: ParsableArguments {
         return settings
     }
 
-    /// Refuses an engine for a schema that it does not serve.
+    /// Refuses the engine Device Sync for a schema that is not of App Services.
     /// - Throws: ``UsageError``.
     func check(for schema: ServerSchema) throws {
         guard engine == .deviceSync, schema.dialect != .appServices else { return }
         throw UsageError(Self.needsSchema)
     }
 
-    /// The error for the engine whose rules are those of a kind of schema, if there is no such schema.
+    /// The error for the engine Device Sync without an App Services schema.
     static let needsSchema = "--engine device-sync needs an App Services schema: its rules are those of such schemas"
 }
 

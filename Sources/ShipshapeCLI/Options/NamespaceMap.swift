@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 
-/// One `--map`, which says where the documents of a database or a collection of the schema are read.
+/// One `--map`: a database or collection of the schema, and the one from which its documents are read.
 struct NamespaceMapping: ExpressibleByArgument, Hashable {
     /// The mapping as the operator wrote it.
     let text: String

@@ -90,7 +90,7 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// The progress of the work, in words.
+/// The progress of the work, which a line or a bar shows.
 struct ProgressState {
     /// The work done by this run.
     var done: Int

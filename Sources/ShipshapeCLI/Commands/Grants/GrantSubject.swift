@@ -18,9 +18,9 @@ struct GrantSubject {
     /// Whether the schema is `live`, which means the validators that the collections have.
     private(set) var isLive = false
 
-    /// Commands whose file is a schema.
+    /// The commands whose file argument is a schema.
     private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "enforce", "infer", "unsynced", "watch"]
-    /// Commands that need privileges only on the state database.
+    /// The commands that need privileges only on the state database.
     private static let ofState: Set = [
         "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status", "partner cutover",
     ]

@@ -15,7 +15,7 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The names of the jobs that were applied before and run again after the deploy.
+    /// The names of the applied jobs that run again, because their next schema was deployed after them.
     private let again: Set<String>
     private(set) var report: MigrationReport
 

@@ -8,7 +8,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The files that `plan` writes: the job files, and copies of the schemas that they name.
+/// The files that `plan` writes: job files, partner job files, and copies of schemas from git revisions.
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
@@ -21,8 +21,7 @@ struct PlanFiles {
     static let lateFolder = "after-deploy"
     /// The subfolder for partner jobs, which other commands run.
     static let partnerFolder = "partner"
-    /// The end of the file names of jobs that repair documents, which keeps them from replacing the jobs for a schema
-    /// change.
+    /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
 
     /// - Parameter folder: the folder for the files; `nil` for standard output.
@@ -71,7 +70,7 @@ struct PlanFiles {
     /// Returns the texts of the job files, after checking that each one can be read back as the planned job and fits
     /// its schemas.
     ///
-    /// Partner jobs without questions for the operator are checked in the same way.
+    /// Drafts are not checked. Partner jobs without questions for the operator are checked in the same way.
     /// - Throws: ``PlanDefect`` if a text fails the check.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         for partner in partners where partner.draft.open.isEmpty {
