@@ -41,7 +41,7 @@ extension CheckReport {
         }
         let failing = [
             failing(counts.certain, counts.newCertain, words.failing(counts.certain)),
-            failing(counts.possible, counts.newPossible, "might not sync"),
+            failing(counts.possible, counts.newPossible, words.possiblyFailing),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
         if let engine, engine != .deviceSync {

@@ -12,6 +12,15 @@ extension Dialect {
         }
     }
 
+    /// The verb phrase for documents that might fail, such as "might not sync".
+    var possiblyFailing: String {
+        switch self {
+        case .appServices: "might not sync"
+        case .jsonSchema: "might not fit"
+        case .prisma: "might not be readable"
+        }
+    }
+
     /// The consequence for documents that fail, as a verb phrase such as "would stop syncing".
     var consequence: String {
         switch self {

@@ -33,7 +33,7 @@ struct MigrationRow {
                     digest: "-")
             }
             var row = MigrationRow(applied, begun, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
-            if item.isDueAgain { (row.state, row.isDueAgain) = ("pending again after the deploy", true) }
+            if item.isDueAgain { (row.state, row.isDueAgain) = ("pending, once more after the deploy", true) }
             return row
         } + plan.missing.map { MigrationRow($0, begun, file: $0.file, digest: "missing file") }
     }

@@ -1,5 +1,6 @@
 import BSON
 package import Checking
+import ServerSchema
 import Concurrency
 
 /// The report of a check of many databases of one shape, with a row per database.
@@ -63,16 +64,18 @@ package struct CheckMatrix: Reportable {
     }
 
     /// The columns after the database's name.
-    private static let columns =
-        [Report.Column(title: "verdict")]
-        + ["documents", "do not sync", "newly failing", "might not sync"].map {
-            Report.Column(title: $0, isNumber: true)
-        }
+    private var columns: [Report.Column] {
+        let words = entries.lazy.compactMap(\.report?.words).first ?? .appServices
+        return [Report.Column(title: "verdict")]
+            + ["documents", words.failing(2), "newly failing", words.possiblyFailing].map {
+                Report.Column(title: $0, isNumber: true)
+            }
+    }
 
     private func cells(_ entry: Entry) -> [Report.Cell] {
         let name = Report.Cell(entry.database, isCode: true)
         guard let report = entry.report else {
-            return [name, Report.Cell("empty", level: .notice)] + Self.columns.dropFirst().map { _ in "" }
+            return [name, Report.Cell("empty", level: .notice)] + columns.dropFirst().map { _ in "" }
         }
         let total = report.total
         let (_, level) = report.headline(ids: ids)
@@ -109,7 +112,7 @@ package struct CheckMatrix: Reportable {
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)
         report.sections = [
             Report.Section(
-                name: pattern, columns: [Report.Column(title: "database")] + Self.columns,
+                name: pattern, columns: [Report.Column(title: "database")] + columns,
                 findings: entries.map { entry in
                     let found = entry.report?.headline(ids: ids)
                     return Report.Finding(

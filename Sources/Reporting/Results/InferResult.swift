@@ -51,7 +51,7 @@ package struct InferResult: Reportable {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
         let cover = Share(found.options.cover).text
-        let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not sync" : ""
+        let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not fit" : ""
         let start = "\(outcome.checked.documents) read\(sample)"
         guard outcome.isWithinCover else {
             return "\(start), \(outcome.failing.grouped) do not fit, more than --cover \(cover) allows\(possible)"

@@ -95,7 +95,7 @@ import Testing
                 "deployed", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name,
             ])
             try #require(deployed.exitCode == 0, "\(deployed.errors)")
-            #expect(try await test.migrationRows().map { $0[1] } == ["pending again after the deploy"])
+            #expect(try await test.migrationRows().map { $0[1] } == ["pending, once more after the deploy"])
             let again = try await test.migrate()
             #expect(again.exitCode == 0, "\(again.errors)")
             #expect(try await test.database.count("people", ["email": ["$exists": false]]) == 0)
