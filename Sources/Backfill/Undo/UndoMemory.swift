@@ -35,7 +35,7 @@ struct UndoMemory {
     /// Whether this undo only retries the documents that an ended undo skipped.
     var isRetry: Bool { retried != nil }
 
-    /// Whether an ended undo skipped the document, so that this one processes it again.
+    /// Whether an ended undo skipped the document, so that this undo processes it again.
     func retries(_ id: BSONValue) -> Bool { retried?.contains(id) == true }
 
     /// Whether the document is still to be processed.
