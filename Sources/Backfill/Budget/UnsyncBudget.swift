@@ -33,7 +33,7 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents of which the ledger shows an outdated entry: they sync before the write.
+        /// The documents that the ledger still shows although they sync before this write.
         var stale: [BSONValue] = []
     }
 
@@ -127,8 +127,8 @@ extension UnsyncBudget {
     ///
     /// A document keeps its reservation while the ledger may still show it. The function examines the reservations of
     /// the jobs in `runners`, and of jobs that no runner holds.
-    /// - Parameter runners: the names of jobs whose leases the caller holds; none of them may have reserved a chunk
-    ///   that it has not written yet.
+    /// - Parameter runners: the names of jobs whose leases the caller holds, and which have written every chunk that
+    ///   they reserved.
     /// - Returns: how many reserved documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {

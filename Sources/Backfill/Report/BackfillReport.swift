@@ -24,19 +24,19 @@ package struct BackfillReport: Sendable {
 
     /// The work that a run did, or would do.
     package struct Work: Sendable {
-        /// Documents that the run changed, or would change, each once.
+        /// How many documents the run changed, or would change; each counts once.
         package var modified = 0
         /// The number of changes; a document counts once for each phase of the job that changed it.
         package var updates = 0
         /// Whether ``modified`` may be too low, because the server does not report for every failed write how many
         /// documents it changed.
         package var modifiedIsLow = false
-        /// Documents in which a refresh gave a target its source's new value, or would; `nil` if no step refreshes its
-        /// target.
+        /// The number of documents in which a refresh gave a target its source's new value, or would; `nil` if no step
+        /// refreshes its target.
         package var refreshed: Int?
-        /// Chunks that the run wrote, or would write.
+        /// How many chunks the run wrote, or would write.
         package var chunks = 0
-        /// Chunks that earlier runs of the job wrote.
+        /// How many chunks earlier runs of the job wrote.
         package var earlierChunks = 0
         /// How long the run took, in seconds.
         package var seconds = 0.0

@@ -28,8 +28,8 @@ package struct BackfillPlan: Sendable {
         package var headroom: Headroom?
         /// How many documents the job makes unsyncable under the active schema.
         package var madeUnsyncable = 0
-        /// How many of these documents a killed run or another job has reserved already; ``headroom`` counts them as
-        /// pending.
+        /// How many of the documents in ``madeUnsyncable`` a killed run or another job has already reserved;
+        /// ``headroom`` counts them as pending.
         package var recorded = 0
     }
 

@@ -66,7 +66,7 @@ extension JobRegistry {
         }
     }
 
-    /// Returns the names of those jobs that wait for the deploy of their next schemas.
+    /// Returns the names of the jobs in `entries` that wait for the deploy of their next schemas.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func waitingForDeploy(_ entries: [JobFolder.Entry]) throws -> Set<String> {
         let waiting = try entries.filter { entry in

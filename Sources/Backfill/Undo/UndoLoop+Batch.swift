@@ -190,8 +190,8 @@ extension UndoLoop {
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // These documents read as unchanged, but the server does not write them, because it compares some values
-        // differently.
+        // These documents are still as they were read, but the server does not write them, because it compares some
+        // values differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }

@@ -5,7 +5,7 @@ import Jobs
 /// The facts that an undo remembers about documents: which ones to process, which ones the job wrote, and what the undo
 /// itself did with them.
 struct UndoMemory {
-    /// The only documents to process if an earlier undo has ended and this one retries what it skipped; `nil` for all
+    /// The only documents to process, if this undo retries the documents that an ended undo skipped; `nil` for all
     /// documents.
     private let retried: Set<BSONValue>?
     /// Documents that an earlier undo skipped.
@@ -83,7 +83,7 @@ struct UndoMemory {
         }
     }
 
-    /// Whether each field that differs from this entry's old values was restored by this undo, from newer entries.
+    /// Whether this undo restored, from newer entries, each field that differs from the old values of this entry.
     ///
     /// A restored field of ``rewritten`` does not count, because the job may have written its value itself.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
