@@ -243,7 +243,7 @@ extension Enforcement {
     private static func refusal(
         _ error: MongoError, of command: BSONDocument, _ namespace: Namespace
     ) -> any Error {
-        // Before MongoDB 9.0 sets the level "constraint", it reads every document. Its error names the first document
+        // MongoDB 9.0 reads every document before it sets the level "constraint". Its error names the first document
         // that does not fit.
         if error.code.rawValue == 12_370_902 {
             return RunError(

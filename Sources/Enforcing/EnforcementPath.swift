@@ -30,7 +30,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
 
 /// The stages of one collection, from its earlier validator to an enforced one.
 ///
-/// They define the collection's validation at each stage, and the command that leads to the next stage. The
+/// A path defines the collection's validation at each stage, and the command that leads to the next stage. The
 /// collection's validation alone therefore shows its stage.
 package struct EnforcementPath: Sendable {
     /// The collection whose validator is enforced.

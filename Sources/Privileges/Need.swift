@@ -5,7 +5,7 @@ package import Mongo
 package enum Place: String, Sendable, CaseIterable {
     /// The collections of the schema or the job.
     case data
-    /// The databases of the collections in ``data``, for commands and computations on a whole database.
+    /// The databases of the collections in ``data`` and ``partner``, for commands on a whole database.
     case database
     /// Collections in which a job's steps look up documents.
     case lookedUp
@@ -58,7 +58,8 @@ package struct WorkPlaces: Sendable, Equatable {
     /// The resources of each kind.
     package private(set) var resources: [Place: [PrivilegeResource]] = [.cluster: [.cluster]]
 
-    /// Creates the resources that every command uses: the oplog and, if it is given, the state database.
+    /// Creates the resources that do not depend on collections: the deployment, the oplog and, if it is given, the
+    /// state database.
     package init(state: String? = nil) {
         if let state {
             resources[.state] = [.database(state)]

@@ -44,7 +44,7 @@ package struct OutsideCommand: Sendable {
     /// - Parameters:
     ///   - input: the text that the command reads from its standard input.
     ///   - variables: the variables to add to the command's environment. Without them, it has no `SHIPSHAPE_…`
-    /// variable.
+    ///     variable.
     package func run(
         input: String = "", variables: [String: String] = [:], timeLimit: Duration
     ) async -> Outcome {

@@ -10,7 +10,8 @@ extension RetryPolicy {
     /// While the server refuses commands because of its load, operations are retried without a time limit. If a caller
     /// can make an operation smaller after a time limit, it uses ``refusing(_:)``, so that the operation is not
     /// repeated unchanged.
-    /// - Parameter survivesDrops: whether it also retries a command whose collection or index was dropped meanwhile.
+    /// - Parameter survivesDrops: whether the policy also retries a command whose collection or index was dropped while
+    ///   the command ran.
     package init(
         limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime(),
         survivesDrops: Bool = false

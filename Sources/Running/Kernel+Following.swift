@@ -16,7 +16,8 @@ extension Kernel {
         events: @Sendable @escaping (RunEvent) -> Void, freeing: () throws -> Void = {}
     ) throws -> Kernel {
         let (identity, started) = (RunnerIdentity.current(), ContinuousClock.now)
-        // A change feed reports a dropped collection, so the command that was under way need not end the work.
+        // A command fails if its collection is dropped while the command runs. It is retried, because the change feed
+        // will report the drop.
         let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events, survivesDrops: true)
         func openStore() throws(MongoError) -> StateStore {
             StateStore(

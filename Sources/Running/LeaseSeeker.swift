@@ -3,7 +3,7 @@ package import Concurrency
 package import JobState
 import Mongo
 
-/// Takes the lease of a job, a watch or a mirror; if another runner holds it, waits for its end.
+/// Takes the lease of a job, a watch or a mirror; waits for a time if another runner holds the lease.
 package struct LeaseSeeker {
     /// The most dead runners, one after another, for whose leases the seeker waits.
     private static let maximumDead = 3
@@ -33,8 +33,8 @@ package struct LeaseSeeker {
         let started = ContinuousClock.now
         var announced = false
         let longest = max(options.leaseWait, .zero)
-        // A runner that is known to be dead, and the time at which its lease ends, because a dead runner does not renew
-        // it. After that, another runner may take the lease, and die, too.
+        // A runner that is known to be dead, and the time at which its lease ends: a dead runner does not renew its
+        // lease. After that time, another runner may take the lease, and die, too.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         var deadRunners = 0
         while true {

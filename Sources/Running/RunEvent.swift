@@ -6,7 +6,7 @@ package enum RunEvent: Sendable {
     ///
     /// `chunks` is the number of chunks that earlier runs wrote.
     case resumed(chunks: Int, documents: Int)
-    /// The runner waits for the end of another runner's lease.
+    /// The runner waits until the lease of `holder` ends, for about `seconds`.
     case waitingForLease(holder: String, seconds: Double)
     /// A chunk was written, or read in a dry run.
     case chunk(documents: Int, modified: Int)

@@ -12,7 +12,8 @@ package import ServerSchema
 package struct Watch: Sendable {
     /// The schemas of the collections that sync; the watch judges their documents, and the others do not count.
     let schemas: [CompiledSchema]
-    /// The internal id of the app, which each entry of the ledger contains; `nil` if the schema names no app.
+    /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
+    /// app.
     let appID: String?
     /// The digest of the schema and the options; if it differs from an earlier run's, the watch builds the ledger
     /// again.
@@ -50,7 +51,7 @@ package struct WatchOptions: Sendable {
     ///
     /// Apart from its record in the state database, the watch writes to no other collection.
     package var ledger = Namespace(database: "shipshape", collection: "unsynced_documents")
-    /// The assumptions about the app.
+    /// The assumptions about the app under which the watch judges documents.
     package var assumptions = CheckOptions()
     /// Whether the ledger also lists documents that might not sync, besides those that certainly do not.
     package var isStrict = false
@@ -60,7 +61,7 @@ package struct WatchOptions: Sendable {
     package var warnsAt = 80
     /// Whether the watch ends once it has judged all changes from before its start.
     package var endsWhenCaughtUp = false
-    /// The number of threads that read when a whole collection is read.
+    /// The number of threads that read a whole collection.
     package var threads = 2
 
     /// Creates the default options.
@@ -106,7 +107,7 @@ package struct WatchCounts: Sendable, Hashable {
     package var limit: Int
     /// The number of changes that the watch has judged since it began.
     package var changes: Int
-    /// The lag of the ledger in seconds: how long ago the deployment was as the ledger shows it.
+    /// The lag of the ledger in seconds: the age of the state of the deployment that the ledger shows.
     package var lag: Int
 
     /// The number of entries in the whole ledger.

@@ -36,8 +36,9 @@ struct WatchRun: ~Copyable, FollowingRun {
     private var isUncounted = true
     private var hasWarned = false
 
-    /// The shortest time between two stored positions in the change streams, and between two counts of the ledger.
+    /// The shortest time between two updates of the stored positions in the change streams.
     private static let savePeriod = Duration.seconds(1)
+    /// The shortest time between two counts of the ledger.
     private static let countPeriod = Duration.seconds(5)
 
     init(_ watch: Watch, kernel: consuming Kernel) {

@@ -4,7 +4,7 @@ import Concurrency
 import Following
 import Synchronization
 
-/// A collection that a watch follows, with the progress in its changes.
+/// A collection that a watch follows, and how far the watch has judged its changes.
 struct WatchedCollection {
     let schema: CompiledSchema
     var feed: ChangeFeed?

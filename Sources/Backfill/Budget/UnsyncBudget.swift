@@ -13,7 +13,7 @@ import Steps
 ///
 /// It applies only to chunks that can make documents unsyncable.
 struct UnsyncBudget {
-    /// The job, and the schema that is active now.
+    /// The job, compiled with the schema that is active now.
     let job: CompiledJob
     let collection: MongoCollection
     let ledger: UnsyncLedger
@@ -33,15 +33,15 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents of which the ledger shows an outdated entry: they sync before the write.
+        /// The documents that the ledger still shows although they sync before this write.
         var stale: [BSONValue] = []
     }
 
-    /// Judges documents in order, and returns the first ones: all that need no room in the budget, and at most `room`
-    /// others.
+    /// Judges documents in order, and returns the documents before the first one that the budget has no room for.
     ///
-    /// A document needs no further room if a killed run or another job has reserved it. A document also needs none if
-    /// the ledger shows it and the write might make it unsyncable.
+    /// At most `room` of the returned documents take room. A document takes none if the phase cannot make it
+    /// unsyncable, or if a killed run or another job has already reserved it. A document also takes none if the ledger
+    /// shows it and the write only might make it unsyncable.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -75,7 +75,8 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document takes room in the budget already, because it is reserved or the ledger shows it.
+        /// Whether the document takes no further room in the budget: it is reserved, or the ledger shows it and this
+        /// write only might make it unsyncable.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
@@ -107,8 +108,8 @@ struct UnsyncBudget {
 extension UnsyncBudget {
     /// Returns which of these written documents the phase did not make unsyncable.
     ///
-    /// Each of them syncs, no longer exists, or did not sync before the write either. The last is certain if the
-    /// document violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
+    /// Each of them syncs, no longer exists, or did not sync before the write either. A document certainly did not sync
+    /// before if it violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
     func syncable(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var unsyncable: Set<BSONValue> = []
@@ -126,8 +127,8 @@ extension UnsyncBudget {
     ///
     /// A document keeps its reservation while the ledger may still show it. The function examines the reservations of
     /// the jobs in `runners`, and of jobs that no runner holds.
-    /// - Parameter runners: the names of jobs whose leases the caller holds; none of them may have reserved a chunk
-    ///   that it has not written yet.
+    /// - Parameter runners: the names of jobs whose leases the caller holds, and which have written every chunk that
+    ///   they reserved.
     /// - Returns: how many reserved documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {
@@ -158,8 +159,8 @@ extension UnsyncBudget {
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // Old reservations are removed unless the ledger shows their documents: the ledger has had time to show each
-        // document that does not sync.
+        // If the ledger does not show a repaired document long after its reservation, the ledger knows of the repair.
+        // The reservation is then removed.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -167,7 +168,7 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// Returns the documents that these jobs reserved and that the ledger was not seen to show, in batches.
+    /// Returns, in batches, the documents that these jobs reserved and that no run has seen in the ledger yet.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
@@ -199,7 +200,7 @@ extension UnsyncBudget {
 }
 
 extension SchemaPath {
-    /// Whether one of the two paths is the beginning of the other.
+    /// Whether one of the two paths is a prefix of the other; a path into all elements or values matches every name.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in
             step == .field(name) || step == .values || name == FieldPath.each
@@ -235,7 +236,7 @@ struct UnsyncAccount {
     /// Records that a checkpoint confirms the write of these documents.
     mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
-    /// Takes a document that was not written out of the count, and adds it to ``unconfirmed``.
+    /// Removes a document from the count, because it was not written, and adds it to ``unconfirmed``.
     mutating func skip(_ id: BSONValue) {
         unconfirmed.append(id)
         if inDoubt.remove(id) != nil { unsyncable -= 1 }
@@ -260,8 +261,8 @@ enum Judgement: Hashable {
     case possiblyUnsyncable
     /// No step that can make documents unsyncable changes the document.
     ///
-    /// The write runs only the other steps, even if a user changes the document first. By their kinds, those steps
-    /// leave a document that syncs syncable.
+    /// The write runs only the other steps, even if a user changes the document first. Steps of their kinds cannot make
+    /// a document unsyncable.
     case safe
 
     /// Whether the document is reserved before it is written.

@@ -60,7 +60,8 @@ package struct JobFolder: Sendable {
 }
 
 extension CompiledJob {
-    /// Returns the SHA-256 of a text of the job and of its schemas' names and texts.
+    /// Returns the SHA-256 of `text`, which is a version of the job's text, and of the roles, paths and texts of the
+    /// job's schemas.
     func digest(of text: String) -> String {
         let schemas = sources.map { role, source in
             BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])

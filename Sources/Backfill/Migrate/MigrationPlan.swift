@@ -19,7 +19,7 @@ package struct AppliedJob: Hashable, Sendable {
 
 /// The later events of a started job that decide whether a migration may run the job again.
 package struct JobAftermath: Sendable {
-    /// The error that refuses another run of the job; `nil` unless it was undone.
+    /// The error that refuses another run of the job; `nil` unless the job was undone.
     package var undone: RunError?
     /// When the job's next schema was recorded as the active one; `nil` if it was not.
     package var deployed: ServerTime?
@@ -39,8 +39,8 @@ package struct MigrationPlan: Sendable {
         package var aftermath: JobAftermath?
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
-        /// Earlier versions of the program recorded a digest that covers the comments, too. For such a record, the
-        /// content is compared with the text that was recorded at the job's first run.
+        /// Earlier versions of the program recorded a digest that also covers the comments of the job's file. For such
+        /// a record, the job's content is compared with the text that the job's first run recorded.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text

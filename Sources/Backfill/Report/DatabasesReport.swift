@@ -36,12 +36,12 @@ package struct DatabasesReport: Sendable {
         /// The job's report; `nil` if there is none.
         package var report: BackfillReport? { if case .reported(let report) = outcome { report } else { nil } }
 
-        /// Documents that the job changed, or would change; `nil` if nothing was run.
+        /// How many documents the job changed, or would change; `nil` if nothing was run.
         package var changed: Int? {
             if case .failed(_, let changed) = outcome { changed } else { report?.work.modified }
         }
 
-        /// Documents that were skipped; `nil` if not counted.
+        /// How many documents were skipped; `nil` without a report.
         package var skipped: Int? { report.map { $0.failures.reduce(0) { $0 + $1.count } } }
     }
 

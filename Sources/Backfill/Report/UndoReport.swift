@@ -18,8 +18,7 @@ package struct UndoReport: Sendable {
         /// The server refuses the document with the fields that it had before the job.
         case refused
 
-        /// Whether the operator has to deal with documents that have this reason; not with documents that no longer
-        /// exist.
+        /// Whether the operator has to deal with the document; `false` only for a document that no longer exists.
         package var isTrouble: Bool { self != .gone }
         /// Whether a later undo may succeed in undoing the change.
         func isPassing(includingUncertain: Bool) -> Bool {
@@ -104,7 +103,7 @@ package struct UndoReport: Sendable {
         package var changes = 0
         /// The chunks that are missing from the journal; their changes are not undone.
         package var missing = 0
-        /// How many chunks the journal should have.
+        /// How many chunks the journal should have, counted like ``chunks``.
         package var attempts = 0
     }
 
@@ -151,7 +150,10 @@ package struct UndoReport: Sendable {
     /// How long the undo took, in seconds.
     package var seconds = 0.0
 
-    /// Whether documents remain that the operator has to deal with.
+    /// Whether the undo leaves something for the operator to deal with: skipped documents, changes without a journal,
+    /// or the reason for a refusal.
+    ///
+    /// `false` for a stopped undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

@@ -9,7 +9,7 @@ package import Steps
 package struct BackfillPlan: Sendable {
     /// The collection as the plan found it.
     package struct Collection: Sendable {
-        /// How many documents the job applies to; counted, or taken from the collection's metadata.
+        /// The number of documents in the job's scope; counted, or taken from the collection's metadata.
         package var documents: Int
         /// The collection's UUID, if the server reports one.
         var uuid: BSONValue?
@@ -28,8 +28,8 @@ package struct BackfillPlan: Sendable {
         package var headroom: Headroom?
         /// How many documents the job makes unsyncable under the active schema.
         package var madeUnsyncable = 0
-        /// How many of these documents a killed run or another job has reserved already; ``headroom`` counts them as
-        /// pending.
+        /// How many of the documents in ``madeUnsyncable`` a killed run or another job has already reserved;
+        /// ``headroom`` counts them as pending.
         package var recorded = 0
     }
 
@@ -73,8 +73,8 @@ package struct BackfillPlan: Sendable {
     package var deploy = Deploy.notAsked
     /// Whether the job was done before this run.
     var wasDone = false
-    /// Problems in the documents that prevent the job, unless the job file accepts them.
+    /// The problems in the documents because of which a run is refused, each as a message.
     package var obstacles: [String] = []
-    /// The groups of metrics that cannot be read, so that the run is not throttled by them.
+    /// The groups of metrics that cannot be read; the run is not throttled by them.
     var missingMetrics: Set<ServerMetricsReader.Missing> = []
 }

@@ -24,7 +24,8 @@ extension BackfillRun {
         journal.begin()
         do {
             let attempt = try run(chunk)
-            // An attempt that was cut off or refused may have written documents, too, so it is also acknowledged.
+            // An attempt that was cut off or refused may have written documents, too. The journal then records which
+            // ones.
             try acknowledge(job.phase(at: chunk.phase))
             // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
             try journal.confirm(kernel)
@@ -116,8 +117,8 @@ extension BackfillRun {
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
     ///
-    /// Only the client can find these documents. The condition matches each of them for as long as it is as the client
-    /// read it.
+    /// Only the client can find these documents. The condition matches a document until another client changes a field
+    /// that these steps read or write.
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
@@ -148,8 +149,8 @@ extension BackfillRun {
 
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
-    /// The headroom is read after the reservation, so that it includes what other jobs reserved at the same time. The
-    /// headroom at the previous chunk decides how many documents are tried.
+    /// The headroom of the previous chunk is used if it has room for all documents; otherwise the headroom is read
+    /// again. It is also read after the reservation, so that it includes what other jobs reserved at the same time.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
@@ -225,7 +226,7 @@ extension BackfillRun {
         /// The write is done; if `conflicts` is true, some documents might not have been written, because they changed
         /// after the read.
         case done(conflicts: Bool)
-        /// The write took too long and has to be tried again with fewer documents.
+        /// The write took too long, or the run was asked to stop; the chunk has to be tried again.
         case tooSlow
         /// The server refuses a document of the chunk.
         case refused(MongoError)
@@ -237,7 +238,7 @@ extension BackfillRun {
 
     /// Writes the documents of a chunk.
     ///
-    /// The documents of other collections to which they will link are inserted before.
+    /// Before that, inserts the documents of other collections to which the chunk's documents will link.
     /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly which
     ///   documents it wrote before one that it refuses.
     private mutating func write(
@@ -293,7 +294,9 @@ extension BackfillRun {
         return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
     }
 
-    /// Sends repeatable commands concurrently, and retries the ones that fail with a temporary error.
+    /// Sends commands concurrently, and sends all of them again if one fails with a temporary error.
+    ///
+    /// The commands must therefore be repeatable.
     /// - Parameters:
     ///   - documents: how many documents the chunk has.
     ///   - updates: the updates that the commands consist of.
@@ -356,7 +359,7 @@ extension BackfillRun {
         return .tooSlow
     }
 
-    /// Halves the size of the next chunks, because the current chunk took too long with `documents` documents.
+    /// Halves the size of the next chunk, because the current chunk took too long with `documents` documents.
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))
@@ -399,11 +402,11 @@ extension BackfillRun {
         return true
     }
 
-    // MARK: Settle
+    // MARK: Release reservations
 
     /// Releases the reservations of documents that turned out to be syncable.
     ///
-    /// It runs after the checkpoint, because it reads with majority.
+    /// The caller writes the checkpoint first, because this function reads only what a majority has.
     mutating func releaseReservations(_ phase: Phase) throws {
         let possiblyUnsyncable = account.takeUnconfirmed()
         guard !possiblyUnsyncable.isEmpty else { return }

@@ -26,7 +26,7 @@ extension BackfillRun {
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
         if !phase.isSafe {
-            // The budget counted the document as unsyncable before the write, but the write did not happen.
+            // The budget may have counted the document as unsyncable before the write, but the write did not happen.
             account.skip(id)
             try releaseReservations(phase)
         }

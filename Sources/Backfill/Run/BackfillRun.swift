@@ -25,15 +25,17 @@ struct BackfillRun: ~Copyable {
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
     var locks = LockWait()
-    /// The job as the schema that is active now judges it; and its limits, with the changes that operators made to
-    /// them.
+    /// The job, compiled with the schema that is active now.
     var job: CompiledJob
+    /// The job's limits, with the changes that operators made to them.
     var limits: Job.Limits
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
     var refreshing = RefreshProgress()
 
-    /// The most passes of one run; the next run handles documents that arrive after the last pass.
+    /// The most passes in a row.
+    ///
+    /// If documents still need the job after the last of them, the run ends, and the next run handles these documents.
     private static let maximumPasses = 5
     /// The most documents in one chunk of a pass over a list of `_id`s.
     private static let maximumListed = 2_000
@@ -195,7 +197,8 @@ struct BackfillRun: ~Copyable {
         return max(0, result.needing - left)
     }
 
-    /// Returns how many documents need the job now, apart from those that this run skips; does not count for each step.
+    /// Returns how many documents need the job now, apart from those that this run skips; does not count them for each
+    /// step.
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in
@@ -275,7 +278,7 @@ extension BackfillRun {
             kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
-            // Servers before MongoDB 6.0 do not compare the collection's UUID with each write.
+            // Servers before MongoDB 6.0 do not compare the collection's UUID with each write, so the run compares it.
             if !plan.collection.checksUUID { try checkCollection() }
             // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
             // size.

@@ -182,7 +182,8 @@ package struct BackfillRunner: Sendable {
         ]
     }
 
-    /// Runs the survey, and throws if it shows that the job would never end.
+    /// Runs the survey, and throws if it shows that the job would never end, or that a step with `onError: fail` would
+    /// skip documents.
     /// - Parameter isProof: whether the survey also has to show that no document would need the job after a run.
     private func survey(
         at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
@@ -192,8 +193,8 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // The kinds of the steps prove that no document needs them after a run. A dry run also checks that in every
-        // document.
+        // The kinds of the steps prove that no document needs them after a run, so these counts are 0. A dry run also
+        // checks that in every document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
@@ -372,8 +373,7 @@ extension MongoError {
 }
 
 extension BackfillRunner {
-    /// Refuses a job that would never end, and a job in which a step would skip documents although its file does not
-    /// allow that.
+    /// Refuses a job that would never end, and a job in which a step with `onError: fail` would skip documents.
     /// - Parameter isProof: whether the survey also counted the documents that would still need the steps after a run.
     func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(RunError) {
         let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }

@@ -158,7 +158,8 @@ extension ChunkWriter {
         }
     }
 
-    /// Returns the condition that a document needs one of the steps, and no step of an earlier phase.
+    /// Returns the condition that the sync translator has not locked the document, and that the document needs one of
+    /// the steps, but no step of an earlier phase.
     private func need(of steps: [CompiledStep], _ ids: [BSONValue]) -> Expression {
         FaultInjection.isPlanted(.noNeeds)
             ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions(of: ids))
@@ -181,8 +182,8 @@ extension ChunkWriter {
 
     /// Returns the conditions on which the journal relies.
     ///
-    /// Fields that were missing are still missing. Values that the steps remove for good are exactly as they were read.
-    /// Steps that were to change no field are still not needed.
+    /// Fields that were missing are still missing. Values that are replaced or removed are exactly as they were read,
+    /// unless the new values show the old ones. Steps that were to change no field are still not needed.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {
@@ -196,8 +197,8 @@ extension ChunkWriter {
             likeness.before.isEmpty
             ? try present.map { try areExactly($0, asIn: documents) }
             : try Expression.areExactly(present, asIn: likeness.before)
-        // The condition is `mayNeed` and not `needs`: the filter of the write already checks the rest, that the server
-        // would not alter the document.
+        // The condition uses `mayNeed`, which is `needs` without the test whether the server would alter the document,
+        // because the filter of the write already contains that test.
         return missing + isSame + others.map { !$0.mayNeed }
     }
 

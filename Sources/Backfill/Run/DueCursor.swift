@@ -25,8 +25,8 @@ struct DueCursor: ~Copyable {
     private var touched: TouchedFields?
     private var preview: Preview?
     private var evaluation: Evaluation?
-    /// The fields whose positions in the document a ``Preview`` also returns; `nil` if the phase neither removes nor
-    /// moves a field.
+    /// The fields whose positions in a document the journal needs, if a ``Preview`` reads the documents; `nil` if the
+    /// phase neither removes nor moves a field.
     private var placed: [String]?
     private let evidence: DocumentEvidence
     private var isOver = false

@@ -21,7 +21,7 @@ struct DueReading: ~Copyable {
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// How many such documents the server evaluates at once.
+    /// How many documents of ``unknown`` the server evaluates at once.
     private static let maximumUnknown = 1_000
 
     /// - Returns: `nil` if the server has to find the documents: because only some documents are wanted, a collation

@@ -13,7 +13,7 @@ struct JournaledAttempt {
     private var counted = 0
     /// Whether ``counted`` is exact.
     private var isExact = true
-    /// Documents that look changed after a write whose reply was lost.
+    /// Documents that look changed, because they have the new values, after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
     /// The updates that are planned for the documents.
     var updates: [ChunkWriter.Update] = []

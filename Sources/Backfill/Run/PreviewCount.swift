@@ -15,7 +15,7 @@ struct PreviewCount: Sendable {
     var failingAfter = 0
     /// A few of the changed documents, each with the number of its chunk.
     var samples: [(chunk: Int, sample: BackfillReport.Sample)] = []
-    /// The number of chunks in which a document changes.
+    /// The number of chunks in which at least one document changes.
     var chunks = 0
     /// Documents that a run would skip.
     var failures: [Failure] = []

@@ -5,7 +5,7 @@ import Mongo
 import Running
 import Steps
 
-/// The values that a job wrote to documents, as digests from its journal of the fields that each chunk changed.
+/// The digests of the values that a job wrote to documents, from the job's journal.
 struct WrittenValues {
     /// The names of the fields that a chunk changed in a document, and the digest of their values after the change.
     private struct Digest: Hashable {

@@ -8,7 +8,7 @@ import Scanning
 import Steps
 
 /// The journal of a run: the attempts at its chunks, the documents that each attempt changed, and whether a majority
-/// has this.
+/// has these records.
 struct RunJournal {
     /// The current attempt at a chunk; `nil` once the journal records which documents the attempt changed.
     private(set) var attempt: JournaledAttempt?
@@ -17,8 +17,7 @@ struct RunJournal {
     /// How many documents were inserted in other collections and have no link, because the documents that should link
     /// to them changed.
     private(set) var unlinked = 0
-    /// The number that the journal stores with chunks that were read together: the number of chunks that were done
-    /// before.
+    /// The number of chunks that were done before the last read; the journal stores it with all chunks of that read.
     var group = 0
     /// Whether a majority has the writes and the journal of the current chunk.
     var durability: WriteDurability
@@ -276,7 +275,7 @@ struct RunJournal {
         try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
     }
 
-    /// Returns which of the documents look as they do after the phase.
+    /// Returns which of the documents have the values that the phase was to write.
     private static func changed(
         _ documents: [DueDocument], by phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel
     ) throws -> Set<BSONValue> {

@@ -14,7 +14,7 @@ struct RunTally {
     /// The documents that an earlier phase changed, and the documents that the current phase may be the first to
     /// change.
     ///
-    /// Both belong to the documents that were read together. `nil` in a run of one phase.
+    /// Both sets contain only documents that were read together. `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
     /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
     private(set) var isLow = false

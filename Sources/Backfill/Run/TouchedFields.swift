@@ -89,7 +89,8 @@ struct TouchedFields: ~Copyable {
             let isLong: BSONValue = ["$gt": [["$bsonSize": others], .integer(DocumentEvidence.largest)]]
             marks.append((evidenceMark, ["$cond": [isLong, ["$literal": [:]], others]]))
         }
-        // `$project` would put the fields into each element if the document has an array under such a name.
+        // The stage is not `$project`: if the document has an array with one of these names, `$project` would put the
+        // fields into each element of the array.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]
         return [["$set": .object(BSONDocument(marks))]] + phase.neededPipeline

@@ -29,9 +29,9 @@ extension JobRegistry {
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }
 
-    /// Drops what the plan lists.
+    /// Marks the job as cleaned up, and drops what the plan lists.
     ///
-    /// The job's lease is held, so that no run can start in the meantime.
+    /// The job's lease is held while records are dropped, so that no run can start in the meantime.
     ///
     /// If a clean-up dies, the next one repeats it.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has

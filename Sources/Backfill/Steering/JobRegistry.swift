@@ -248,7 +248,7 @@ extension JobRegistry {
         return plan
     }
 
-    /// Binds the job to the collection for which the plan was made; takes the job's lease for that.
+    /// Binds the job to the collection for which the plan was made, while it holds the job's lease.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; of kind `bindingChanged` when the
     ///   collection is another one, or when the job or the collection changed after the plan was made; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {

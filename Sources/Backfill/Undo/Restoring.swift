@@ -53,8 +53,8 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Strings are compared by their bytes. If an `_id` contains a string, the collection's collation is used,
-        // because only that finds the `_id`.
+        // Strings are compared by their bytes, unless an `_id` contains a string: the server finds such an `_id` only
+        // by the collection's collation.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],

@@ -65,7 +65,8 @@ extension UndoLoop {
             let kept = Set(entries.prefix(count).map(\.id))
             left.removeAll { !kept.contains($0.id) }
         }
-        // Servers before 6.0 do not compare the collection's UUID with each command.
+        // Servers before MongoDB 6.0 do not compare the collection's UUID with each command, so the undo compares it
+        // before it skips documents.
         if !left.isEmpty, !subject.target.checksUUID { try checkCollection() }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
@@ -111,7 +112,7 @@ extension UndoLoop {
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
-    /// Reads whole documents, or only the fields that matter; `nil` if they are too large to be held in memory
+    /// Reads whole documents, or only the fields that undo needs; `nil` if they are too large to be held in memory
     /// together.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
         let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
@@ -189,8 +190,8 @@ extension UndoLoop {
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // These documents read as unchanged, but the server does not write them, because it compares some values
-        // differently.
+        // These documents are still as they were read, but the server does not write them, because it compares some
+        // values differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }

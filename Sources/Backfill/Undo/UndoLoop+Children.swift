@@ -65,10 +65,10 @@ extension UndoLoop {
         }
     }
 
-    /// Returns the links that the fields to which the job wrote links still hold.
+    /// Returns the links that remain in the fields to which the job wrote links.
     ///
-    /// The caller has undone the job's changes before; otherwise these links would be the job's own. Empty in a dry
-    /// run.
+    /// The caller undoes the job's changes first, because before that these links would be the job's own. Empty in a
+    /// dry run.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap(\.step.kind.linksToCreated)
@@ -143,7 +143,7 @@ extension UndoLoop {
                 collection: collection, options: ["hint": ["_id": 1], "comment": "shipshape undo"])
             var found: [BSONDocument] = []
             try documents.read(Array(made.keys)) { found.append(BSONDocument(copying: $0)) }
-            // With a collation, the query may also find other documents.
+            // With a collation, the query may also find documents with other `_id`s.
             return found.filter { $0["_id"].map { made[$0] != nil } ?? false }
         }
         if isFirst { children.gone += made.count - found.count }

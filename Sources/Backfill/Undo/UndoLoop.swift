@@ -110,7 +110,7 @@ struct UndoLoop: ~Copyable {
 
 /// The release of reservations of documents that the job made unsyncable, and that sync again.
 extension UndoLoop {
-    /// Records which of the restored documents the job had made unsyncable, and sync again now.
+    /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///
     /// Such a document keeps its reservation while the ledger may still show it.
     func noteRepaired(_ restored: [Restoring]) throws {

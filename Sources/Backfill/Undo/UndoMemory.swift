@@ -5,7 +5,7 @@ import Jobs
 /// The facts that an undo remembers about documents: which ones to process, which ones the job wrote, and what the undo
 /// itself did with them.
 struct UndoMemory {
-    /// The only documents to process if an earlier undo has ended and this one retries what it skipped; `nil` for all
+    /// The only documents to process, if this undo retries the documents that an ended undo skipped; `nil` for all
     /// documents.
     private let retried: Set<BSONValue>?
     /// Documents that an earlier undo skipped.
@@ -35,7 +35,7 @@ struct UndoMemory {
     /// Whether this undo only retries the documents that an ended undo skipped.
     var isRetry: Bool { retried != nil }
 
-    /// Whether an ended undo skipped the document, so that this one processes it again.
+    /// Whether an ended undo skipped the document, so that this undo processes it again.
     func retries(_ id: BSONValue) -> Bool { retried?.contains(id) == true }
 
     /// Whether the document is still to be processed.
@@ -83,7 +83,7 @@ struct UndoMemory {
         }
     }
 
-    /// Whether each field that differs from this entry's old values was restored by this undo, from newer entries.
+    /// Whether this undo restored, from newer entries, each field that differs from the old values of this entry.
     ///
     /// A restored field of ``rewritten`` does not count, because the job may have written its value itself.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {

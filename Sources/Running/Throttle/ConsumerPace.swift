@@ -3,10 +3,10 @@ import Jobs
 
 /// Keeps a run at the rate at which a consumer takes its changes.
 ///
-/// The amount that the consumer has not taken yet grows with each chunk, and shrinks at the consumer's rate. The run
-/// waits while it is more than the consumer takes in a moment.
+/// The backlog is the amount of changes that the consumer has not taken yet. It grows with each chunk, and shrinks at
+/// the consumer's rate. The run waits while the backlog is more than the consumer takes in ``slack`` seconds.
 struct ConsumerPace {
-    /// The amount that the consumer may be behind without making the run wait, in seconds of its rate.
+    /// The backlog above which the run waits, in seconds of the consumer's rate.
     private static let slack = 0.2
 
     private var total: Int?

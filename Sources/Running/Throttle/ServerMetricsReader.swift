@@ -42,7 +42,7 @@ package struct ServerMetricsReader {
     mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
         var reading = try lag(limits, on: client)
         // An idle replica set writes an oplog entry every ten seconds. Until the other members have that entry, they
-        // seem to lag by ten seconds.
+        // seem to lag by ten seconds. A lag at its limit is therefore read twice, and the lower one counts.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
             PosixThread.sleep(Self.confirmationPause)
             let again = try lag(limits, on: client)

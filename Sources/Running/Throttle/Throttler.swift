@@ -25,7 +25,9 @@ package final class Throttler {
     private var metricsReader: ServerMetricsReader
     private var rules = ThrottleRules()
     private var pace = ConsumerPace()
-    /// Whether the run has reported that it waits for the consumer, which it does after every chunk.
+    /// Whether the run has reported that it waits for the consumer.
+    ///
+    /// The run reports this only once, because it waits after every chunk.
     private var hasSaidPace = false
     private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?

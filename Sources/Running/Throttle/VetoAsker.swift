@@ -23,7 +23,7 @@ struct VetoAsker {
         let veto = veto
         let task = BackgroundTask(running: { await veto.waitReason() })
         do { waitReason = try task.wait(stop: stop, whileWaiting: whileWaiting) } catch {
-            // The outside program must end before the run does.
+            // The outside program must end before the run does, and cancelling the task ends it.
             task.cancel()
             throw error
         }
