@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// A client borrowed from a pool; its calls block, so they belong on a thread of our own.
+/// A client borrowed from a pool; its calls block, so they must not run on Swift's cooperative threads.
 ///
 /// The client returns to the pool when it and its collections, cursors and sessions are destroyed. The corresponding C
 /// type is `mongoc_client_t`.
