@@ -31,8 +31,8 @@ package struct ChunkJournal {
     /// The names of the fields whose digests distinguish a document from a later one with the same `_id`.
     package let evidence: [String]
     private let touched: [String]
-    /// For each field in ``touched``, the keys under which ``change(before:after:positions:)`` stores its value before,
-    /// its value after and its position.
+    /// For each field in ``touched``, the keys under which ``change(before:after:positions:)`` stores its value before
+    /// the write, its value after the write, and its position.
     private let keys: [(before: String, after: String, place: String)]
     private var closed: [BSONValue] = []
     private var open = Part()
@@ -82,7 +82,7 @@ package struct ChunkJournal {
     /// Returns the key that identifies a document's group: the changed fields before and after the write; `nil` if no
     /// touched field changes.
     ///
-    /// The key is all that a document of an existing group needs. ``head(before:after:positions:)``, which computes a
+    /// For a document of an existing group, the key is enough. ``head(before:after:positions:)``, which computes a
     /// digest, is called only for the first document of a group.
     private func change(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?

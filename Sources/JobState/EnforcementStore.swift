@@ -6,8 +6,8 @@ import Mongo
 /// that.
 ///
 /// There is one record for each collection. It is written before and after each change of the collection's validator,
-/// and the runner that makes the change holds the record in the meantime. Every write to the record requires the
-/// revision that its runner had read, so only one of two concurrent runners succeeds.
+/// and the runner that makes the change holds the record in the meantime. A write succeeds only if the record still has
+/// the revision that the runner read, so only one of two concurrent runners succeeds.
 package struct EnforcementStore {
     /// A collection's record, as it was read from the state database.
     package struct Record: Sendable {
@@ -31,7 +31,7 @@ package struct EnforcementStore {
     /// The step that restores the earlier validator.
     package static var abort: String { "abort" }
 
-    /// How long a runner holds the record for one step, by the server's clock.
+    /// How long a runner holds the record for one step at most, by the server's clock.
     package static var leaseTime: Duration { .seconds(30) }
 
     private static var collection: String { "enforced" }

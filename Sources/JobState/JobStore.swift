@@ -181,7 +181,7 @@ extension JobStore {
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
         // Earlier versions of the program recorded no time of the last write. Their last activity was the last write or
-        // came after it, so its time is used.
+        // came after it, so the time of that activity is used.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
@@ -190,8 +190,8 @@ extension JobStore {
     /// Whether the job file of another job names a collection, and that job may have changed documents and was not
     /// undone.
     ///
-    /// The other job may rely on documents that this job created in the collection, even if it found documents there
-    /// that it would otherwise have created itself.
+    /// The other job may rely on documents that this job created in the collection, because it does not create a
+    /// document that exists already.
     package func isNamedElsewhere(_ namespace: Namespace) throws -> Bool {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {

@@ -100,7 +100,7 @@ package struct JournalGroup {
         return builder.finish()
     }
 
-    /// The change of this group, without documents.
+    /// This group's change, without the `_id`s and the evidence of its documents.
     package var change: JournalGroup {
         JournalGroup(before: before, added: added, places: places, after: after, ids: [], names: names)
     }

@@ -127,7 +127,8 @@ package struct ReservationStore {
                 ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
-        // A reservation whose `seen` is neither true nor false would not be counted by the queries here.
+        // The query below does not count a reservation whose `seen` is neither true nor false, so such a reservation is
+        // refused as damaged.
         if let damaged = try client.first("harm", ["seen": ["$nin": [true, false]]]) {
             try client.check(damaged, of: "harm")
         }
@@ -220,10 +221,11 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records the current time for the documents in `repaired`, unless a time is recorded for them already.
+    /// Records since when the documents in `repaired` sync again or are gone, and deletes that time for the documents
+    /// in `unsyncable`.
     ///
-    /// These documents sync again or are gone. For the documents in `unsyncable`, which do not sync after all, the
-    /// recorded time is deleted.
+    /// The recorded time is the current one, unless a time is recorded already. The documents in `unsyncable` do not
+    /// sync after all.
     package func note(
         repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -252,8 +254,8 @@ extension ReservationStore {
 
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
-    /// The caller passes documents that the ledger does not show. If the ledger did not know of their repair, it would
-    /// show them by that age.
+    /// The caller passes documents that the ledger does not show. By that age, the ledger has seen the write that made
+    /// them unsyncable. If it does not show them, it has seen their repair, too.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {
