@@ -31,7 +31,7 @@ extension Client {
     /// Nothing is retried, except a command that the server refused because of its load. The corresponding C function
     /// is `mongoc_client_command_with_opts`.
     /// - Parameters:
-    ///   - options: what the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
+    ///   - options: the fields that the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
     ///   - readPreference: the members that may run the command; the primary by default.
     /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors.
     @discardableResult

@@ -17,7 +17,7 @@ package final class ClientPool {
     package let redactedURI: String
     /// The names of the options in the connection string that weaken the verification of the server's certificate.
     package let weaknesses: [String]
-    /// The time for which a call searches for a suitable server.
+    /// The longest time for which a call searches for a suitable server.
     let searchTime: Duration
     let isEncrypted: Bool
     /// The replica set that the connection string asks for.

@@ -168,7 +168,7 @@ extension MongoCollection {
     /// refuses in a cursor's options.
     /// - Parameters:
     ///   - arguments: the arguments of the `find` command, without the collection's name.
-    ///   - options: what the driver adds to the command, and `sessionId`; not used with `reads`.
+    ///   - options: the fields that the driver adds to the command, and `sessionId`; not used with `reads`.
     ///   - reads: the one member that answers; `nil` for a member that the client's read preference allows.
     /// - Throws: ``MongoError``.
     package func findBatch(

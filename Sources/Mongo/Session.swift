@@ -24,7 +24,7 @@ package struct Session: ~Copyable {
     /// The `lsid`, as `killSessions` takes it and `currentOp` shows it.
     package var id: BSONDocument { unsafe BSONDocument(copying: cmongoc_session_lsid(handle)) ?? BSONDocument() }
 
-    /// Returns the options of an operation that is to run in this session.
+    /// Returns `options` with this session added, for an operation that is to run in the session.
     ///
     /// The corresponding C function is `mongoc_client_session_append`.
     /// - Throws: ``MongoError`` when the options belong to another session.
