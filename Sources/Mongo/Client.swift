@@ -140,8 +140,8 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // The server would have listed a collection that the user may read. So the count throws an error if the
-            // user may not read the collection, and otherwise the collection does not exist.
+            // The server lists every collection that the user may read, and this one is not in the list. Either the
+            // user may not read the collection, and the count throws an error, or the collection does not exist.
             _ = try collection(namespace).estimatedCount()
             return nil
         }

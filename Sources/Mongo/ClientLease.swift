@@ -40,8 +40,8 @@ extension ClientLease {
     /// quoted.
     ///
     /// The driver's pool only knows that its monitoring threads failed to connect. A client without such threads
-    /// reports the reason: refused, timed out, no such host, a handshake. This method creates such a client, which
-    /// tries to connect once, for a quarter of the search time.
+    /// reports the reason, such as a refused connection, an unknown host or a failed handshake. This method creates
+    /// such a client, which tries to connect once, for a quarter of the search time.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }

@@ -5,8 +5,7 @@ extension MongoCollection {
     /// Runs the `update` command.
     ///
     /// The command is sent again only if the server refused it because of its load and had not begun it. No other
-    /// failure is retried: an update of many documents cannot be retried, and only the caller knows whether its update
-    /// is idempotent.
+    /// failure is retried, because only the caller knows whether its update is idempotent.
     /// - Parameters:
     ///   - statements: the statements, which together must fit one command of 16 MiB.
     ///   - isOrdered: whether the first refused statement ends the command.

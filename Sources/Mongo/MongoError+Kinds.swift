@@ -47,7 +47,7 @@ extension MongoError {
     /// Whether a privilege is missing; the login itself succeeded, or there was none.
     package var isAuthorization: Bool { code == .unauthorized }
 
-    /// Whether the server ended the operation because a client, perhaps this one, asked for that.
+    /// Whether the server ended the operation because a client, perhaps this one, asked it to.
     package var isInterruption: Bool {
         code == .interrupted || code == .cursorKilled || code == .clientMarkedKilled
             || code == .scriptFailure && message.contains("nterrupted")

@@ -63,8 +63,8 @@ extension Session {
     /// Begins a transaction.
     ///
     /// The operations that use ``options(adding:)`` from now on belong to the transaction. They see one point in time,
-    /// and happen all together or not at all. The change events of its writes name this session. The corresponding C
-    /// function is `mongoc_client_session_start_transaction`.
+    /// and happen all together or not at all. The change events of the transaction's writes name this session. The
+    /// corresponding C function is `mongoc_client_session_start_transaction`.
     /// - Parameter commitLimit: the longest time for the server to commit, and for a majority to acknowledge it.
     /// - Throws: ``MongoError`` when a transaction is already running, or the deployment does not support transactions.
     package func startTransaction(commitLimit: Duration) throws(MongoError) {
