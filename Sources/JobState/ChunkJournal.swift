@@ -12,8 +12,8 @@ package struct ChunkJournal {
     /// The most bytes of groups and `_id`s that one document of the collection `journal` holds, unless a single
     /// document's entry is larger.
     static let partSize = 8 << 20
-    /// An upper bound of the bytes that an array needs for a group or an `_id` in addition to its value: the type, and
-    /// the index as a name.
+    /// An upper bound of the bytes that an array element (a group or an `_id`) takes in addition to its value, for its
+    /// type and its index.
     private static let overhead = 24
 
     /// The number of documents that the chunk changes.

@@ -96,8 +96,8 @@ extension JobStore {
 
     /// Returns who recorded that the job's next schema was deployed, and when; `nil` while no deploy is recorded.
     ///
-    /// The record can be that of the job itself, or that of another job of the same collection with the same next
-    /// schema.
+    /// If the job itself has no such record, the record of another job with the same collection and the same next
+    /// schema counts.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
@@ -221,8 +221,8 @@ extension BSONDocument {
 
     /// Whether the text of the job file in this job's record names a collection.
     ///
-    /// If the job runs in another database than its file names, the text still names the file's database, so the search
-    /// is for the collection in that database.
+    /// If the job runs in another database than the one in its file, the text contains the file's database, so the
+    /// collection's name is searched for with that database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

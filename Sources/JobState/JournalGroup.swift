@@ -22,8 +22,8 @@ package struct JournalGroup {
     package let before: BSONDocument
     /// The names of the changed fields that the documents lacked before the write, sorted by their bytes.
     package let added: [String]
-    /// The positions of the fields of ``before`` among all fields of the document before the write; `nil` if the change
-    /// neither removes nor moves a field.
+    /// The positions that the fields of ``before`` had among all fields of the document; `nil` if the change neither
+    /// removes nor moves a field.
     package let places: [Int]?
     /// The digest of the changed fields after the write.
     package let after: JournalDigest

@@ -108,9 +108,9 @@ package struct ReservationStore {
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: for this long after a document was reserved as stale, an entry of the ledger for it does not count,
-    ///     because the entry may be older than the write. A document that has been known for this long to sync again
-    ///     takes no room.
+    ///   - lag: for this long after a document was reserved as `stale` (see ``add(_:stale:of:)``), its entry in the
+    ///     ledger does not count, because the entry may be older than the write. A document that has been known for
+    ///     this long to sync again takes no room.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -161,8 +161,8 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // A reservation that was written again after it was read is for a later write than the one that the ledger
-            // shows. Its `at` differs, so it is not marked.
+            // A reservation that was renewed after it was read here belongs to a later write than the one that the
+            // ledger shows. The filter does not match it, because its `at` differs, so it is not marked.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
