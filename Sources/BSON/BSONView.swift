@@ -113,8 +113,8 @@ public struct BSONView: ~Escapable {
     package func element(
         of type: BSONType, nameOffset: Int, nameEnd: Int, _ position: inout Int
     ) throws(BSONError) -> BSONElement {
-        // Offsets cannot overflow, because a document has at most 2 GiB and each length is compared with the rest of
-        // it.
+        // Offsets cannot overflow, because a document has at most 2 GiB and each length is compared with the number of
+        // bytes that are left in it.
         let valueOffset = nameEnd &+ 1
         let valueLength = try length(of: type, at: valueOffset)
         // The document's terminator follows the last value, so a value always ends before `end`.
@@ -179,8 +179,7 @@ extension BSONView {
         return length
     }
 
-    /// Returns the number of bytes of the value of `type` at `offset`, which follows from the type or from the value's
-    /// length field.
+    /// Returns the number of bytes of the value at `offset`, which `type` or the value's own length field determines.
     @inlinable
     @inline(__always)
     func length(of type: BSONType, at offset: Int) throws(BSONError) -> Int {

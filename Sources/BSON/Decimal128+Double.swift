@@ -68,7 +68,7 @@ private struct DecimalExpansion {
         append(carry)
     }
 
-    /// Returns the leading digits, rounded half to even; adds the number of the other digits to the exponent.
+    /// Returns the first `digits` digits, rounded half to even; adds the number of dropped digits to the exponent.
     mutating func round(to digits: Int) -> UInt128 {
         var dropped = digitCount - digits
         var result: UInt128 = 0

@@ -16,7 +16,7 @@ public enum ExtendedJSON {
         case relaxed
     }
 
-    /// The levels of nesting that libbson can write; it would replace deeper levels by an ellipsis.
+    /// The most levels of nesting that libbson can write; it would replace deeper levels by an ellipsis.
     static let maximumDepth = 200
 }
 
