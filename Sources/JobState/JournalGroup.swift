@@ -31,7 +31,7 @@ package struct JournalGroup {
     package let ids: [BSONValue]
     /// The evidence of the documents, in the order of ``ids`` and without separators; see ``DocumentEvidence``.
     ///
-    /// It is empty if the journal has no evidence.
+    /// The array is empty if the journal has no evidence.
     let evidence: [UInt8]
     /// The names of all changed fields, sorted by their bytes.
     package let names: [String]

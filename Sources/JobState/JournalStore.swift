@@ -133,7 +133,7 @@ package struct JournalStore {
 
     /// A filter for the journal documents of the job's attempts.
     ///
-    /// It does not match the acknowledgements: their `range` is a string, which sorts after numbers.
+    /// The filter does not match acknowledgements, because their `range` is a string, which sorts after numbers.
     private var attempts: BSONDocument {
         ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }

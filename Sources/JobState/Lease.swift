@@ -12,7 +12,7 @@ package struct LeaseTerms: Hashable, Sendable {
 
     /// How much the clocks that check the fences of one lease may differ.
     ///
-    /// It is zero if only the primary's clock checks them.
+    /// The value is zero if only the primary's clock checks them.
     let spread: Duration
 
     /// Creates terms; `duration` is at least a second, so that a write has enough time.

@@ -91,15 +91,16 @@ package struct ReservationStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
-    /// Returns how many documents of a collection this job has reserved, including those that the ledger already shows.
+    /// Returns how many documents of a collection this job has reserved, including documents that the ledger already
+    /// shows.
     package func recordedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count("harm", records(of: namespace, by: [job], [:]))
     }
 
     /// Returns how many reservations of all jobs no run has seen in the ledger yet.
     ///
-    /// It is at least the number of pending documents, because a document that several jobs reserved is counted for
-    /// each of them.
+    /// The count is at least the number of pending documents, because a document that several jobs reserved counts for
+    /// each job.
     package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }

@@ -83,8 +83,8 @@ enum ProcFile {
 
     /// Returns the start time of a process in clock ticks since boot; `nil` when it cannot be read.
     ///
-    /// It is the 22nd field of `/proc/PID/stat`. The second field, the program's name, is in parentheses and may hold
-    /// any characters, so fields are counted from the last closing parenthesis.
+    /// The start time is the 22nd field of `/proc/PID/stat`. The second field, the program's name, is in parentheses
+    /// and may hold any characters, so fields are counted from the last closing parenthesis.
     static func startTime(of process: Int) -> Int? {
         guard let text = text("/proc/\(process)/stat"), let parenthesis = text.lastIndex(of: ")") else { return nil }
         let fields = text[parenthesis...].split(separator: " ")
