@@ -39,7 +39,7 @@ public struct BSONError: Error, Hashable, Sendable {
     /// The parser's explanation in addition to the code; it never contains a value of a document.
     public let detail: String?
 
-    /// Creates an error; it is never inlined, so that loops which can fail at every byte stay small.
+    /// Creates an error; this initializer is never inlined, so that loops which can fail at every byte stay small.
     @inline(never)
     public init(_ code: Code, at offset: Int, detail: String? = nil) {
         self.code = code

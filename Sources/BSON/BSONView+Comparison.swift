@@ -1,5 +1,5 @@
-/// Equality as `enum` and `uniqueItems` define it: as in MongoDB's order, but the order of an object's fields is
-/// ignored.
+/// Equality as the keywords `enum` and `uniqueItems` of `$jsonSchema` define it: as in MongoDB's order, but the order
+/// of an object's fields is ignored.
 ///
 /// Source: `UnorderedFieldsBSONElementComparator` in mongod 6.0.
 extension BSONView {

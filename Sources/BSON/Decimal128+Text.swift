@@ -78,8 +78,8 @@ private struct ScannedDecimal {
 
     private static func power(_ text: Substring.UTF8View) -> Int? {
         guard !text.isEmpty else { return 0 }
-        // The limit is far outside of the range of exponents, but near enough that adding the number of digits cannot
-        // overflow.
+        // The limit is far outside of the range of valid exponents, and small enough that adding the number of digits
+        // cannot overflow.
         return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
     }
 

@@ -83,7 +83,8 @@ public enum FieldLookup: ~Escapable {
 }
 
 extension FieldPath {
-    /// Looks up the field through objects; if a name is repeated, the first field counts, as in mongod.
+    /// Follows the path through nested objects; if a name is repeated in an object, the first field counts, as in
+    /// mongod.
     /// - Throws: ``BSONError`` when the bytes before the field are damaged.
     @_lifetime(copy view)
     public func lookup(in view: BSONView) throws(BSONError) -> FieldLookup {

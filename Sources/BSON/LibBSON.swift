@@ -9,8 +9,8 @@ enum LibBSON {
 
     /// Returns a document as text, by `bson_as_canonical_extended_json` or its relaxed counterpart.
     ///
-    /// A document with a date after the year 9999 is always canonical: libbson cannot read its own relaxed text.
-    /// Returns `nil` if libbson cannot express the document.
+    /// A document with a date after the year 9999 is always written in canonical form, because libbson cannot read back
+    /// its own relaxed text of such a date. Returns `nil` if libbson cannot express the document.
     static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
         var length = 0
         let json = unsafe cbson_extended_json(document.baseAddress, document.count, isRelaxed, &length)

@@ -4,7 +4,8 @@ extension String {
     /// Characters that could mislead a reader are escaped.
     package var quotedAsJSON: String { quoted(\.escapedAsJSON) }
 
-    /// The text in quotation marks, valid in YAML, which escapes characters above U+FFFF without surrogates.
+    /// The text in quotation marks, valid in YAML: characters above U+FFFF are escaped without surrogates, unlike in
+    /// JSON.
     package var quotedAsYAML: String {
         quoted { scalar in
             guard scalar.value > 0xFFFF else { return scalar.escapedAsJSON }
@@ -13,7 +14,7 @@ extension String {
         }
     }
 
-    /// The text on one line, in which text from outside cannot control a terminal, an editor or a build runner.
+    /// The text on one line, in a form that cannot control a terminal, an editor or a build runner.
     ///
     /// Characters are escaped if such a program would obey them instead of showing them.
     package var printable: String {

@@ -24,8 +24,8 @@ package struct Control: Hashable, Sendable {
     package var limits: [LimitOverride] = []
     /// The record of the deploy, once the job's next schema is the active one; `nil` before that.
     package var deployed: Mark?
-    /// Whether the program found the next schema in the MongoDB deployment itself; if not, an operator only
-    /// stated the deploy.
+    /// Whether the program itself found the next schema active in the MongoDB deployment; if not, only an operator
+    /// reported the deploy.
     package var isDeployVerified = false
 
     /// Creates a control without requests.

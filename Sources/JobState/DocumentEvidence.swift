@@ -2,15 +2,15 @@ package import BSON
 
 /// The evidence that distinguishes a document from a later one with the same `_id`.
 ///
-/// It consists of two bytes of a digest for each of a few fields that the job does not write.
+/// For each of a few fields that the job does not write, it has two bytes: a digest of the field's type and value.
 ///
-/// Users may change or add any of these fields. A document counts as replaced if most of the fields that it had differ
-/// now, or if the fields that differ or were added outnumber the unchanged ones by at least two.
+/// Users may change or add any of these fields. A document therefore counts as replaced only if most of the fields that
+/// it had before have changed, or if the changed and added fields outnumber the unchanged ones by at least two.
 package struct DocumentEvidence: Hashable, Sendable {
     /// The names of the fields of which a digest is stored.
     package let names: [String]
 
-    /// Creates evidence of the named fields.
+    /// Creates evidence that consists of digests of the named fields.
     package init(_ names: [String]) { self.names = names }
 
     private static let width = 2

@@ -3,8 +3,9 @@ package import BSON
 /// The state of a job that an earlier version of the program wrote to the state database, in another layout.
 ///
 /// That version left gaps between the numbers of its attempts at chunks, and did not record which attempts it wrote. A
-/// number without an attempt is therefore not an error, and all journaled changes are uncertain. A checkpoint whose
-/// sums agree with the journal proves that the attempt was written, but not that the documents are still the same.
+/// number without an attempt is therefore not an error, and it is uncertain whether any journaled change was written. A
+/// checkpoint whose sums agree with the journal proves that the attempt was written, but not that the documents are
+/// still the same.
 package struct EarlierState: Hashable {
     /// The number of the job's last attempt at a chunk in the journal.
     package var journaled: Int64
@@ -38,7 +39,7 @@ extension StateStore {
         )
     }
 
-    /// Returns the state that an earlier version left of the job; `nil` if there is none.
+    /// Returns the state of the job that an earlier version of the program wrote; `nil` if there is none.
     /// - Parameter record: the job's record in the collection `jobs`.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func earlier(_ record: BSONDocument) throws -> EarlierState? {

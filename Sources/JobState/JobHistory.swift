@@ -13,7 +13,8 @@ package struct JobHistory {
         package var modified: Int
         /// The texts of the files of the new schema, which documents fit after the job; empty if the job names none.
         package var next: Set<String>
-        /// Whether the journal still holds the changes of the job, so that they can be read back.
+        /// Whether the state database holds the job's journal: `false` after a run without a journal, and after a
+        /// cleanup.
         package var hasJournal: Bool
 
         /// Whether the job has work left.
@@ -54,8 +55,8 @@ package struct JobHistory {
 
     /// Returns the changes that jobs journaled for the given documents, by `_id`.
     ///
-    /// The changes of one document are in the order in which the jobs were first started, and of one job, the oldest
-    /// first. A document that no job changed is missing from the result.
+    /// The changes of one document are sorted by the first start of their job; those of one job, from the oldest to the
+    /// newest. A document that no job changed is missing from the result.
     /// - Throws: ``MongoError``, ``BSONError`` or ``RunError`` for a journal that cannot be read.
     package func changes(of ids: Set<IDKey>) throws -> [IDKey: [JournalGroup]] {
         var changes: [IDKey: [JournalGroup]] = [:]
@@ -71,7 +72,7 @@ package struct JobHistory {
 
     /// Returns which of the given documents have a reservation of any job.
     ///
-    /// A reservation is made before the write, so fewer of the documents may have become unsyncable.
+    /// A reservation is made before the write, so a document with a reservation may still be syncable.
     /// - Throws: ``MongoError``.
     package func reserved(_ ids: Set<IDKey>) throws(MongoError) -> Set<IDKey> {
         var reserved: Set<IDKey> = []

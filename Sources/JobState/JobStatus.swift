@@ -61,7 +61,7 @@ package struct JobStatus: Sendable {
         package var chunks = 0
         /// The number of documents that those chunks changed.
         package var modified = 0
-        /// Documents per second in the last minute of work.
+        /// The number of documents per second in about the last minute of work.
         package var rate: Double?
     }
 

@@ -96,8 +96,8 @@ extension JobStore {
 
     /// Returns who recorded that the job's next schema was deployed, and when; `nil` while no deploy is recorded.
     ///
-    /// The record can be that of the job itself, or that of another job of the same collection with the same next
-    /// schema.
+    /// If the job itself has no such record, the record of another job with the same collection and the same next
+    /// schema counts.
     /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
@@ -181,7 +181,7 @@ extension JobStore {
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
         // Earlier versions of the program recorded no time of the last write. Their last activity was the last write or
-        // came after it, so its time is used.
+        // came after it, so the time of that activity is used.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
@@ -190,8 +190,8 @@ extension JobStore {
     /// Whether the job file of another job names a collection, and that job may have changed documents and was not
     /// undone.
     ///
-    /// The other job may rely on documents that this job created in the collection, even if it found documents there
-    /// that it would otherwise have created itself.
+    /// The other job may rely on documents that this job created in the collection, because it does not create a
+    /// document that exists already.
     package func isNamedElsewhere(_ namespace: Namespace) throws -> Bool {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
@@ -221,8 +221,8 @@ extension BSONDocument {
 
     /// Whether the text of the job file in this job's record names a collection.
     ///
-    /// If the job runs in another database than its file names, the text still names the file's database, so the search
-    /// is for the collection in that database.
+    /// If the job runs in another database than the one in its file, the text contains the file's database, so the
+    /// collection's name is searched for with that database.
     fileprivate func names(_ namespace: Namespace) -> Bool {
         let text = self["text"]?.text ?? ""
         guard let own = self["from"]?.text else { return text.contains(namespace.description) }

@@ -22,8 +22,8 @@ package struct JournalGroup {
     package let before: BSONDocument
     /// The names of the changed fields that the documents lacked before the write, sorted by their bytes.
     package let added: [String]
-    /// The positions of the fields of ``before`` among all fields of the document before the write; `nil` if the change
-    /// neither removes nor moves a field.
+    /// The positions that the fields of ``before`` had among all fields of the document; `nil` if the change neither
+    /// removes nor moves a field.
     package let places: [Int]?
     /// The digest of the changed fields after the write.
     package let after: JournalDigest
@@ -31,7 +31,7 @@ package struct JournalGroup {
     package let ids: [BSONValue]
     /// The evidence of the documents, in the order of ``ids`` and without separators; see ``DocumentEvidence``.
     ///
-    /// It is empty if the journal has no evidence.
+    /// The array is empty if the journal has no evidence.
     let evidence: [UInt8]
     /// The names of all changed fields, sorted by their bytes.
     package let names: [String]
@@ -100,7 +100,7 @@ package struct JournalGroup {
         return builder.finish()
     }
 
-    /// The change of this group, without documents.
+    /// This group's change, without the `_id`s and the evidence of its documents.
     package var change: JournalGroup {
         JournalGroup(before: before, added: added, places: places, after: after, ids: [], names: names)
     }

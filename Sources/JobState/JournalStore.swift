@@ -80,7 +80,8 @@ package struct JournalStore {
 
     /// The error for an attempt whose number another runner has used in the journal.
     ///
-    /// That runner was suspended, or its lease was deleted from the state database.
+    /// The other runner wrote to the journal although it no longer held the lease: it was suspended, or its lease was
+    /// deleted from the state database.
     package struct NumberTaken: Error {}
 
     /// Returns a document of the journal as it is on the primary, even if no majority has it; `nil` if there is none.
@@ -106,7 +107,7 @@ package struct JournalStore {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
 
-    /// Returns which of its journaled documents an attempt at a chunk did not change; `nil` if the attempt was not
+    /// Returns the exceptions that an attempt at a chunk recorded (see ``Written``); `nil` if the attempt was not
     /// acknowledged.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
@@ -132,7 +133,7 @@ package struct JournalStore {
 
     /// A filter for the journal documents of the job's attempts.
     ///
-    /// It does not match the acknowledgements: their `range` is a string, which sorts after numbers.
+    /// The filter does not match acknowledgements, because their `range` is a string, which sorts after numbers.
     private var attempts: BSONDocument {
         ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }

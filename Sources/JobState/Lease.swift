@@ -7,12 +7,12 @@ package import Mongo
 package struct LeaseTerms: Hashable, Sendable {
     /// How long a lease lasts from its last renewal.
     package let duration: Duration
-    /// How far two servers' clocks may differ; the next runner waits this much longer than the lease's end.
+    /// How far two servers' clocks may differ; the next runner waits for this time after the lease's end.
     package let skew: Duration
 
     /// How much the clocks that check the fences of one lease may differ.
     ///
-    /// It is zero if only the primary's clock checks them.
+    /// The value is zero if only the primary's clock checks them.
     let spread: Duration
 
     /// Creates terms; `duration` is at least a second, so that a write has enough time.
@@ -28,8 +28,8 @@ package struct LeaseTerms: Hashable, Sendable {
     /// The terms for a deployment with several routers: `$$NOW` is then the time of the router that receives the
     /// command, and each router has its own clock.
     ///
-    /// The margin for the clocks is at most a quarter of the lease. A fence is therefore certain for at least half of
-    /// the lease, and the runner has renewed the lease by then.
+    /// The margin for the clocks is at most a quarter of the lease. A fence therefore certainly holds for at least half
+    /// of the lease, and by then the runner has renewed the lease.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
@@ -70,15 +70,16 @@ package struct Lease: Hashable, Sendable {
 
 /// A lease and the time at which this runner requested it.
 ///
-/// This time and the runner's own clock show how long the lease lasts at least.
+/// From this time and its own clock, the runner knows how long the lease lasts at least.
 package struct HeldLease {
     /// The lease, as last renewed.
     package private(set) var lease: Lease
     private var askedAt: ContinuousClock.Instant
     /// When this runner requested the oldest lease whose fence may be in a write that is still under way.
     private var fencedAt: ContinuousClock.Instant
-    /// The end of the time in which the server may still execute a write whose reply was lost, as its fence allows;
-    /// `nil` if there is no such write.
+    /// The time until which the server may still execute a write whose reply was lost; `nil` if there is no such write.
+    ///
+    /// After that time, the fence in the write has ended.
     private(set) var doubtEnd: ContinuousClock.Instant?
 
     /// Creates a held lease from a new lease and the time of the request for it.

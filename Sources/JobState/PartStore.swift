@@ -3,8 +3,8 @@ import Mongo
 
 /// The collection `parts`: the `_id`s at which a job, or a collection that is checked, is divided into parts.
 ///
-/// The first runner records these `_id`s, and all others use them. So each document belongs to exactly one part, even
-/// if documents are added or moved later.
+/// The first runner records these `_id`s, and all other runners use them. Each document therefore belongs to exactly
+/// one part, even if documents are inserted or deleted later.
 package struct PartStore {
     private let client: StoreClient
     /// The fields of a stored record's `_id` except the number of parts.

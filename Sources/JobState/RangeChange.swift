@@ -43,7 +43,7 @@ package enum RangeChange {
     /// The changes that record why the runner stops.
     package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
 
-    /// The changes that record that the runner no longer waits; its speed is measured from then on.
+    /// The changes that record that the runner no longer waits; its speed is then measured from the current time on.
     package static var continuing: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes that take a lease.
@@ -87,7 +87,7 @@ package enum RangeChange {
     package static var undoEnded: BSONDocument { ["undo.ended": "$$NOW", "state": "undone", "active": "$$NOW"] }
 }
 
-/// The marks from which an operator's status computes the speed.
+/// The marks from which ``JobStatus`` computes the speed of a run.
 ///
 /// Each mark has a time in about the last minute and the number of documents that the pass had done by then.
 extension RangeChange {

@@ -13,7 +13,7 @@ package struct RangeStore {
     /// changes and never end.
     package var collection = "ranges"
 
-    /// The terms in effect: how long a lease lasts, and how far clocks may differ.
+    /// The terms in effect: how long a lease lasts, and how much clocks may differ.
     package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
     /// The `_id` of the job's only record in the collection.
@@ -80,7 +80,7 @@ package struct RangeStore {
         let isFree: BSONDocument = [
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
-        // A runner that comes too late must not write while the job is being undone.
+        // A runner that takes the lease after an undo has begun must not write to the documents again.
         let filter = use.isOfUndone ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }

@@ -91,15 +91,16 @@ package struct ReservationStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
-    /// Returns how many documents of a collection this job has reserved, including those that the ledger already shows.
+    /// Returns how many documents of a collection this job has reserved, including documents that the ledger already
+    /// shows.
     package func recordedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count("harm", records(of: namespace, by: [job], [:]))
     }
 
     /// Returns how many reservations of all jobs no run has seen in the ledger yet.
     ///
-    /// It is at least the number of pending documents, because a document that several jobs reserved is counted for
-    /// each of them.
+    /// The count is at least the number of pending documents, because a document that several jobs reserved counts for
+    /// each job.
     package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }
@@ -108,9 +109,9 @@ package struct ReservationStore {
     ///
     /// A document counts once, even if several jobs reserved it.
     /// - Parameters:
-    ///   - lag: for this long after a document was reserved as stale, an entry of the ledger for it does not count,
-    ///     because the entry may be older than the write. A document that has been known for this long to sync again
-    ///     takes no room.
+    ///   - lag: for this long after a document was reserved as `stale` (see ``add(_:stale:of:)``), its entry in the
+    ///     ledger does not count, because the entry may be older than the write. A document that has been known for
+    ///     this long to sync again takes no room.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -127,7 +128,8 @@ package struct ReservationStore {
                 ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
-        // A reservation whose `seen` is neither true nor false would not be counted by the queries here.
+        // The query below does not count a reservation whose `seen` is neither true nor false, so such a reservation is
+        // refused as damaged.
         if let damaged = try client.first("harm", ["seen": ["$nin": [true, false]]]) {
             try client.check(damaged, of: "harm")
         }
@@ -160,8 +162,8 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // A reservation that was written again after it was read is for a later write than the one that the ledger
-            // shows. Its `at` differs, so it is not marked.
+            // A reservation that was renewed after it was read here belongs to a later write than the one that the
+            // ledger shows. The filter does not match it, because its `at` differs, so it is not marked.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
@@ -220,10 +222,11 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records the current time for the documents in `repaired`, unless a time is recorded for them already.
+    /// Records since when the documents in `repaired` sync again or are gone, and deletes that time for the documents
+    /// in `unsyncable`.
     ///
-    /// These documents sync again or are gone. For the documents in `unsyncable`, which do not sync after all, the
-    /// recorded time is deleted.
+    /// The recorded time is the current one, unless a time is recorded already. The documents in `unsyncable` do not
+    /// sync after all.
     package func note(
         repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -252,8 +255,8 @@ extension ReservationStore {
 
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
-    /// The caller passes documents that the ledger does not show. If the ledger did not know of their repair, it would
-    /// show them by that age.
+    /// The caller passes documents that the ledger does not show. By that age, the ledger has seen the write that made
+    /// them unsyncable. If it does not show them, it has seen their repair, too.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {

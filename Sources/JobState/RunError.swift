@@ -19,7 +19,7 @@ package struct RunError: Error, Hashable, Sendable {
         case unknownCollection
         /// The namespace is a view or a time series.
         case unsupportedCollection
-        /// A document of the state database is damaged, gone, or of another version of the program.
+        /// A document of the state database is damaged, missing, or written by another version of the program.
         case checkpointUnreadable
         /// The steps undo each other: some documents would need the job again after it ran.
         case notIdempotent

@@ -51,9 +51,9 @@ package struct StateStore: ~Copyable {
 extension StateStore {
     /// Refuses a job that cannot be run or continued.
     ///
-    /// That is the case if the job's text, schemas or collection are not those that it was started with, or if it was
-    /// undone or is being undone. It is also the case if the job was cleaned up, and its steps need the marker fields
-    /// that the cleanup removed to know which documents they have changed.
+    /// A job is refused if its text, schemas or collection have changed since it was started, or if it was undone or is
+    /// being undone. A job is also refused if its progress was deleted, or if a cleanup removed the marker fields by
+    /// which its steps know which documents they have changed.
     /// - Parameter restarts: whether a job whose record in the collection `ranges` is gone may start over, because the
     ///   operator asked for that.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {

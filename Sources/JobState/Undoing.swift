@@ -6,8 +6,8 @@ package struct Undoing: Hashable {
     var begun: ServerTime?
     /// When the undo ended, by the server's clock; `nil` while it has not.
     package var ended: ServerTime?
-    /// The position in the journal that the undo has reached; it processes the newest entries first, so everything
-    /// newer is undone.
+    /// The position in the journal that the undo has reached; all newer entries are processed, because the undo begins
+    /// with the newest.
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0

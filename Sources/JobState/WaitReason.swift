@@ -1,7 +1,7 @@
 import BSON
 
-/// The stable name of a reason that makes a run wait before a chunk, as the state database, the metrics and the hooks
-/// spell it.
+/// The stable name of a reason that makes a run wait before a chunk, as in the state database, the metrics and the
+/// hooks.
 ///
 /// The set of names is open: the state database may hold a name that only a later version of the program knows.
 package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
@@ -29,7 +29,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")
-    /// The consumer of the changes has as many of them before it as it can take.
+    /// The run changes documents faster than the consumer takes the changes.
     package static let consumer = Self(rawValue: "consumer")
     /// The job file allows no writes at this time of the day.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
@@ -80,7 +80,7 @@ extension WaitReason: CustomStringConvertible {
     }
 }
 
-/// The document as which a job's record in the collection `ranges` stores a wait reason.
+/// The form of a wait reason in a job's record in the collection `ranges`.
 extension WaitReason {
     /// Reads a stored wait reason; a missing field becomes an empty text.
     init(_ document: BSONDocument) {

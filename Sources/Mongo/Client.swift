@@ -1,7 +1,7 @@
 package import BSON
 internal import CMongoC
 
-/// A client borrowed from a pool; its calls block, so they belong on a thread of our own.
+/// A client borrowed from a pool; its calls block, so they must not run on Swift's cooperative threads.
 ///
 /// The client returns to the pool when it and its collections, cursors and sessions are destroyed. The corresponding C
 /// type is `mongoc_client_t`.
@@ -31,7 +31,7 @@ extension Client {
     /// Nothing is retried, except a command that the server refused because of its load. The corresponding C function
     /// is `mongoc_client_command_with_opts`.
     /// - Parameters:
-    ///   - options: what the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
+    ///   - options: the fields that the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
     ///   - readPreference: the members that may run the command; the primary by default.
     /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors.
     @discardableResult
@@ -140,8 +140,8 @@ extension Client {
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
             if let info = try listCollections(of: namespace.database, options: options).first { return info }
-            // The server would have listed a collection that the user may read. So the count throws an error if the
-            // user may not read the collection, and otherwise the collection does not exist.
+            // The server lists every collection that the user may read, and this one is not in the list. Either the
+            // user may not read the collection, and the count throws an error, or the collection does not exist.
             _ = try collection(namespace).estimatedCount()
             return nil
         }

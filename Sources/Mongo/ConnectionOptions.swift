@@ -74,7 +74,7 @@ extension ConnectionOptions: CustomStringConvertible, CustomReflectable {
         do { return try MongoURI.parse(uri).redacted } catch { return error.message }
     }
 
-    /// Shows the description only, so that no dump shows the password.
+    /// Shows the description only, so that `dump(_:)` does not print the password.
     package var customMirror: Mirror { Mirror(self, children: ["uri": description]) }
 }
 
@@ -145,10 +145,9 @@ extension ConnectionOptions {
         if let writeConcern { uri.set(writeConcern) }
     }
 
-    /// The least number of clients in a pool.
+    /// The least `maxPoolSize` of a connection string; a lower value is raised to it.
     ///
-    /// The number exceeds the clients that a run with all its threads, its state, its throttle and its ledger uses at
-    /// once.
+    /// A run with all its threads, its state, its throttle and its ledger uses fewer clients than this at once.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {
@@ -157,7 +156,7 @@ extension ConnectionOptions {
         } else if unsafe mongoc_uri_get_option_as_int32(uri.handle, MONGOC_URI_MAXPOOLSIZE, Self.leastPool)
             < Self.leastPool
         {
-            // A run that waits for a client while it holds all others would wait for ever.
+            // In a smaller pool, a run could wait forever for a client while it holds all the others itself.
             try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Self.leastPool)
         }
         guard let compressors else { return }

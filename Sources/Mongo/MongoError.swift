@@ -148,9 +148,9 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Whether the code is one whose message may quote a value.
+    /// Whether the message of an error with this code may quote a value.
     ///
-    /// Expressions that fail at a value report codes above 10,000, or the codes of a wrong argument.
+    /// An expression that fails at a value reports a code above 10,000, or one of the codes for a wrong argument.
     var mayQuoteValues: Bool {
         domain == .server && !Self.ofCommands.contains(code)
             && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))

@@ -14,7 +14,7 @@ package struct MongoURI: ~Copyable {
 
     deinit { unsafe mongoc_uri_destroy(handle) }
 
-    /// Parses `mongodb://…` or `mongodb+srv://…`; for the latter, asks the DNS for the addresses.
+    /// Parses `mongodb://…` or `mongodb+srv://…`; for `mongodb+srv`, asks the DNS for the addresses.
     /// - Throws: ``MongoError`` with the reason, never with the string itself.
     package static func parse(_ text: String) throws(MongoError) -> MongoURI {
         Driver.start()
@@ -117,7 +117,7 @@ extension MongoError {
 }
 
 extension MongoURI {
-    /// Throws an error for a user without a password where the login needs one, because the driver would crash.
+    /// Throws an error if the login needs a password and the user has none, because the driver would crash.
     func checkLogin() throws(MongoError) {
         guard let username, !username.isEmpty else { return }
         let mechanism = unsafe mongoc_uri_get_auth_mechanism(handle).map { unsafe String(cString: $0) }
@@ -129,7 +129,7 @@ extension MongoURI {
             .command, .passwordMissing, message: "the user \"\(username)\" has no password", host: address)
     }
 
-    /// Throws an error for TLS files that cannot work.
+    /// Throws an error if a TLS file cannot be read or lacks a usable certificate or key.
     ///
     /// The driver would only report a failed handshake, and ask on the terminal for the password of an encrypted key.
     func checkTLS() throws(MongoError) {
@@ -165,7 +165,8 @@ extension MongoURI {
         }
     }
 
-    /// The options of the string that leave a server unverified, by name; empty without encryption.
+    /// The names of the options in the string that weaken the verification of a server's certificate; empty without
+    /// encryption.
     package var weaknesses: [String] {
         let names = [
             (MONGOC_URI_TLSINSECURE, "tlsInsecure"),
@@ -208,7 +209,7 @@ extension MongoURI {
 
     /// Sets the read concern of the connection string.
     ///
-    /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies.
+    /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies its argument.
     func set(_ concern: ReadConcern) {
         let handle = unsafe mongoc_read_concern_new()
         defer { unsafe mongoc_read_concern_destroy(handle) }
@@ -218,7 +219,7 @@ extension MongoURI {
 
     /// Sets the write concern of the connection string.
     ///
-    /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies.
+    /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies its argument.
     func set(_ concern: WriteConcern) {
         let handle = unsafe mongoc_write_concern_new()
         defer { unsafe mongoc_write_concern_destroy(handle) }

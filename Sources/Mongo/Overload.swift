@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Makes commands wait while the server sheds load.
 ///
-/// A refused read, or a refused write that the server had not begun, is sent again by the call that sent it, for as
-/// long as necessary. The pauses are those of the drivers' specification "client backpressure". A caller with other
-/// work in the meantime, such as keeping a lease, sets a limit with ``within(_:_:)`` and waits by itself.
+/// The call that sends a command sends it again for as long as the server refuses it. A write is sent again only if the
+/// server had not begun it. The pauses are those of the drivers' specification "client backpressure". A caller with
+/// other work in the meantime, such as keeping a lease, sets a limit with ``within(_:_:)`` and waits by itself.
 package final class Overload: Sendable {
     /// The longest time that a command of the current thread waits before the refusal is thrown.
     package struct Limit: Sendable {
@@ -58,7 +58,7 @@ package final class Overload: Sendable {
     /// Sets how the waits of commands are ended and reported.
     /// - Parameters:
     ///   - isStopped: returns whether a stop was requested.
-    ///   - onWait: receives the server's message once a command has waited for 2 s, at most every 30 s.
+    ///   - onWait: receives the server's message after a command has waited for 2 s, at most once in 30 s.
     package func set(isStopped: @escaping @Sendable () -> Bool, onWait: @escaping @Sendable (String) -> Void) {
         state.withLock { ($0.isStopped, $0.onWait) = (isStopped, onWait) }
     }

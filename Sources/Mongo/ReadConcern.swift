@@ -2,7 +2,7 @@ package import BSON
 
 /// The data that a read may see.
 ///
-/// The server defines the levels, so it may have others.
+/// The server defines the levels, so a level may have a name that is not listed here.
 package struct ReadConcern: RawRepresentable, Hashable, Sendable {
     /// The server's name of the level.
     package let rawValue: String

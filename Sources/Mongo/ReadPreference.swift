@@ -52,9 +52,10 @@ extension ReadPreference {
 extension MongoURI {
     /// Sets the read preference of the connection string.
     ///
-    /// If `preference` has neither tags nor a staleness, the string keeps its own, unless the mode is `primary`.
+    /// If `preference` has neither tags nor a staleness, the connection string keeps its own tags and staleness, unless
+    /// the mode is `primary`.
     ///
-    /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies.
+    /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies its argument.
     func set(_ preference: ReadPreference) {
         let keepsOwn = preference.tags.isEmpty && preference.maxStaleness == nil && preference.mode != .primary
         guard keepsOwn, let own = unsafe mongoc_uri_get_read_prefs_t(handle),

@@ -14,7 +14,7 @@ package struct WriteConcern: Hashable, Sendable {
 
     /// The members that must have the write.
     package var acknowledgement: Acknowledgement
-    /// Whether the write must be in their journal; `nil` for the server's default.
+    /// Whether the write must be in the journals of those members; `nil` for the server's default.
     package var isJournaled: Bool?
     /// The time to wait for the members; `nil` for no limit.
     package var timeout: Duration?

@@ -1,6 +1,6 @@
 /// The checksum that mongodump writes for the documents of a collection.
 ///
-/// It is CRC-64 with the polynomial of ECMA-182, reflected, as in Go's `crc64.ECMA` and in xz.
+/// The checksum is CRC-64 with the polynomial of ECMA-182, reflected, as in Go's `crc64.ECMA` and in xz.
 struct CRC64 {
     /// Eight tables of 256 entries each.
     ///

@@ -2,7 +2,7 @@ public import SystemPackage
 
 /// Reads the bytes of a dump in large blocks into one buffer; readers get views of that buffer.
 ///
-/// The buffer grows at most to the size of the largest document.
+/// The buffer grows only if it cannot hold the next document, or the whole content for ``text(limit:)``.
 public struct DumpInput: ~Copyable {
     /// The path of the file; `-` for standard input.
     public let path: FilePath
@@ -47,7 +47,7 @@ public struct DumpInput: ~Copyable {
     /// Whether the source has no bytes; valid after a call of ``kind()``, which reads the first bytes.
     public var isEmpty: Bool { pending.isEmpty }
 
-    /// Returns the whole content as text; for small files.
+    /// Returns the whole content as text; use it only for small files.
     /// - Parameter limit: the most bytes of decompressed content; 16 MiB by default.
     /// - Throws: ``DumpError`` when the content cannot be read, or is longer than `limit`.
     public mutating func text(limit: Int = 16 << 20) throws(DumpError) -> String {
@@ -179,8 +179,8 @@ extension DumpInput {
         try fill(5)
         if isArchive { return .archive }
         if pending.isEmpty { return .bson }
-        // The length of a BSON document ends with a byte 0 or 1, which JSON never contains. One to three bytes are no
-        // BSON.
+        // The length field of a BSON document ends with the byte 0 or 1, which JSON never contains. A source of one to
+        // three bytes cannot be BSON.
         if pending.count >= 4, (5...BSONFileReader.maximumDocumentSize).contains(Int(int32())) { return .bson }
         return try beginsAsJSON() ? .json : .unknown
     }

@@ -1,4 +1,4 @@
-/// The description of a collection by mongodump, in a `.metadata.json` file or an archive's prelude.
+/// The description of a collection that mongodump writes to a `.metadata.json` file or to the start of an archive.
 public struct DumpMetadata: Hashable, Sendable {
     /// The kind of a collection; a view counts as a collection, too.
     public enum Kind: Hashable, Sendable {
