@@ -1,7 +1,6 @@
 import BSON
 package import Checking
 import ServerSchema
-import Concurrency
 
 /// The report of a check of many databases of one shape, with a row per database.
 package struct CheckMatrix: Reportable {
