@@ -14,7 +14,7 @@ package struct Located<Scalar: Sendable>: Sendable {
 
     /// A value: a scalar, an array or an object.
     ///
-    /// Names and values inside it carry their positions.
+    /// Each name and value inside an array or object has its own position.
     package enum Value: Sendable {
         case scalar(Scalar)
         case array([Located])
