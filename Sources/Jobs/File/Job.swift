@@ -87,7 +87,7 @@ package struct Job: Sendable {
         package var mostBytes: Int { min(chunkBytes, consumer.bytes ?? .max) }
     }
 
-    /// A share of a limit, as a number of documents or in percent.
+    /// The part of a limit that a job leaves free, as a number of documents or in percent.
     package enum Reserve: Hashable, Sendable {
         /// A number of documents.
         case documents(Int)
@@ -165,8 +165,8 @@ package enum JobSteps {
     }
 }
 
-/// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a
-/// separate job, with its own lease, checkpoint and journal.
+/// The names of a job that runs in many databases of one shape, and the names of its collections. In each database, the
+/// job is a separate one, with its own lease, checkpoint and journal.
 extension Job {
     /// The text between the job's name and the database's name in the name of the job for one database.
     private static let mark = ".in-"

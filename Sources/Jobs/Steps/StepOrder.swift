@@ -85,7 +85,8 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // Otherwise the earlier step's result would always differ from its source, and every later run would report it.
+        // If this step changed a field that the earlier step has read, the earlier step's result would always differ
+        // from its source, and every later run would report it.
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {
