@@ -81,9 +81,9 @@ package struct Job: Sendable {
         /// The limit less the reserve; the ledger's documents and the pending reservations together must stay below it.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
 
-        /// The largest number of documents in a chunk; a consumer gets no more at once than it takes in a second.
+        /// The largest number of documents in a chunk, at most the number that the consumer takes in a second.
         package var mostDocuments: Int { min(chunkDocuments, consumer.documents ?? .max) }
-        /// The target size of a chunk in bytes; a consumer gets no more at once than it takes in a second.
+        /// The target size of a chunk in bytes, at most the size that the consumer takes in a second.
         package var mostBytes: Int { min(chunkBytes, consumer.bytes ?? .max) }
     }
 

@@ -233,7 +233,7 @@ extension CompiledStep {
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
         /// The document made from the object would not sync, or the collection's validator would refuse it.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
-        /// The link's value is neither an old value nor a new value of the lookup collection.
+        /// The lookup collection has the link's value neither as an old value nor as a new one.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"

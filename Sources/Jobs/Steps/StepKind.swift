@@ -14,8 +14,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``JobError`` with line and column.
     init(_ node: YAMLNode) throws(JobError)
 
-    /// Reads the settings that a job file states under the key; they decide which of several kinds with this key is
-    /// meant.
+    /// Reads the settings that a job file states under the key; if several kinds have this key, the settings choose the
+    /// kind.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
 

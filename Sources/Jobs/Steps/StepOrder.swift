@@ -47,7 +47,7 @@ package enum StepOrder {
     ) throws(JobError) {
         let targets = located.step.targets
         for (other, step) in steps.enumerated() where other != index {
-            // A default may fill the whole field, because the refresh treats its value as written by the job.
+            // A `default` step may fill the target, because the refresh treats a filled value as written by the job.
             let fills = step.step.kind.filling != nil && targets.contains(step.step.target)
             guard !fills, !located.step.kind.refreshIncludes(step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })

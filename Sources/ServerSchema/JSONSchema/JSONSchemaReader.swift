@@ -7,7 +7,7 @@ internal import BSON
 /// such a schema, mongod ignores the keywords of scalars and arrays, and does not even compile the patterns. Source:
 /// answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
 struct JSONSchemaReader {
-    /// Collects the errors of the parts that mongod refuses, and the reader leaves these parts out; `nil` to throw the
+    /// The collector of errors, with which the reader leaves out each part that mongod refuses; `nil` to throw the
     /// first error.
     var failures: SchemaFailures?
 
