@@ -1,6 +1,6 @@
 package import BSON
 
-/// The lock that the sync translator holds on a document, for a transaction that is in progress or was left over.
+/// The lock that the translator of Device Sync holds on a document, for a transaction in progress or one left over.
 ///
 /// A locked document must not be written before its lock is removed, because the translator would mistake the change
 /// for its own.

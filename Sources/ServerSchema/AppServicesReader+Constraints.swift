@@ -1,9 +1,9 @@
 internal import BSON
 internal import Patterns
 
-/// Reads the keywords that restrict values in addition to their types, such as `minimum`.
+/// Reads the keywords that restrict a value by more than its type, such as `minimum`.
 ///
-/// `$jsonSchema` has them too.
+/// MongoDB's `$jsonSchema` has these keywords too.
 extension AppServicesReader {
     /// Reads `keyword` into `node.constraints`, if it is a keyword that restricts values.
     /// - Returns: `false` if `keyword` is no such keyword, or if its value restricts nothing, such as an empty `enum`.

@@ -168,7 +168,7 @@ extension AppServicesReader {
         note(.misspeltKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" (\(hint))")
     }
 
-    /// Adds a note that no rule evaluates a keyword, whose value may therefore be anything.
+    /// Adds the keyword to `node.unevaluated`, and a note that no rule evaluates the keyword.
     private mutating func noteUnevaluated(
         _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
     ) {

@@ -10,19 +10,19 @@ public struct Constraints: Sendable {
     public var maximum = Bound()
     /// The number of which a number must be a multiple.
     public var multipleOf: BSONValue?
-    /// The length of a string, in code points.
+    /// The allowed lengths of a string, in code points.
     public var length = CountRange()
     /// The regular expression that must match somewhere in a string.
     public var pattern: String?
     /// The values that are allowed; `nil` if every value is allowed.
     public var allowedValues: [BSONValue]?
-    /// The number of elements in an array.
+    /// The allowed numbers of elements in an array.
     public var itemCount = CountRange()
     /// The rule for the elements of an array after those that `items` describes by position.
     ///
     /// `nil` if these elements may have any value.
     public var additionalItems: SchemaNode.AdditionalProperties?
-    /// The number of fields in an object.
+    /// The allowed numbers of fields in an object.
     public var propertyCount = CountRange()
     /// The schemas of fields whose names match a regular expression, in the file's order.
     public var patternProperties: [SchemaNode.PatternProperty] = []
@@ -40,7 +40,7 @@ public struct Constraints: Sendable {
     public struct Bound: Hashable, Sendable {
         /// The number; `nil` if there is no bound.
         ///
-        /// Numbers of all four types are compared with it by value.
+        /// Numbers of all four BSON types are compared with the bound by value.
         public var number: BSONValue?
         /// Whether a value must differ from the number.
         public var isExclusive: Bool

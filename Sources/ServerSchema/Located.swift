@@ -6,7 +6,7 @@ package struct Located<Scalar: Sendable>: Sendable {
     package var value: Value
     /// The position of the value's first byte.
     ///
-    /// A value from a server has the name of its origin in place of a file's path.
+    /// For a value from a server, the location names the value's origin in place of a file.
     package var location: SourceLocation
 
     /// Creates a value at a position.
@@ -14,7 +14,7 @@ package struct Located<Scalar: Sendable>: Sendable {
 
     /// A value: a scalar, an array or an object.
     ///
-    /// Names and values inside it carry their positions.
+    /// Each name and value inside an array or object has its own position.
     package enum Value: Sendable {
         case scalar(Scalar)
         case array([Located])

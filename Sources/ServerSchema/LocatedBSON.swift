@@ -55,8 +55,8 @@ extension LocatedBSON {
 extension LocatedBSON {
     /// Reads extended JSON, canonical or relaxed.
     ///
-    /// libbson reads only wrappers such as `{"$oid": …}`. This initializer reads everything else itself, so that it
-    /// keeps positions and repeated names, and allows deep nesting.
+    /// The initializer passes only wrappers such as `{"$oid": …}` to libbson. It reads everything else itself, to keep
+    /// positions and repeated names, and to allow deep nesting.
     /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or for a name that contains a NUL.
     package init(_ json: LocatedJSON) throws(SchemaError) {
         location = json.location

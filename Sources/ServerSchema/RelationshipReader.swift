@@ -43,7 +43,7 @@ struct RelationshipReader {
 
     init(root: SchemaNode) { self.root = root }
 
-    /// Reads the map from the paths of keys to links.
+    /// Reads the links from an object: each name is the path of a field, and its value is the link of the field.
     /// - Throws: ``SchemaError`` if the map or one of its values has the wrong type.
     mutating func relationships(_ json: LocatedJSON) throws(SchemaError) -> [Relationship] {
         guard let members = json.members else {

@@ -39,7 +39,7 @@ struct SchemaFiles {
 
     func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }
 
-    /// Whether the path is a folder and not a link to a folder, because links might lead in a circle.
+    /// Whether the path is a folder, and not a symbolic link to one; links might lead in a circle.
     func isOwnFolder(_ relative: String) -> Bool {
         (try? FilePath(path(relative)).stat(followTargetSymlink: false).type) == .directory
     }

@@ -6,7 +6,7 @@ public struct SchemaNode: Sendable {
     ///
     /// For the root of an App Services schema, this is always `[.object]`, even if the file names no type.
     public var types: [SchemaType] = []
-    /// The name of the object type; only for a root or an embedded object.
+    /// The name of the object type, for a root or an embedded object; for a Prisma enum, the name of the enum.
     public var title: String?
     /// The named fields, in the file's order.
     public var properties: [Property] = [] {
@@ -84,7 +84,7 @@ public struct SchemaNode: Sendable {
         public var name: String
         /// The schema of its value.
         public var node: SchemaNode
-        /// The name of the field for clients; `nil` if it is the same.
+        /// The name that clients use for the field; `nil` if they use ``name``.
         public var clientName: String?
 
         /// Creates a field with the schema of its value.
@@ -146,14 +146,16 @@ extension SchemaNode {
     }
 }
 
-/// The kinds of values of clients that a schema can describe: `semantics.md` section 3.3 of the project's reference.
+/// The kinds of client values that a schema can describe, such as lists and dictionaries.
+///
+/// Source: `semantics.md` section 3.3 of the project's reference.
 extension SchemaNode {
     /// Whether the value must be an object.
     public var isObject: Bool { types == [.object] }
 
     /// Whether the schema describes a dictionary: an object with any field names, whose values all fit one schema.
     ///
-    /// Such a schema names no property, and its `additionalProperties` is not false.
+    /// Such a schema names no property, and has `additionalProperties` with a value other than false.
     public var isDictionary: Bool {
         guard isObject, properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }

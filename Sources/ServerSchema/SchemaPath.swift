@@ -88,7 +88,8 @@ extension SchemaPath {
         self.init(steps)
     }
 
-    /// Returns the index of the quotation mark that ends a quoted name: the first one before a further step or the end.
+    /// Returns the index of the quotation mark that ends a quoted name: the first one that a further step or the end
+    /// follows.
     private static func endOfName(in text: Substring) -> Substring.Index? {
         text.indices.dropFirst().first { index in
             let next = text[text.index(after: index)...]

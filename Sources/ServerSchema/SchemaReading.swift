@@ -20,7 +20,7 @@ struct SchemaReading {
     private var services: [Namespace: String] = [:]
     /// The errors of schemas that could not be read at all, for lint.
     ///
-    /// The result has an empty schema in place of each of them.
+    /// In place of each such schema, the result has an empty one.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
@@ -45,8 +45,8 @@ struct SchemaReading {
         schema.dataSources.sort { $0.name < $1.name }
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
-        // Lint lists all misspelt keywords. All other commands stop at one, because without it, a rule of the schema
-        // would be ignored.
+        // Lint lists all misspelt keywords. Every other command stops at the first one, because it would otherwise
+        // ignore a rule of the schema.
         if !isForLint, let slip = reader.notes.first(where: { $0.code == .misspeltKeyword }) {
             throw SchemaError(.unknownKeyword, at: slip.location, slip.message)
         }
@@ -169,8 +169,8 @@ struct SchemaReading {
     }
 
     /// Records that a file contains the schema of a collection.
-    /// - Returns: `false` if the schema is not needed, because another data source has one or the caller wants another
-    ///   collection.
+    /// - Returns: `false` if the schema is not needed, because another data source has a schema of the collection, or
+    ///   the caller wants another collection.
     /// - Throws: ``SchemaError`` if the collection has two schemas, or a name that no server accepts.
     mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
         let location = files.location(file)
@@ -215,7 +215,7 @@ struct SchemaReading {
 }
 
 extension SchemaReading {
-    /// Whether the folder is an app: its name was read, or a file on which schemas depend.
+    /// Whether the folder is an app: the reader found the app's name, or read a file on which schemas depend.
     private var isApp: Bool { schema.appName != nil || !files.sources.isEmpty }
 
     /// Returns the error that says why no schema was found.

@@ -14,8 +14,8 @@ extension ServerSchema {
     /// All other files are ignored.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
-    ///   - namespace: the collection that a single file covers; in a folder, the only collection to return as read. The
-    ///     others become neighbours.
+    ///   - namespace: the collection that a single file covers; in a folder, the only collection that the caller asks
+    ///     for. The others become neighbours.
     ///   - name: the path that errors and locations state, if it differs from `path`.
     ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
     ///     string.
@@ -61,7 +61,7 @@ extension ServerSchema {
     /// Reads the text of one schema file: an App Services schema or a MongoDB validator.
     /// - Parameters:
     ///   - text: the file's text.
-    ///   - file: the path that errors and notes carry.
+    ///   - file: the path that errors and notes state.
     ///   - namespace: the collection that the schema covers.
     /// - Throws: ``SchemaError`` at the first defect that makes the schema unusable.
     public static func read(

@@ -11,7 +11,8 @@ public enum Dialect: String, Hashable, Sendable {
 }
 
 extension Dialect {
-    /// Whether the documents are served by a sync engine, which has a ledger of unsynced documents and a limit.
+    /// Whether the dialect is that of Device Sync, which keeps a ledger of unsynced documents and has a limit on their
+    /// number.
     public var isOfSync: Bool { self == .appServices }
 }
 
@@ -82,7 +83,7 @@ public struct ServerSchema: Sendable {
     package var prisma: PrismaSchema?
     /// Every file that the schemas depend on, with its text.
     ///
-    /// A job is bound to these texts.
+    /// A started job continues only with the same texts.
     public var sources: [SchemaSource] = []
 
     /// Creates the schemas of an app or a database.

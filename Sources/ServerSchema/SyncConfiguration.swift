@@ -56,7 +56,7 @@ public struct SyncConfiguration: Sendable {
     public var indexedQueryableFields: [String] = []
     /// The queryable fields of single collections, by the name of the collection or of its object type.
     ///
-    /// They are queryable in addition to ``queryableFields``.
+    /// Clients may query these fields in addition to ``queryableFields``.
     public var collectionQueryableFields: [String: [String]] = [:]
     /// The collections that clients only write to, each given by its name or by the name of its object type.
     public var asymmetricTables: [String] = []
@@ -66,7 +66,7 @@ public struct SyncConfiguration: Sendable {
     public var clientMaximumOfflineDays: Int?
     /// Whether the configuration contains roles.
     ///
-    /// The first exports with flexible sync have roles only here.
+    /// The first exports with Flexible Sync have roles only in the sync configuration, not in rules files.
     public var hasRoles = false
     /// The position in the file where the configuration begins.
     public var location: SourceLocation
@@ -75,7 +75,7 @@ public struct SyncConfiguration: Sendable {
     /// An entry of a list has the key `key.entry`.
     package var places: [String: SourceLocation] = [:]
 
-    /// Creates a configuration in which everything optional is off.
+    /// Creates a configuration without optional settings.
     public init(mode: Mode, location: SourceLocation) {
         self.mode = mode
         self.location = location

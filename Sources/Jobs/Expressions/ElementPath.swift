@@ -3,7 +3,7 @@ package import BSON
 /// Paths through lists and dictionaries: `pets.[].toy` is the field `toy` of every element.
 ///
 /// In an expression, each element is an object that holds the element's value in the field `v`, as `$objectToArray`
-/// returns the values of a dictionary. Below an element, a path therefore leads through objects again.
+/// returns the values of a dictionary. A path inside an element therefore begins with `v`.
 extension FieldPath {
     /// The path component `[]`, which means every element of a list or every value of a dictionary.
     package static let each = "[]"
@@ -35,9 +35,9 @@ extension FieldPath {
         components[..<(components.lastIndex(of: Self.each).map { $0 + 1 } ?? 0)]
     }
 
-    /// The paths of the objects that contain the field; a write to the field writes them back as a whole.
+    /// The paths of the objects that contain the field; a write to the field writes these objects back as a whole.
     ///
-    /// A path that ends with `[]` is itself included.
+    /// If this path ends with `[]`, it is included too.
     package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {
@@ -62,7 +62,7 @@ extension FieldPath {
 
     /// Whether every parent of the field is an object.
     ///
-    /// The parents are tested from the document or the element inwards, so that a path never leads through an array.
+    /// The outermost parent is tested first, so that no test reads a field through an array.
     package var isReachable: Expression {
         let parents = local.parents
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })

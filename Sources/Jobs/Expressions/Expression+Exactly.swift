@@ -2,11 +2,11 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// They compare objects at every depth, unlike ``Expression/same(_:_:)``. They are also far shorter, because they do
-/// not ask the server for the types. The values are compared byte by byte, so a text that is not UTF-8 can be compared
-/// too.
+/// These comparisons are exact at every depth of an object, unlike ``Expression/same(_:_:)``. They are also far
+/// shorter, because the types of the known values need no expression. The values are compared byte by byte, so a text
+/// that is not UTF-8 can be compared too.
 extension Expression {
-    /// Returns the conditions under which the top-level fields equal those of `document`.
+    /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
     /// A field that `document` lacks must be missing.
     /// - Throws: ``BSONError`` when the document is damaged.

@@ -29,7 +29,7 @@ package struct Expression: Hashable, Sendable {
     /// A path into elements starts at the innermost element that it leads into.
     package static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path.local)")) }
 
-    /// Returns a variable that an enclosing ``let(_:in:)`` binds.
+    /// Returns a variable that an enclosing ``let(_:in:)`` or `$map` binds, or a variable of the server, such as `NOW`.
     package static func variable(_ name: String) -> Expression { Expression(.string("$$\(name)")) }
 
     /// Returns an expression that binds variables and evaluates `body` with them.
@@ -41,7 +41,7 @@ package struct Expression: Hashable, Sendable {
 
     /// The alias of the value's BSON type, such as `string`; `missing` for a missing value.
     package var type: Expression {
-        // `$type` would take a list as its list of arguments.
+        // `$type` takes a list as the list of its operands, so a list is put inside another one.
         if case .array = bson { Expression(["$type": .array(of: [bson])]) } else { Expression(["$type": bson]) }
     }
 
@@ -156,7 +156,7 @@ extension Expression {
     /// The digits of decimals are not compared.
     private static let hasSameBytes = Expression.all([
         .any([!leftVariable.hasType("string"), sameText(leftVariable, rightVariable)]),
-        // Only a number is equal to 0; the signs of 0.0 and -0.0 differ.
+        // A value that equals 0 is a number; its sign distinguishes 0.0 from -0.0.
         .any([!(leftVariable == .constant(0)), sign(leftVariable) == sign(rightVariable)]),
     ])
 

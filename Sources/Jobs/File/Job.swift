@@ -81,13 +81,13 @@ package struct Job: Sendable {
         /// The limit less the reserve; the ledger's documents and the pending reservations together must stay below it.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
 
-        /// The largest number of documents in a chunk; a consumer gets no more at once than it takes in a second.
+        /// The largest number of documents in a chunk, at most the number that the consumer takes in a second.
         package var mostDocuments: Int { min(chunkDocuments, consumer.documents ?? .max) }
-        /// The target size of a chunk in bytes; a consumer gets no more at once than it takes in a second.
+        /// The target size of a chunk in bytes, at most the size that the consumer takes in a second.
         package var mostBytes: Int { min(chunkBytes, consumer.bytes ?? .max) }
     }
 
-    /// A share of a limit, as a number of documents or in percent.
+    /// The part of a limit that a job leaves free, as a number of documents or in percent.
     package enum Reserve: Hashable, Sendable {
         /// A number of documents.
         case documents(Int)
@@ -165,8 +165,8 @@ package enum JobSteps {
     }
 }
 
-/// The names of a job that runs in many databases of one shape, and of its collections. In each database it is a
-/// separate job, with its own lease, checkpoint and journal.
+/// The names of a job that runs in many databases of one shape, and the names of its collections. In each database, the
+/// job is a separate one, with its own lease, checkpoint and journal.
 extension Job {
     /// The text between the job's name and the database's name in the name of the job for one database.
     private static let mark = ".in-"

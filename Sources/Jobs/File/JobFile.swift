@@ -8,7 +8,7 @@ import Yams
 package enum JobFile {
     /// The largest number of steps of a job.
     ///
-    /// The server accepts 1,000 stages in a pipeline, and the survey has four for each step.
+    /// The server accepts at most 1,000 stages in a pipeline, and the survey has four stages for each step.
     package static var maximumSteps: Int { 100 }
 
     /// The largest size of a job file in bytes: 1 MiB.

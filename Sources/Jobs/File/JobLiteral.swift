@@ -35,8 +35,8 @@ package enum JobLiteral {
 
     /// Reads a scalar.
     ///
-    /// A bool, null or decimal number by the rules of YAML 1.2 is read as such; all others, such as `no` and `on`, stay
-    /// texts.
+    /// A scalar that is a bool, null or a decimal number in YAML 1.2 is read as such. A number in another notation,
+    /// such as `0x1F`, is refused. Every other scalar, such as `no` or `on`, is read as a text.
     private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string
         if let value = try tagged(scalar, node) { return value }
@@ -84,7 +84,7 @@ package enum JobLiteral {
         return value
     }
 
-    /// Whether a text is `[-+]?(0|[1-9][0-9]*)`.
+    /// Whether a text is an integer without a leading 0: `[-+]?(0|[1-9][0-9]*)`.
     ///
     /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2, and users who write one mean a text.
     private static func isInteger(_ text: String) -> Bool {

@@ -5,8 +5,8 @@ import Yams
 /// Reads a condition that is written as a query filter, such as `{schemaVersion: {$lt: 3}}`.
 ///
 /// The result is an expression that holds for the same documents. As in a query, a list matches if one of its elements
-/// does, `null` matches a missing field, and `$lt` and its like compare only values of one type. `ConditionFilterTests`
-/// compares filters and expressions on the server.
+/// does, `null` matches a missing field, and an operator such as `$lt` matches only values of its bound's type, where
+/// all numbers count as one type. `ConditionFilterTests` compares filters and expressions on the server.
 enum MatchFilter {
     /// Returns whether a condition is a filter: its keys are field names, or it combines such mappings by `$and`, `$or`
     /// or `$nor`.

@@ -2,9 +2,9 @@
 ///
 /// A run that is faster only makes the consumer's queue longer.
 package struct ConsumerRate: Hashable, Sendable {
-    /// The most documents that change in a second; `nil` for no limit.
+    /// The most changed documents that the consumer takes in a second; `nil` for no limit.
     package var documents: Int?
-    /// The most bytes of changed documents in a second; `nil` for no limit.
+    /// The most bytes of changed documents that the consumer takes in a second; `nil` for no limit.
     package var bytes: Int?
 
     /// Creates a rate; without arguments, there is no limit.
@@ -16,7 +16,7 @@ package struct ConsumerRate: Hashable, Sendable {
     /// resources/performance-and-limits.mdx.
     package static let known = [(name: "powersync", rate: ConsumerRate(documents: 2_000, bytes: 5_000_000))]
 
-    /// Whether nothing is limited.
+    /// Whether neither the documents nor the bytes are limited.
     package var isUnlimited: Bool { self == ConsumerRate() }
 
     /// Returns the seconds that the consumer takes for a number of documents.

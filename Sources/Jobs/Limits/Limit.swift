@@ -117,7 +117,7 @@ extension Limit {
         }
     }
 
-    /// Returns the rate of a consumer that the file names in place of stating its rate.
+    /// Returns the known rate of a consumer, for a file that names the consumer instead of stating a rate.
     private static func consumer(_ name: String, _ node: YAMLNode) throws(JobError) -> ConsumerRate {
         if let known = ConsumerRate.known.first(where: { $0.name == name }) { return known.rate }
         let names = ConsumerRate.known.map(\.name)
@@ -139,7 +139,8 @@ extension Limit {
 
 /// The values of the deployment's metrics at which a run waits; `nil` switches a metric off.
 package struct ThrottleLimits: Hashable, Sendable {
-    /// The longest replication lag, of a majority of the members or of the slowest healthy secondary.
+    /// The longest lag that the majority of the members, and the slowest healthy secondary, may have behind the
+    /// primary.
     package var lag: Duration? = .seconds(10)
     /// The longest time that all writers together may wait for flow control in each second.
     package var flowControl: Duration? = .seconds(1)

@@ -17,7 +17,7 @@ package struct LimitOverride: Hashable, Sendable {
 
     /// Returns the overrides that the state database holds in `document`.
     ///
-    /// A name with dots is stored as nested objects, because the names of fields there have no dots.
+    /// A name with dots is stored as nested objects, because field names in the state database have no dots.
     package static func all(in document: BSONDocument, below prefix: String = "") -> [LimitOverride] {
         ((try? document.elements()) ?? []).flatMap { name, value in
             switch value {
@@ -39,7 +39,8 @@ extension Job {
             guard value.mapping == nil else {
                 throw JobError("\(override.name): set each limit by its own name, such as chunk.documents=1000")
             }
-            // The file may name a consumer, whose other rate stays.
+            // If the file names a consumer, that name is replaced by the consumer's rates, because the override changes
+            // only one of them.
             if override.name.hasPrefix("consumer.") { node = node.statingConsumer() }
             // The file may state the limit under its former name.
             if let alias = Limit.named(override.name)?.alias { node = node.removing(alias) }
@@ -57,7 +58,7 @@ extension Node {
         return .mapping(mapping)
     }
 
-    /// Returns the mapping with the rates of the consumer that it names; any other node is returned unchanged.
+    /// Returns the mapping with a consumer's rates in place of its name; any other node is returned unchanged.
     fileprivate func statingConsumer() -> Node {
         guard var mapping, let name = mapping["consumer"]?.scalar?.string,
             let rate = ConsumerRate.known.first(where: { $0.name == name })?.rate

@@ -3,8 +3,8 @@ package import Checking
 
 /// A step's computation that no server operator can do; the client does it document by document.
 ///
-/// The step says what is computed, and for which documents. The engine computes it, because it may have to read other
-/// collections.
+/// The step states the computation and the documents that need it. The code that runs the job carries it out, because
+/// the computation may have to read other collections.
 package enum ClientComputation: Sendable {
     case convertUUID(ConvertUUIDStep)
     case embed(EmbedStep)
@@ -27,7 +27,7 @@ package struct ClientPreparation: Sendable {
 package struct ClientObstacle: Hashable, Sendable {
     /// The problem with the documents, as a sentence.
     package var text: String
-    /// The number of documents.
+    /// The number of documents with the problem.
     package var count: Int
     /// The collection of the documents.
     package var namespace: Namespace
@@ -77,7 +77,7 @@ package struct GeneratedID {
         return .objectID(ObjectID(high: high, low: low))
     }
 
-    /// The ID as a UUID of version 8 (RFC 9562, 5.8), whose content its maker may choose freely.
+    /// The ID as a UUID of version 8 (RFC 9562, 5.8), whose content an application may choose freely.
     package var uuid: BSONValue {
         var bytes = Array(digest[0..<16])
         bytes[6] = bytes[6] & 0x0F | 0x80

@@ -23,7 +23,7 @@ package struct CompiledStep: Sendable {
 
     /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons of ``skipped`` before and after ``Reason/repeatedName``.
+    /// The reasons that ``skipped`` lists before and after ``Reason/repeatedName``, with their conditions.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
     /// The condition of the stage while a test injects the bug ``FaultInjection/Bug/noNeeds``; otherwise `nil`.
     private let plantedNeed: Expression?
@@ -162,7 +162,8 @@ package struct CompiledStep: Sendable {
 
     /// Returns the condition under which a list or dictionary cannot be read; empty if the path leads through none.
     ///
-    /// It cannot be read if another value is in its place, or if one of its parents is not an object.
+    /// The list or dictionary cannot be read if another value is in its place, or if one of its parents is not an
+    /// object.
     private static func noContainer(_ containers: [FieldPath]) -> [(reason: Reason, when: Expression)] {
         let found = containers.indices.flatMap { index in
             let container = containers[index]
@@ -219,7 +220,7 @@ extension CompiledStep {
         case brokenLink = "the linked document is not there"
         /// The linked document that is to be embedded has links from several documents.
         ///
-        /// The text is the same as in the migration of the client SDK.
+        /// The migration of the client SDK uses the same text.
         case multipleBacklinks = "At least one object does have multiple backlinks."
         /// The collection that takes the extracted object holds another document with the same `_id`.
         case otherDocument = "another document has that _id"
@@ -232,7 +233,7 @@ extension CompiledStep {
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
         /// The document made from the object would not sync, or the collection's validator would refuse it.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
-        /// The link's value is neither an old value nor a new value of the lookup collection.
+        /// The lookup collection has the link's value neither as an old value nor as a new one.
         case unknownKey = "the lookup does not know the value"
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"

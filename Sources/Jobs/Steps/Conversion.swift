@@ -248,8 +248,8 @@ extension Conversion {
 
     /// Whether a text has the length and the punctuation of one of the ISO formats.
     ///
-    /// `onError` catches only failed conversions. A text that means a time beyond all dates ("@" and 16 digits), or a
-    /// text of megabytes, would make the whole update fail.
+    /// The test comes before the conversion, because `onError` does not catch every error: a text that means a time
+    /// beyond all dates ("@" and 16 digits), or a text of megabytes, would make the whole update fail.
     func hasISOPunctuation(_ text: Expression) -> Expression {
         let length = Expression(["$strLenBytes": text.bson])
         func has(_ mark: BSONValue, at index: Int32) -> Expression {

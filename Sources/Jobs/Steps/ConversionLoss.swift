@@ -7,7 +7,7 @@ package enum ConversionLoss: String, Sendable, CaseIterable {
     case rounded
     /// The value is a number beyond the range of the new type.
     case outOfRange = "out of range"
-    /// The new type has no value that corresponds to it.
+    /// The new type has no value that corresponds to the old value.
     case unparsable
 }
 

@@ -1,6 +1,6 @@
 /// The named groups of a regular expression, with their numbers.
 ///
-/// They are needed because the server returns the captures of groups only by number.
+/// The numbers are needed because the server returns the captures of groups only by number.
 struct NamedGroups: Hashable, Sendable {
     /// The name of each named group and its index among all groups, from 0, in the order of the pattern.
     let groups: [(name: String, index: Int)]
@@ -32,7 +32,7 @@ struct NamedGroups: Hashable, Sendable {
 
     /// Returns the name of a group from the text after its parenthesis; `nil` if the group has no name.
     ///
-    /// The text begins with `?<name>`, `?P<name>` or `?'name'`.
+    /// The text of a named group begins with `?<name>`, `?P<name>` or `?'name'`.
     private static func name(_ text: Substring) -> String? {
         for (start, end) in [("?<", ">"), ("?P<", ">"), ("?'", "'")] as [(String, Character)]
         where text.hasPrefix(start) {

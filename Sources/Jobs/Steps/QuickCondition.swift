@@ -24,8 +24,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
     ///
-    /// The condition lists all other types. For that, the server needs less than half as long as for excluding null and
-    /// the one type. In a list, a query also tests the elements.
+    /// The condition lists all other types: the server tests such a list in less than half the time that it needs to
+    /// exclude null and the one type. If the value is a list, a query tests its elements too.
     static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }
@@ -37,7 +37,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that fills a missing field.
     ///
-    /// If the field has parents, ``relevance`` is `nil`, because a document may be skipped because of its parents.
+    /// If the field has parents, ``relevance`` is `nil`, because a missing parent, or a parent of another type, is a
+    /// reason to skip a document.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description

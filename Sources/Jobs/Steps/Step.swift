@@ -32,7 +32,7 @@ package struct Step: Sendable {
     package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
     /// The fields whose values decide what the step does, apart from its targets.
     package var reads: [FieldPath] { sources + conditionFields }
-    /// The fields inside whose values the step reads, if the values are objects or lists.
+    /// The fields that may hold objects or lists whose content the step reads.
     package var readsInside: [FieldPath] { kind.readsInside + conditionFields }
     /// The aggregation operators that the expressions in the job file use.
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }

@@ -14,8 +14,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``JobError`` with line and column.
     init(_ node: YAMLNode) throws(JobError)
 
-    /// Reads the settings that a job file states under the key; they decide which of several kinds with this key is
-    /// meant.
+    /// Reads the settings that a job file states under the key; if several kinds have this key, the settings choose the
+    /// kind.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
 
@@ -31,13 +31,13 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// A refresh writes targets that still hold the job's own value although their sources have changed since.
     var refresh: (any StepKind)? { get }
-    /// The fields inside whose values the step reads, if the values are objects or lists.
+    /// The fields that may hold objects or lists whose content the step reads.
     var readsInside: [FieldPath] { get }
     /// Whether the step changes or replaces a value that its target already holds; `false` if it only fills nulls.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
-    /// The field that marks a document as done; `nil` for a step whose own write ends the need for it.
+    /// The field that marks a document as done; `nil` if the new value itself shows that the step is done.
     ///
     /// The step writes the marker in the same update, and `cleanup` removes it.
     var marker: FieldPath? { get }
@@ -116,7 +116,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var mayRewrite: Bool { get }
     /// Returns the step adapted to the later steps of the job.
     func followed(by later: [any StepKind]) -> any StepKind
-    /// Whether a refresh of this step takes the given step into account, which converts the target in place.
+    /// Whether a refresh of this step takes `conversion` into account, a step that converts the target in place.
     func refreshIncludes(_ conversion: any StepKind) -> Bool
 }
 

@@ -8,7 +8,7 @@ package import ServerSchema
 /// by itself, because the step before it leaves the document syncing. The result `false` means "not proven", and then
 /// the documents themselves are checked.
 package enum StepSafety {
-    /// Whether it is proven that every document of a collection that syncs still syncs after the step.
+    /// Whether it is proven that every syncing document of a collection still syncs after the step.
     /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on more
     ///   than the collection's own schema, so a step that writes one is never proven to be safe.
     package static func holds(
@@ -21,8 +21,8 @@ package enum StepSafety {
             && holds(step, under: collection.root, assuming: assumptions)
     }
 
-    /// Whether it is proven that every document that syncs still syncs after the step, apart from partition keys and
-    /// links.
+    /// Whether it is proven that every syncing document still syncs after the step; partition keys and links are
+    /// ignored.
     package static func holds(
         _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
@@ -103,7 +103,7 @@ extension SchemaNode {
         return (try? schema.check(document.view) != .certain) ?? false
     }
 
-    /// Whether both schemas have the same rules for a value.
+    /// Whether both schemas have the same rules for a value, apart from constraints such as `minimum`.
     func demandsTheSame(as other: SchemaNode) -> Bool {
         guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
             hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,

@@ -36,8 +36,7 @@ struct TargetRule: Hashable, Sendable {
     /// Whether a null in the target counts as missing.
     var nullsToo = false
 
-    /// The rule for the write of a refresh, which overwrites targets; it applies only to targets that the refresh has
-    /// already found.
+    /// The rule for the write of a refresh, which overwrites the targets that still hold the job's own value.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
     /// Whether the target is missing, or holds a null that counts as missing and that the value would replace.

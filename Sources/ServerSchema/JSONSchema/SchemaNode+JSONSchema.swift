@@ -3,7 +3,7 @@ public import BSON
 extension SchemaNode {
     /// The schema as the value of MongoDB's `$jsonSchema`, without titles and descriptions.
     ///
-    /// The node must have been read in that dialect.
+    /// The result is valid only for a schema that was read in MongoDB's dialect.
     public var jsonSchema: BSONDocument {
         var keywords: [(String, BSONValue)] = []
         if constraints.encryption == nil, !types.isEmpty {

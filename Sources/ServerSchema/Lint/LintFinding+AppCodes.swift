@@ -22,18 +22,21 @@ extension LintFinding.Code {
     public static let timeSeries: Self = "time-series"
     /// MongoDB's own validator interferes with sync.
     public static let nativeValidator: Self = "native-validator"
-    /// A collection has a unique index, because of which the server erases writes of clients (`semantics.md`, section
-    /// 5.1).
+    /// A collection has a unique index: if two clients write the same value, the server erases the later write.
+    ///
+    /// Source: `semantics.md` section 5.1 of the project's reference.
     public static let uniqueConflict: Self = "unique-conflict"
 }
 
-/// Lint rules for the notes of the schema reader, and rules from sections 2 and 11 of `semantics.md`.
+/// Lint rules that report the notes of the schema reader, and rules from sections 2 and 11 of `semantics.md` of the
+/// project's reference.
 extension LintFinding.Code {
-    /// No dialect knows a keyword.
+    /// A schema has a keyword that no dialect knows.
     public static let unknownKeyword: Self = "unknown-keyword"
-    /// App Services does not document a keyword.
+    /// A schema has a keyword that App Services does not document.
     public static let keywordUndocumented: Self = "keyword-undocumented"
-    /// A type has the spelling of another tool.
+    /// A schema has a variant of a type's name, such as `float` for `double`, or a type that App Services does not
+    /// have.
     public static let typeSpelling: Self = "type-spelling"
     /// A default is null.
     public static let defaultNull: Self = "default-null"

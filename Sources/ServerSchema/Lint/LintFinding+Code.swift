@@ -103,7 +103,8 @@ extension LintFinding.Code {
     public static let linkForeignKey: Self = "link-foreign-key"
     /// A link's entry is malformed, its field or target has no schema, or it leads to another data source.
     public static let linkRefUnresolved: Self = "link-ref-unresolved"
-    /// The key and the foreign key of a link have different types, or its `is_list` does not fit the field.
+    /// A link's field and the field that the link leads to have different types, or `is_list` does not fit the link's
+    /// field.
     public static let linkType: Self = "link-type"
     /// Only one of the two collections of a link has the partition key.
     public static let linkCrossPartition: Self = "link-cross-partition"

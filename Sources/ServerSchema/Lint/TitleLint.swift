@@ -40,7 +40,7 @@ enum TitleLint {
         return findings
     }
 
-    /// Returns the title of a schema, unless it is empty.
+    /// Returns the title of a schema; `nil` if it has no title, or an empty one.
     private static func typeName(of node: SchemaNode) -> String? { node.title.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Returns a text that is equal for two schemas if they describe the same type for clients.

@@ -5,7 +5,9 @@ struct PrismaResolver {
     var errors: [SchemaError] = []
     private var blocks: [PrismaSyntax.Block] = []
     private var kinds: [String: String] = [:]
-    /// The enums by their names; they are resolved first, because fields may have their values as defaults.
+    /// The enums by their names.
+    ///
+    /// The enums are resolved before the fields, because the default of a field may be a value of an enum.
     private(set) var enums: [String: PrismaSchema.Enumeration] = [:]
 
     /// Adds the blocks of a file.
@@ -132,7 +134,7 @@ struct PrismaResolver {
                 first[name.text] = name.location
                 continue
             }
-            // A name that occurs twice was reported already, so its name in the database is not reported again.
+            // If the name at this position has an error already, its stored name is not reported as well.
             if errors.contains(where: { $0.location == name.location }) { continue }
             fail(
                 .duplicate, at: name.location,
@@ -192,7 +194,7 @@ extension PrismaResolver {
         for id in ids where id.arity != .required {
             fail(.conflict, at: id.location, "the @id must be required", remedy: "remove '?' or '[]' from its type")
         }
-        // If a line has an error of its own, the `@id` field may be in that line.
+        // If the line with `@id` has an error, `ids` lacks the field, and that error was reported already.
         let hasOtherID = block.attributes.contains { $0.name.text == "id" }
         if ids.isEmpty, !hasOtherID, !block.fields.contains(where: { $0.attributes.contains { $0.name.text == "id" } })
         {

@@ -4,8 +4,9 @@ internal import BSON
 extension PrismaSchema {
     /// Returns the schemas of the collections that the models describe.
     ///
-    /// A node has the BSON type that the client writes; what the client can also read follows from ``PrismaScalar``.
-    /// - Parameter database: the database, which no Prisma schema names by itself.
+    /// Each schema names the BSON type that the client writes; ``PrismaScalar/readTypes`` are the types that the client
+    /// can read.
+    /// - Parameter database: the database of the collections, because a model names only its collection.
     package func serverSchema(database: String) -> ServerSchema {
         var collections: [CollectionSchema] = []
         var notes = notes
@@ -32,7 +33,7 @@ extension PrismaSchema {
     }
 }
 
-/// Converts one model.
+/// Converts one model into the schema of its collection.
 private struct PrismaConversion {
     let schema: PrismaSchema
     var notes: [SchemaNote] = []
@@ -41,7 +42,7 @@ private struct PrismaConversion {
 
     /// The depth to which a type that contains itself is converted; deeper values are not judged.
     private static let mostRecursion = 4
-    /// The number of nodes after which a type that contains itself is converted only once.
+    /// The number of a model's nodes after which a type that contains itself is converted only one level deep.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }
@@ -112,7 +113,8 @@ private struct PrismaConversion {
 }
 
 extension PrismaSchema.Field {
-    /// Returns the BSON type that the client writes for a value of a scalar type; `nil` for JSON, which has any type.
+    /// Returns the BSON type that the client writes for a value of a scalar type; `nil` for JSON, which may be of any
+    /// type.
     func writtenType(of scalar: PrismaScalar) -> SchemaType? {
         switch nativeType?.type {
         case .objectId?: .objectId
@@ -180,9 +182,8 @@ extension SchemaNode {
     /// Whether the schema describes a value of an enum in a Prisma schema.
     package var isPrismaEnum: Bool { scalar != nil && title != nil }
 
-    /// Whether a Prisma client can read values of this type; of an enum, it can read only some strings.
-    ///
-    /// The type must not be null.
+    /// Whether a Prisma client can read values of this type; for an enum, only some strings are readable.
+    /// - Parameter type: a type other than null.
     package func reads(_ type: SchemaType) -> Bool {
         guard let scalar else { return types.contains(type) }
         return isPrismaEnum ? type == .string : scalar == .json || scalar.readTypes.contains(type)

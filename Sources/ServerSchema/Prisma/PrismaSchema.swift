@@ -20,7 +20,8 @@ package struct PrismaSchema: Sendable {
 
     /// Reads the files of one schema.
     /// - Parameter files: the texts with their paths, which errors and locations state.
-    /// - Throws: ``SchemaError``: the first error in the order of the files; its ``SchemaError/others`` are all others.
+    /// - Throws: ``SchemaError``: the first error in the order of the files; its ``SchemaError/others`` are the other
+    ///   errors.
     package init(files: [SchemaSource]) throws(SchemaError) {
         self.files = files
         var resolver = PrismaResolver()
@@ -216,7 +217,7 @@ public enum PrismaScalar: String, Hashable, CaseIterable, Sendable {
 extension PrismaSchema {
     /// The database in the path of the datasource's connection string.
     ///
-    /// `nil` if the connection string names no database or is not in the schema.
+    /// `nil` if the connection string is not known, or names no database.
     var database: String? {
         switch url {
         case .text(let text)?: Self.database(of: text)

@@ -1,4 +1,4 @@
-/// The syntax of Prisma files: blocks of lines with attributes, whose names are not looked up yet.
+/// The syntax of Prisma files, as the parser reads it; the names are not looked up yet.
 enum PrismaSyntax {
     /// A name, possibly with dots, such as `User` or `db.ObjectId`.
     struct Name: Hashable {

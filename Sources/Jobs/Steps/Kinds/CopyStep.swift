@@ -10,7 +10,7 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The conversion that a later step applies to the target in place; its result does not count as another value.
+    /// The conversion that a later step applies to the target in place; a target that holds its result is no conflict.
     var conversion: Conversion?
 
     package var target: FieldPath { to }
@@ -64,7 +64,8 @@ package struct CopyStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
-        // The same value meets the same rules. A null is accepted only where the field is not required.
+        // A copied value fits if both fields have the same rules. A required target must not become null, so it needs a
+        // required source.
         return source.demandsTheSame(as: target) && (!schema.requires(to) || schema.requires(from))
             && (target.hasScalarsAlone || from.parents.isEmpty == to.parents.isEmpty)
     }

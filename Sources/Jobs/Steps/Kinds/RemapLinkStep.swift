@@ -24,7 +24,7 @@ package struct RemapLinkStep: StepKind {
     package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
-    // The server may find further values equal to a link of the map, and the map does not show which.
+    // The server may find a new value equal to the old value of another entry, and the map alone does not show this.
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {
