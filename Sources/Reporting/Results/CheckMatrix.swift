@@ -1,5 +1,6 @@
 import BSON
 package import Checking
+import Concurrency
 import ServerSchema
 
 /// The report of a check of many databases of one shape, with a row per database.
