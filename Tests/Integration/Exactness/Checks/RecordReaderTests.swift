@@ -101,8 +101,8 @@ import Testing
             let read = try await mongod.failing(point) {
                 try await ids(of: database, parts: 1) { count, collection, _ in
                     guard count == 1_000 else { return }
-                    // The first 1,000 documents have been read. The documents after which the next read would start are
-                    // removed.
+                    // The scan has read the first 1,000 documents, and would continue after the last of them. The test
+                    // removes all of these documents, or the last ten.
                     let read: BSONDocument = ["_id": ["$gte": isAllGone ? 0 : 990, "$lt": 1_000]]
                     _ = try collection.delete([DeleteStatement(read, isMulti: true)])
                 }
@@ -126,7 +126,7 @@ import Testing
                     guard count == 1, let bound = plan.ranges[0].through else { return }
                     _ = try collection.delete([DeleteStatement(["_id": bound.id])])
                 }
-                // The removed document may have been read before.
+                // The scan may have read the document before it was removed.
                 #expect(isLast && read.count >= 2_999 && Set(read).count == read.count)
             } catch is MemberLost {
                 #expect(!isLast)
