@@ -94,7 +94,8 @@ import Testing
         }
         #expect(cited > 25)
         let rules = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
-        // The sources of other sections are those of Prisma and of the engines, or the program itself.
+        // Only these sections of `rules.md` cite `semantics.md`. The other sections cite the documentation of Prisma or
+        // of an engine, or the program itself.
         let ofSync = ["Documents", "MongoDB's own validators", "Schemas", "Changes", "Remarks"]
         let sections = rules.split(separator: #/\n##+ /#).filter { part in
             ofSync.contains { part.hasPrefix("\($0)\n") }
