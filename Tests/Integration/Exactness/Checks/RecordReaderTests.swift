@@ -111,9 +111,9 @@ import Testing
         }
     }
 
-    /// The server returns the record number in the field `$recordId`, which this document has itself.
+    /// The server returns the record number in the field `$recordId`, and these documents have a field of that name.
     ///
-    /// The record number of such a document is therefore unknown.
+    /// The scan reads each of these documents once, or ends with an error.
     @Test(.server(from: 5, for: "field names with a leading $"), arguments: [false, true])
     func aFieldOfTheNameOfARecordsNumber(_ isLast: Bool) async throws {
         try await Mongod.shared.withDatabase { database in
