@@ -41,7 +41,7 @@ import Testing
 
     /// A file of plain documents has no end marker, so a cut between two documents is not noticed.
     ///
-    /// Any other cut is.
+    /// Any other cut is noticed.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
         let sizes = Self.documents.map(\.bytes.count)
         #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })

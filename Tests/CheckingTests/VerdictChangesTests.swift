@@ -78,8 +78,7 @@ import Testing
         #expect(merged.violationGroups == alone.violationGroups)
     }
 
-    /// A resync also adds documents to the ledger that fail already, so the projection includes more than those that
-    /// newly fail.
+    /// A resync adds every failing document to the ledger, so the projection also counts those that already fail.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

@@ -12,7 +12,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     package var finding: String
     /// The document that just does not break the rule.
     package var fits: BSONDocument
-    /// The columns of PowerSync's clients.
+    /// The columns of PowerSync's clients; empty if the rule needs none.
     package var tables: [ClientTable] = []
     /// Whether the clients have the model ``modelText``.
     package var hasModel = false
@@ -22,7 +22,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     /// The row of the rule in the program's table; `nil` if there is none.
     package var rule: EngineRule? { EngineRule.named(RuleCode(rawValue: code)) }
 
-    /// The engine, with what is stated about its clients.
+    /// The settings of a check for the engine: the columns or the model of its clients.
     package var settings: EngineSettings {
         get throws {
             var settings = EngineSettings(rule?.engine ?? .any)

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Returns `_id`s of many types, some of which have equal texts; no two are equal to the server.
+    /// Returns `_id`s of many types, some of which have equal texts; the server considers no two of them equal.
     private static func ids(_ count: Int, seed: UInt64) -> [BSONValue] {
         var random = Random(state: seed)
         var seen: Set<IDKey> = []

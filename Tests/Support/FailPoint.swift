@@ -8,7 +8,7 @@ package struct FailPoint: Sendable {
         case always
         /// Only this many commands fail.
         case times(Int)
-        /// All commands fail except the first ones, of which there are this many.
+        /// The first commands, up to this number, succeed, and all later ones fail.
         case skip(Int)
         /// Each command fails with this probability, from 0 to 1.
         case probability(Double)

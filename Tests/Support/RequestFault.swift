@@ -8,7 +8,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
     case replyLost
     /// The server refuses the request with this error code.
     case error(Int)
-    /// The server executes the request, and replies with this code of a write concern error.
+    /// The server executes the request, and its reply has a write concern error with this code.
     case writeConcernError(Int)
     /// The program is killed before the server receives the request.
     case killedBefore

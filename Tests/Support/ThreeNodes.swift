@@ -24,7 +24,7 @@ package final class ThreeNodes: Sendable {
 
     /// Starts the set, and waits until all members have all data.
     ///
-    /// If only the first member can be elected, the other members consider a stopped member healthy for a minute.
+    /// If only the first member can be elected, the set considers a member that does not answer healthy for a minute.
     /// - Parameter electsAny: whether every member can be elected; otherwise only the first one can.
     package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
@@ -66,7 +66,7 @@ package final class ThreeNodes: Sendable {
 
     /// Makes the primary consider a member healthy for a minute after the member has stopped answering.
     ///
-    /// This must come after the first election, because the setting would delay the election by a minute.
+    /// Call it after the first election, because the settings would delay that election by a minute.
     private func keepUnreachableMembers() async throws {
         let reply = try await primary.admin(["replSetGetConfig": 1])
         guard let config = reply["config"]?.document, let version = config["version"]?.integer else {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// The counts of documents by what an engine does with them.
+/// Tests the counts of documents by outcome, that is, by what an engine does with them.
 @Suite struct EngineTallyTests {
     private static let far = BSONValue.date(milliseconds: .max)
 

@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The server sorts these `_id`s by the collection's collation, which differs from the order of their bytes.
+    /// The collection's collation sorts these `_id`s in another order than that of their bytes.
     @Test func aCollectionWithACollationIsDone() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.run(["create": "people", "collation": ["locale": "en", "strength": 2]])

@@ -36,7 +36,8 @@ import Testing
             try await database.update("person", ["_id": 1], ["$set": ["age": "old"]])
             let second = try await check(["--history", "history", "--report", "c.md", "--report", "c.json"])
             #expect(second.exitCode == 1, "\(second.errors)")
-            // The verdict and the trend come before the differences.
+            // The output's first two blocks are the verdict and the trend; the third has the differences from the
+            // first check.
             let block = second.output.split(separator: "\n\n").dropFirst(2).first ?? ""
             #expect(block.contains(": 1 new, 0 grown, 1 shrunk, 0 gone."), "\(second.output)")
             #expect(block.contains("type-mismatch") && block.contains("required-missing"), "\(block)")

@@ -210,7 +210,8 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// The parser normally keeps only the last value of a repeated flag, so the help must say which may be repeated.
+    /// The parser normally keeps only the last value of a repeated flag, so the help must name the flags that may be
+    /// repeated.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")

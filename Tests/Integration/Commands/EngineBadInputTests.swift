@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// The program checks each JSON output against `docs/reference/json/explain.schema.json`.
+    /// `Program.run` checks each JSON output against `docs/reference/json/explain.schema.json`.
     @Test func programsReadIt() async throws {
         let one = try await Program.run(["explain", "any-year", "-o", "json"])
         #expect(one.output.contains("\"kind\": \"a rule for any sync engine\""), "\(one.output)")

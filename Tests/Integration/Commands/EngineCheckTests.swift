@@ -19,7 +19,7 @@ import Testing
         return try BSONDocument(extendedJSON: run.output)
     }
 
-    /// Returns the groups of a collection in a report that are of a rule.
+    /// Returns the groups of one rule from a collection's part of a report.
     private static func groups(_ report: BSONDocument, _ collection: String, _ code: String) -> [BSONDocument] {
         let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
         let groups = collections.first { $0["collection"] == .string(collection) }?["groups"]?.document?.values ?? []
@@ -52,7 +52,7 @@ import Testing
             let report = try BSONDocument(extendedJSON: run.output)
             let group = try #require(Self.groups(report, "Breaks", test.code).first, "\(run.output.prefix(2_000))")
             #expect(group["documents"] == 1 && group["outcome"] == .string(rule.outcome.rawValue))
-            // A filter that the report shows finds the same documents on the server.
+            // If the report shows a filter for the group, the server finds the group's document with that filter.
             if group["filter"]?.text != nil { #expect(group["proved"] == 1, "\(group)") }
             if !test.hasModel { #expect(Self.groups(report, "Fits", test.code).isEmpty) }
         }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// The options decide about a document that might be changed, and exceptions about one that is.
+    /// A document that halts the engine fails the check under every `--fail-on`, unless the operator excepts it.
     @Test func aHaltingDocumentFailsEveryPolicyUnlessItIsExcepted() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": "a", "at": Self.far]])
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    /// The parts of a check cannot find all equal texts, so the joined report says that it is not complete.
+    /// `merge` adds up the findings in the reports of two parts.
     @Test func theReportsOfPartsAreJoined() async throws {
         try await Mongod.shared.withDatabase { database in
             try await Mongod.shared.withDatabase("state") { state in

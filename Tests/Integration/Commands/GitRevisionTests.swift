@@ -223,7 +223,8 @@ extension GitRevisionTests {
 
     @Test func commandsThatGitRunsGetNoSecret() async throws {
         try await withRepository { folder in
-            // The repository configures a filter and a hook. Both append their environment variables to a file.
+            // The repository configures a filter and a hook that append their environment variables to files. Git must
+            // run the filter without the secrets, and must not run the hook.
             try folder.write("* filter=spy\n", to: ".gitattributes")
             let spy = "sh -c 'env >>\(folder.path.appending("filter.env")); cat'"
             try await git(folder, "config", "filter.spy.smudge", spy)

@@ -13,9 +13,9 @@ import Testing
 @Suite(.serialized) struct ChunkTermTests {
     private static let server = Task { try await Mongod.start() }
 
-    /// After an election, a new primary rolls back writes of the old one that no majority had.
+    /// After an election, the old primary rolls back its writes that a majority had not replicated.
     ///
-    /// This server has no other members, so the test reverts the writes itself.
+    /// The replica set has no other member, so the test reverts the chunk's writes itself.
     @Test func aChunkIsRunAgainWhenAnElectionComesBeforeItsCheckpoint() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: 100)

@@ -40,7 +40,7 @@ import Testing
         #expect(!folder.names.contains { $0.hasSuffix(".partial") })
     }
 
-    /// The output file can have a size of one KiB or none.
+    /// The system limits the size of the output file to 0 or 1 KiB.
     ///
     /// If the output does not fit, the earlier file stays.
     @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// The server refuses three of ten commands that a subcommand sends.
+    /// The server refuses each request of the program with a probability of 30 %.
     ///
     /// The outcome is the same as without refusals.
     @Test(arguments: FaultSubject.all, Refusal.allCases)

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// The documents are unsyncable already before the job.
+    /// The documents are already unsyncable before the job.
     ///
     /// The budget reserves room for a few of them at a time, and releases the room after their write.
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {

@@ -67,7 +67,7 @@ import Testing
             try await insert(Self.own, Self.entries(700..<1_000, of: test, app: .null) { .integer($0) })
             try await insert(
                 Self.own, Self.entries(1_000..<1_300, of: test, app: .string("\(Self.app)")) { .integer($0) })
-            // Another app has fewer entries.
+            // The 900 entries of another app are not counted.
             try await insert(Self.shared, Self.entries(0..<900, of: test, app: "other") { .integer($0) })
         } _: { test, run in
             for flags in [[], ["--app-id", "\(Self.app)"]] {

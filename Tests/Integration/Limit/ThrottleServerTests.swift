@@ -123,7 +123,7 @@ import Testing
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
-                    // Otherwise the inserts would hang forever, and this test with them.
+                    // The fail point is removed after a failure, too. Otherwise, the inserts and this test would hang.
                     try await mongod.admin(hang.merging(["mode": "off"]))
                     throw error
                 }

@@ -172,7 +172,7 @@ import Testing
             PartnerCase.documented + "\nschema: {target: v2.json}\nlimits: {unsynced: \(limit), reserve: 0}")
     }
 
-    /// The documents that a killed run copied count for the next run, and so do the reservations of another job.
+    /// The documents that a killed run copied count towards the next run's limit, and so do another job's reservations.
     @Test func theLimitIsSharedAcrossRunsAndJobs() async throws {
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 1201)

@@ -33,9 +33,9 @@ import Testing
         #expect(run.errors.contains("no database (give --database NAME, or a connection string"), "\(run.errors)")
     }
 
-    /// With a connection string, `diff` counts documents on the server and fails, because there is no server.
+    /// With a connection string, `diff` counts documents on the server, and fails here, because no server listens.
     ///
-    /// `lint` needs none.
+    /// `lint` takes only the name of the database from a connection string.
     @Test(
         arguments: [
             (["lint", "schema.prisma", "--database", "app"], 0),

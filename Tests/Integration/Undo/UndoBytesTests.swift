@@ -124,9 +124,9 @@ import Testing
         }
     }
 
-    /// An undo could not send the old and the new value in one command.
+    /// The old and the new value of one document are too large for one command, so undo could not restore the document.
     ///
-    /// The dry run of the job already reports that.
+    /// The dry run of the job already reports that document.
     @Test func changesTooLargeToUndoAreReportedBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))

@@ -79,7 +79,7 @@ import Testing
     /// Two of the four documents have 9 MB.
     ///
     /// Undo restores each value that fits into a command, although some fields then move to the end of their document.
-    /// It lists the documents with other values.
+    /// It lists the documents whose values do not fit.
     @Test(
         arguments: [
             (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", []),

@@ -189,8 +189,9 @@ import Testing
         }
     }
 
-    /// The stored job uses an operator that only an earlier version accepted; undo works, because it does not compute
-    /// it.
+    /// The stored job uses an operator that only an earlier version of the program accepted.
+    ///
+    /// The job cannot run again, but `status`, `undo` and `cleanup` work, because they do not evaluate the operator.
     @Test func aJobOfAnEarlierVersionIsUndoneAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")

@@ -157,9 +157,9 @@ def main():
     if options.list:
         print("\n".join(ROWS))
         return 0
-    # Otherwise libmongoc's counters stay in /dev/shm after a program is killed.
+    # Without this variable, libmongoc's counters stay in /dev/shm after a program is killed.
     os.environ["MONGOC_DISABLE_SHM"] = "1"
-    # As with Ctrl-C, the run then ends through its clean-up.
+    # These signals end the run like Ctrl-C, so that it cleans up.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     results = Results(list(ROWS), is_kept=options.scale == 1 and not options.quick)
@@ -184,7 +184,7 @@ def main():
                     bench.batch = lines[0]["batch"]
                 results.add(name, lines, stamp, known)
         finally:
-            # The rest takes little time, and must not be interrupted.
+            # Stopping the server takes little time, and must not be interrupted.
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             bench.server.stop()

@@ -6,8 +6,8 @@ import measure
 from measure import Command
 from rows import line, memory_line, pair_line, row, watch_memory
 
-#: The change of each row: the stages that prepare the documents of A for it, the job's steps, the update by hand, and,
-#: if not every document needs it, every how many documents one does.
+#: The changes that the rows measure. Each has the stages that prepare the documents of A, the job's steps, and the same
+#: update by hand. If not every document needs the change, `every` is 50 if one in 50 documents needs it.
 RETYPE = {
     "steps": "[{convert: {field: quantity, to: string}}]",
     "by hand": {"q": {"quantity": {"$type": "int"}}, "u": [{"$set": {"quantity": {"$toString": "$quantity"}}}]},
@@ -22,7 +22,7 @@ SPARSE = {
     "steps": "[{rename: {from: surname, to: lastName}}]",
     "by hand": {"q": {"surname": {"$exists": True}}, "u": {"$rename": {"surname": "lastName"}}},
 }
-#: One to five elements, all different: the value that the job sets is missing, null and present in turn.
+#: Each document has one to five different items, whose `currency` is missing, null and present in turn.
 ITEMS = {
     "stages": [{"$set": {"items": {"$map": {
         "input": {"$range": [0, {"$add": [1, {"$mod": ["$serial", 5]}]}]}, "as": "index", "in": {
@@ -40,7 +40,7 @@ ITEMS = {
 
 def job_file(bench, name, collection, change):
     """A job with a name of its own, because a job is bound to the collection that it ran over."""
-    # The bench itself fills the oplog in minutes, and no other program reads it.
+    # The limit on the oplog window is off: the bench fills the oplog in minutes, and no other program reads the oplog.
     return bench.file(f"{name}.yml", f"job: bench-{name}\ncollection: bench.{collection}\nsteps: {change['steps']}\n"
                                      "limits: {oplog: off}\n")
 
@@ -67,7 +67,7 @@ class Work:
         """Copies the documents, and drops what earlier jobs left."""
         self.bench.run_command({"dropDatabase": 1}, "shipshape")
         self._copy(self.kept, "Work")
-        # Flushed, so that no run pays for the writes of the one before.
+        # The server flushes its data to disk, so that earlier writes do not slow down the measured run.
         self.bench.run_command({"fsync": 1})
 
     def drop(self):
@@ -90,7 +90,7 @@ class Work:
                        before=self.reset)
 
     def backfill(self, *options):
-        # A rename may count a document twice, because it copies and removes.
+        # A rename may count a document twice, because it copies the field and then removes it.
         return self.runner("backfill", "--yes", *options, expect=f"changed ({self.needy:,}|{2 * self.needy:,}) of",
                            before=self.reset)
 
@@ -131,7 +131,7 @@ def sparse(bench):
 @row("retype")
 def retype(bench):
     work, lines = against_update(bench, "retype", RETYPE, "in-place retype", (1.1, 1.4))
-    # Fewer rounds, because this is slow and has no target.
+    # This comparison has fewer rounds, because it is slow and has no target.
     return [*lines, against_bulks(bench, work, "retype", "in-place retype", None, max(1, bench.rounds // 4))]
 
 

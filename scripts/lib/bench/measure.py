@@ -18,7 +18,7 @@ class Command:
         self.arguments = [str(argument) for argument in arguments]
         self.expect = expect
         self.statuses = statuses
-        #: Called first, outside the measured time.
+        #: A function to call before each run, outside the measured time.
         self.before = before
         self.environment = environment
 

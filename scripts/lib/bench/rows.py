@@ -9,7 +9,7 @@ import subprocess
 import measure
 from measure import Command, Summary
 
-#: The rows by name, in order; each returns its lines of the table.
+#: The functions that measure a row, by the name of the row, in their order; each returns the row's lines of the table.
 ROWS = {}
 
 FLAT = "Benchmarks/flat/schema.json"
@@ -87,7 +87,7 @@ def checker(bench):
     for benchmark in json.loads(done.stdout)["benchmarks"]:
         rates = Summary([benchmark["bytes"] / float(seconds) / 1e9 for seconds in benchmark["seconds"]])
         allocations = float(benchmark["allocations_per_item"])
-        # Allocations that a run makes once, such as for a table that grows, do not count per document.
+        # A few allocations that a run makes once, such as for a table that grows, do not count.
         is_free = allocations < 0.001
         verdict = "missed" if not is_free or rates.high < 1.5 else "met" if rates.median >= 1.5 else "within noise"
         found.append(line(

@@ -15,7 +15,7 @@ class Server:
         self.data = os.path.join(folder, "data")
         os.mkdir(self.data)
         self.log = os.path.join(folder, "mongod.log")
-        # A session of its own, so that Ctrl-C reaches only the bench, which then ends the server.
+        # The server has a session of its own, so that Ctrl-C reaches only the bench, which then ends the server.
         self.process = subprocess.Popen(
             [mongod, "--dbpath", self.data, "--port", "0", "--bind_ip", "127.0.0.1", "--replSet", "bench",
              "--wiredTigerCacheSizeGB", str(cache_gigabytes), "--oplogSize", "2048", "--nounixsocket",
@@ -55,7 +55,7 @@ class Data:
 
     def __init__(self, loader, server, folder, scale, settle):
         self.loader = loader
-        #: Called after the server has received documents, so that no run pays for writing them.
+        #: A function to call after the server has received documents, so that writing them to disk slows down no run.
         self.settle = settle
         self.server = server
         self.folder = folder

@@ -88,7 +88,7 @@ class Soak:
                 self.killed[command] += process.returncode == -signal.SIGKILL
             if process.returncode in expected:
                 return process.returncode
-            # The program was stopped, could not reach the server, or found a lease of a runner that died.
+            # With these codes, the program was killed or stopped, lost the server, or found a dead runner's lease.
             if process.returncode not in (-signal.SIGKILL, -signal.SIGTERM, 69, 75, 76):
                 return self.complain(f"{' '.join(words)} ended with {process.returncode}: {reason[-600:]}")
             time.sleep(1)
@@ -230,7 +230,7 @@ class Soak:
         for number in different[:5]:
             self.complain(f"document {number} is {found.get(number)}, and should be {expected.get(number)}")
         print(f"documents: {len(found)}, {len(different)} of them not as they should be", flush=True)
-        # Some changes, so that the ledgers have entries.
+        # The users change some documents again, so that the ledgers have entries.
         for _ in range(30):
             self.users.act()
         for watch, state in ((self.watch, STATE), (self.other, OTHER_STATE)):

@@ -82,6 +82,6 @@ extension ModelStep {
 }
 
 extension BSONValue {
-    /// The decimal 1.50, which has the value of 1.5 but another last digit.
+    /// The decimal 1.50, which equals 1.5 but has other bytes.
     fileprivate static let decimal15 = Decimal128("1.50").map { BSONValue.decimal($0) } ?? nil
 }

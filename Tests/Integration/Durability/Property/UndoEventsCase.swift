@@ -247,7 +247,7 @@ struct UndoEventsJudge: Sendable {
     private var open: [BSONDocument: [String: [BSONDocument?]]] = [:]
     /// The value that the job last wrote into each field, and the values that it replaced there, by document and field.
     ///
-    /// They stay after a user has written the field, until the document is deleted or a user replaces it.
+    /// These values stay after a user has written the field, until the document is deleted or a user replaces it.
     private var made: [BSONDocument: [String: (left: BSONDocument?, found: [BSONDocument?])]] = [:]
     /// Each document after its last event, by `_id`.
     private var last: [BSONDocument: BSONDocument] = [:]

@@ -101,8 +101,8 @@ import Testing
             let read = try await mongod.failing(point) {
                 try await ids(of: database, parts: 1) { count, collection, _ in
                     guard count == 1_000 else { return }
-                    // The first 1,000 documents have been read. The documents after which the next read would start are
-                    // removed.
+                    // The scan has read the first 1,000 documents, and would continue after the last of them. The test
+                    // removes all of these documents, or the last ten.
                     let read: BSONDocument = ["_id": ["$gte": isAllGone ? 0 : 990, "$lt": 1_000]]
                     _ = try collection.delete([DeleteStatement(read, isMulti: true)])
                 }
@@ -111,9 +111,9 @@ import Testing
         }
     }
 
-    /// The server returns the record number in the field `$recordId`, which this document has itself.
+    /// The server returns the record number in the field `$recordId`, and these documents have a field of that name.
     ///
-    /// The record number of such a document is therefore unknown.
+    /// The scan reads each of these documents once, or ends with an error.
     @Test(.server(from: 5, for: "field names with a leading $"), arguments: [false, true])
     func aFieldOfTheNameOfARecordsNumber(_ isLast: Bool) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -126,7 +126,7 @@ import Testing
                     guard count == 1, let bound = plan.ranges[0].through else { return }
                     _ = try collection.delete([DeleteStatement(["_id": bound.id])])
                 }
-                // The removed document may have been read before.
+                // The scan may have read the document before it was removed.
                 #expect(isLast && read.count >= 2_999 && Set(read).count == read.count)
             } catch is MemberLost {
                 #expect(!isLast)

@@ -213,7 +213,7 @@ import Testing
                     ["items": [["price": 1], ["price": 2]]], ["items": [["price": 1], ["price": 2]], "total": 3]),
                 StepCase(["items": 1], nil), StepCase(["items": [], "total": 0.0], ["items": [], "total": 0]),
             ])
-        // For an operator with one argument, the server takes an array as the list of its arguments.
+        // These values are arrays. An operator with one argument would take such an array as the list of its arguments.
         for value in ["[$n, 2]", "[]", "[$n]", "[[$n, 2], {a: [1]}]"] {
             let made: BSONValue =
                 switch value {

@@ -35,7 +35,7 @@ import Testing
 
     /// In a query, `null`, `$exists` and `$type` also look into arrays, so they would match these values.
     ///
-    /// Steps must not.
+    /// A step must not match them.
     @Test func needsDoesNotReadInsideArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
