@@ -17,7 +17,7 @@ struct HeldPairs {
         var refusal: Refusal
         /// The changes of both documents that are not carried over yet, by side.
         var changes: [PartnerSide: DirtyPairs.Change]
-        /// The pair whose document has the key in a unique index that this pair needs; `nil` if no such pair is known.
+        /// The pair whose document has the unique-index key that this pair needs; `nil` if no such pair is known.
         var holder: IDKey?
 
         /// Whether the pair's document on the other side changed as well.
@@ -34,8 +34,7 @@ struct HeldPairs {
     private let job: String
     private var pairs: [IDKey: Held] = [:]
     private var alone: Set<Alone> = []
-    /// The held pairs that need a key in a unique index; their index in this dictionary is the pair that has the key
-    /// now.
+    /// The held pairs that need a key in a unique index, by the pair that has the key now.
     private var waiting: [IDKey: Set<IDKey>] = [:]
 
     init(job: String) { self.job = job }

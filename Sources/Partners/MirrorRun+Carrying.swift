@@ -99,7 +99,7 @@ extension MirrorRun {
 
     // MARK: reading
 
-    /// Reads both documents of all pairs at one point in time, which is not before any change of the pairs.
+    /// Reads both documents of all pairs at one point in time, at or after the last known change of every pair.
     /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
         let changes = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }
@@ -213,7 +213,7 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // If the result for an original was computed before, that comparison has already shown a difference.
+                // If `made` was set before, `unequal(_:)` has found that it differs from the partner's document.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).adapted(one, to: there).hasSameFields(as: there)
@@ -261,8 +261,8 @@ extension MirrorRun {
             if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
                 !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
             {
-                // The server refused this side's document, which has not changed since. A change of the other document
-                // does not make the server accept it.
+                // The server refused the document of `before.side`, which has not changed since. A change of the other
+                // document does not make the server accept it.
                 try hold(pair, before.side, before.refusal, holder: before.holder)
                 continue
             }

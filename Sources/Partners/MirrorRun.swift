@@ -106,8 +106,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private func now() throws -> ClusterTime {
-        // The session of an earlier mirror ends at this time, so the time must not be before the last commit of that
-        // session.
+        // `start()` records this time as the end of an earlier mirror's session, so the time must not be before the
+        // last commit in that session.
         ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime(.primary) })
     }
 
@@ -243,8 +243,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Handles the end of a side's change stream.
     ///
-    /// The function throws, unless the side's collection was dropped and the job then deletes the other side's
-    /// documents.
+    /// If the side's collection was dropped, and ``PartnerJob/followsDrops`` is set, the other side's documents will be
+    /// deleted. In every other case, the function throws.
     private mutating func lost(_ side: PartnerSide, _ end: ChangeFeed.End) throws {
         let namespace = partner.job.namespace(side)
         switch end {

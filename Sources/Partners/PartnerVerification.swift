@@ -66,8 +66,8 @@ package struct PartnerComparison: Sendable {
 /// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
 /// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again at
-/// one point in time. This is repeated every half second until ``settling`` has passed, because a running mirror always
-/// has some changes that it has not carried over yet.
+/// one point in time. Pairs that still differ are compared every half second until ``settling`` has passed, because a
+/// running mirror always has some changes that it has not carried over yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration

@@ -25,7 +25,7 @@ struct Translation {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents together; if one document causes an error, finds it by dividing the list.
+    /// Computes the outcomes of all documents together; if one document causes an error, finds it by halving the list.
     ///
     /// Only that document is refused, for example because it cannot be sent, or because it is too large together with
     /// its result.
