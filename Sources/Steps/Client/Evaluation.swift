@@ -7,7 +7,7 @@ import Mongo
 /// The documents are evaluated in batches, in the order of the steps. The server runs the server-side steps, and the
 /// client computes the others.
 ///
-/// All steps run in two passes. A document that needs a step in the second pass would need the job again after the job.
+/// All steps run in two passes. A document that needs a step in the second pass would need a second run of the job.
 package struct Evaluation: ~Copyable {
     /// The finding of a step for a document, as the earlier steps have changed it.
     package enum Finding: Hashable {
