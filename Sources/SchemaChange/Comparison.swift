@@ -183,8 +183,8 @@ extension Comparison {
         case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
         case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
-            // A number has the type of its property. If only that type changes, the default is the same if the number
-            // is equal.
+            // A number has the type of its property. If the property's type changes, an equal number of another type
+            // is still the same default.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
                 note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
@@ -265,7 +265,7 @@ extension Comparison {
         }
     }
 
-    /// Compares the undeclared fields that two objects may have.
+    /// Compares which undeclared fields the two versions of an object allow.
     private mutating func compareAdditionalProperties(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.furtherFields, new.furtherFields)
         guard before != after else { return }

@@ -81,9 +81,10 @@ extension SchemaChange {
 }
 
 extension ServerSchema {
-    /// Whether the changes of a collection keep their verdicts, because sync has clients that a change can break.
+    /// Whether the changes of a collection keep their verdicts; if not, they count as changes outside of sync.
     ///
-    /// Changes in other dialects keep their verdicts, too, because these already take the dialect into account.
+    /// In a dialect of sync, the collection must sync, and its schema must have a title and an `_id`. In other
+    /// dialects, all changes keep their verdicts, because these already take the dialect into account.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
         if !collection.dialect.isOfSync { return true }
         return scope(of: collection) != .outside && collection.root.typeName != nil
