@@ -152,8 +152,8 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // If only values that do not follow the older schema can need the step, there is no remark: clients could not
-        // name the field, and rarely wrote it.
+        // A missing step is remarked on only if values that follow the older schema need it. Clients could not name a
+        // field that the older schema does not declare, and rarely wrote it.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(

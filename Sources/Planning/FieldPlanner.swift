@@ -65,8 +65,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not say whether the field is required, so it is used only if no other change
-        // has that side.
+        // A change of a constraint does not say whether the field is required, so its old or new side is used only if
+        // no other change has that side.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -143,7 +143,8 @@ extension FieldPlanner {
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
-        // If a default is filled in before an old client writes the old field, the two fields differ from then on.
+        // If a default is filled in before an old client writes the old field, the two fields differ from then on, so
+        // the new field keeps its value.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)

@@ -55,7 +55,7 @@ struct FindingPlanner {
     private func limitConversions(of group: inout FieldGroup) {
         for step in Set(group.steps.filter { $0.kind == "convert" }) {
             let own = group.entries.indices.filter { group.entries[$0].step == step }
-            // A conversion without a finding is for the values that an earlier step makes.
+            // A conversion without a finding converts values that an earlier step makes, so it is not limited.
             guard own.allSatisfy({ !group.entries[$0].violations.isEmpty }) else { continue }
             let types = Set(own.flatMap { group.entries[$0].violations }.compactMap { $0.foundType?.description })
             let field = step.target.split(separator: ".").filter { $0 != FieldPath.each }.joined(separator: ".")
