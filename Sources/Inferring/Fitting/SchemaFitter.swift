@@ -74,7 +74,7 @@ struct SchemaFitter {
 
     mutating func decide(_ node: Int, _ plan: Plan) { plans[node] = plan }
 
-    /// Continues with the values inside an object or an array; does nothing for any other type.
+    /// Decides on the values inside an object or an array; does nothing for any other type.
     mutating func open(_ node: Int, as type: SchemaType, level: Int) {
         switch type {
         case .object: openObject(node, level: level)

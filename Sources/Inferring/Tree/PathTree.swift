@@ -174,7 +174,7 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object that already has the largest number of names.
+    /// Folds an object that already has as many names as an object may have.
     private mutating func makeRoom(in node: Int) {
         // The number of paths must be bounded even within one document, so a full tree folds objects with fewer names.
         let isFull = pathCount > limits.maximumNodes * 2
