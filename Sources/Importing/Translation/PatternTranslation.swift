@@ -24,7 +24,7 @@ struct PatternTranslation {
 
     /// Returns the translated expression.
     ///
-    /// MongoDB reads the names of `patternProperties` as bytes, unless the expression itself says otherwise.
+    /// MongoDB applies an expression of `patternProperties` to bytes, unless the expression begins with `(*UTF)`.
     func text(for mode: Pattern.Mode) -> String { mode == .bytes && needsCharacters ? "(*UTF)\(result)" : result }
 
     private mutating func take(_ scalar: Unicode.Scalar) {
@@ -74,7 +74,7 @@ extension PatternTranslation {
             if let digit = rest.first, !("0"..."7").contains(digit) { needsCharacters = true }
         case "v": result += "\\x0B"
         case let letter where letter.isASCII && letter.properties.isAlphabetic && !Self.escapes.contains(letter):
-            // JavaScript reads an escape without a meaning as the letter itself.
+            // JavaScript ignores a backslash before a letter that has no meaning after one.
             result.unicodeScalars.append(letter)
         default:
             if let other = Self.ofPCRE[letter] { differences.insert(other) }
@@ -85,7 +85,7 @@ extension PatternTranslation {
 
     /// The letters that have a meaning after a backslash, in JavaScript or in PCRE.
     private static let escapes: Set<Unicode.Scalar> = Set("bBdDwWsSnrtfvcxukpPAzZGQEKRXhHNeag".unicodeScalars)
-    /// The differences for escapes that only PCRE, and some other languages, have.
+    /// The differences for escapes that PCRE has and JavaScript does not, by the letter after the backslash.
     private static let ofPCRE: [Unicode.Scalar: String] = [
         "A": "\\A is the beginning of the text", "z": "\\z is the end of the text",
         "Z": "\\Z also matches before a line break at the end",
@@ -117,7 +117,7 @@ extension PatternTranslation {
         return unit
     }
 
-    /// Reads `\p{…}`, whose names PCRE spells shorter.
+    /// Reads `\p{…}`, and replaces the name of the property by PCRE's shorter name.
     private mutating func takeProperty(_ letter: Unicode.Scalar) {
         needsCharacters = true
         guard take(prefix: "{") else { return result += "\\\(letter)" }

@@ -134,7 +134,7 @@ extension Translator {
         }
     }
 
-    /// Returns the types that `bsonType` names, as Mongoose and people who know MongoDB write it.
+    /// Returns the types that `bsonType` names, a keyword of MongoDB that Mongoose and some users write.
     private func bsonTypes(_ keywords: KeywordValues) throws(SchemaError) -> [SchemaType] {
         guard let json = keywords["bsonType"] else { return [] }
         let names = if let name = json.text { [name] } else { try KeywordValues.names(json, of: "bsonType") }
@@ -214,7 +214,7 @@ extension Translator {
         try translateContains(keywords, into: &schema, at: place)
     }
 
-    /// Translates the schemas of elements: of the first ones by position, and of the others.
+    /// Translates the schemas of an array's elements: those for the first positions, and the one for all others.
     private mutating func translateElements(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -282,7 +282,8 @@ extension Translator {
 extension Translator {
     /// Returns a regular expression as MongoDB spells it; `nil` if MongoDB cannot use it.
     ///
-    /// Notes why it cannot, or in which respect MongoDB reads the expression differently.
+    /// Adds a note on the reason if MongoDB cannot use the expression, and on each respect in which MongoDB reads the
+    /// expression differently.
     mutating func usable(
         _ text: String, mode: Pattern.Mode, path: SchemaPath, _ location: SourceLocation
     ) -> String? {
