@@ -12,7 +12,7 @@ struct DirtyPairs {
         /// The time of the document's last change.
         var last: ChangeTime
 
-        /// Stores the times of several changes between `first` and `last`; without `first`, of a single change.
+        /// Stores the times of the first and the last change; without `first`, the only change was at `last`.
         init(at last: ChangeTime, since first: ChangeTime? = nil) {
             (self.last, self.first) = (last, (first ?? last).cluster)
         }

@@ -45,8 +45,8 @@ struct PairWriter: ~Copyable {
 
     /// A transaction, which is repeated if an attempt failed but may have been committed.
     ///
-    /// Its record in ``CarriedChanges`` shows whether it was committed. The documents cannot show it, because a client
-    /// may have changed them back.
+    /// The transaction's record in ``CarriedChanges`` shows whether it was committed. The documents cannot show that,
+    /// because a client may have changed them back.
     private struct Transaction {
         let namespace: Namespace
         /// The time up to which the written documents include all changes of their pairs.

@@ -86,8 +86,9 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps, and the most pairs that are compared again.
+    /// The most differences that a comparison keeps; the others are only counted.
     private static let maximumKept = 1_000
+    /// The most pairs that are compared again; each further pair counts as a difference.
     private static let maximumRechecked = 200_000
 
     private struct Part: Sendable {

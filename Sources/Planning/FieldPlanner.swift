@@ -132,8 +132,8 @@ extension FieldPlanner {
         }
         // Values that fit neither schema are fixed before they are copied, so that both fields hold the same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // For a single value that the server converts, the result of a later step on the copy is known. For a list, it
-        // is not known.
+        // A copy step knows the result of a later conversion of its target for a single value that the server converts,
+        // but not for a list.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {

@@ -363,7 +363,7 @@ extension CollectionSchema {
 
     /// Returns the path of a link's keys.
     ///
-    /// If a field has many keys, most exports name only the field, and not its elements or values.
+    /// For a field with many keys, most exports name only the field; the path then leads to its elements or values.
     func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }

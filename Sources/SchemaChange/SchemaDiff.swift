@@ -3,8 +3,8 @@ public import ServerSchema
 
 /// Finds the changes between two versions of a server schema.
 ///
-/// A rename of a property, a type or a collection looks like a removal and an addition. Only the operator can state
-/// that it is a rename.
+/// A rename of a property, a type or a collection looks like a removal and an addition, unless the operator states the
+/// rename, or two Prisma schemas show it by `@map` or `@@map`.
 public enum SchemaDiff {
     /// Returns the changes of one collection's schema, in the order of the schemas.
     ///

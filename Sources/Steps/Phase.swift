@@ -11,9 +11,9 @@ import ServerSchema
 package struct Phase: Sendable {
     /// The steps in their order; each step reads what the steps before it wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps that might make a syncing document unsyncable, because the active schema alone does not exclude it.
+    /// The steps for which the active schema does not prove that every document that syncs stays syncable.
     package private(set) var riskySteps: [CompiledStep]
-    /// The other steps, which leave every document that syncs syncable.
+    /// The steps after which every document that syncs is still syncable.
     package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.

@@ -124,7 +124,7 @@ package struct Survey {
 
     /// A cheap condition that every document meets which a step changes or skips; `nil` if there is none.
     ///
-    /// It is checked only before the job: if no step applies to a document then, the job does not change the document.
+    /// The condition is checked only before the job: if no step applies to a document then, the job does not change it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance

@@ -66,6 +66,6 @@ struct SurveyPasses {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// The name of a field that no document has; it holds the findings of all steps in one pass.
+    /// The name of the field that holds the findings of all steps in one pass; no stored document has such a field.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }
