@@ -58,8 +58,7 @@ struct CarriedPair {
         return source.last.cluster >= target.last.cluster ? .source : .target
     }
 
-    /// Whether both documents changed; if it is unknown which one changed, whether both exist and are listed as
-    /// changed.
+    /// Whether both documents are listed as changed; if it is unknown which one changed, both must also exist.
     var isConflict: Bool { changes.count == 2 && (!dirty.isUnknown || documents.count == 2) }
 }
 

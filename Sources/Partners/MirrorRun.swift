@@ -91,8 +91,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The last writes may have overwritten later changes of clients. The streams will report that, and the next
-        // mirror could not restore those changes.
+        // The mirror waits until the streams have reported its last writes. These may have overwritten later changes of
+        // clients, which the next mirror could not restore.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
             _ = changesArrived.wait(milliseconds: 50)
@@ -147,8 +147,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(lag: max(0, lag)))
-        // A held pair may have become possible to carry over, for example because a validator was changed, or because a
-        // document was added that a lookup needs.
+        // Every held pair is tried again. It may have become possible to carry over, for example because a validator
+        // was changed, or because a document was added that a lookup needs.
         streamReads.begin()
         for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }

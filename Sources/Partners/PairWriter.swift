@@ -264,8 +264,8 @@ struct PairWriter: ~Copyable {
             let reply = try collection.insert(slice.map(\.2), collectsWriteErrors: true, options: options)
             if let error = reply.writeErrors.first { return (slice[error.index].0, error) }
         }
-        // In a document that is sent whole, the server replaces an empty timestamp by its own time; in a pipeline it
-        // does not.
+        // In an inserted document, the server replaces an empty timestamp by its own time. In a pipeline it does not,
+        // so a pipeline writes such a document again.
         let stamped = inserts.filter { $0.element.after?.hasEmptyTimestamp ?? false }
         for slice in (updates + stamped).slices(bytes: 12 << 20, size: { $0.element.byteCount }) {
             let statements = slice.map { item -> UpdateStatement in

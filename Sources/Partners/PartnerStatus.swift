@@ -79,13 +79,13 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The greatest age at which the last comparison still counts, unless the operator sets another one.
+    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
     ///   - quiet: how long clients must not have written to the original.
-    ///   - recent: the greatest age at which the last comparison still counts.
+    ///   - recent: the greatest age at which the last comparison still shows that the sides are equal.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {
             return [

@@ -134,7 +134,7 @@ extension Refusal {
 }
 
 extension Refusal.Reason {
-    /// Whether both reasons are the same; a recorded text is compared with the other reason's text.
+    /// Whether two reasons are the same; a recorded text is compared with the other reason's text.
     func isSame(as other: Self) -> Bool {
         if case .recorded(let text) = self { return text == "\(other)" }
         if case .recorded(let text) = other { return text == "\(self)" }

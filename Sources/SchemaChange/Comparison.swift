@@ -17,7 +17,7 @@ struct Comparison {
 
     /// The paths of the same value in both versions.
     ///
-    /// They differ if a field on the path was renamed.
+    /// The two paths differ if a field on the path was renamed.
     struct Spot {
         var old = SchemaPath()
         var new = SchemaPath()

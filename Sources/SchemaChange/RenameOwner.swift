@@ -14,7 +14,7 @@ struct RenameOwner {
     /// The field names that lead from the type to the property.
     let names: [String]
 
-    /// Whether both are the same type.
+    /// Whether two owners are the same type, perhaps at different paths.
     ///
     /// If objects of a type are embedded at several paths, the rename applies to all of them.
     func isSame(as other: Self) -> Bool {

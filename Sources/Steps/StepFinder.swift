@@ -12,7 +12,7 @@ struct StepFinder: Sendable {
         let reasons: [CompiledExpression]
         /// Whether the step may be needed and skipped at the same time, and skipped for several reasons.
         ///
-        /// This is possible because the elements of an array or dictionary differ.
+        /// Some elements of an array or dictionary may need the step, while the step skips others for several reasons.
         let isAboutElements: Bool
     }
 

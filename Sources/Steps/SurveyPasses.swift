@@ -19,7 +19,7 @@ struct SurveyPasses {
     /// The field in which ``alterationStage`` stores whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps of the job; they read ``alteredMark`` instead of evaluating that condition again.
+    /// The steps of the job; they read ``alteredMark`` instead of evaluating the alteration again.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
     /// The stages that add, to each document, the finding of each step after the earlier steps.

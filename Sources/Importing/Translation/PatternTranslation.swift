@@ -2,8 +2,8 @@ import Patterns
 
 /// Translates a regular expression of JavaScript, which JSON Schema prescribes, into one of PCRE, which MongoDB uses.
 ///
-/// Most expressions mean the same in both. The rest is spelled differently, differs in a detail that a note names, or
-/// does not exist in PCRE 8, the oldest version in use.
+/// Most expressions mean the same in both languages. Other expressions are spelled differently in PCRE, differ in a
+/// detail that a note names, or do not exist in PCRE 8, the oldest version in use.
 struct PatternTranslation {
     /// The respects in which MongoDB reads the expression differently.
     private(set) var differences: Set<String> = []
@@ -74,7 +74,7 @@ extension PatternTranslation {
             if let digit = rest.first, !("0"..."7").contains(digit) { needsCharacters = true }
         case "v": result += "\\x0B"
         case let letter where letter.isASCII && letter.properties.isAlphabetic && !Self.escapes.contains(letter):
-            // JavaScript ignores a backslash before a letter that has no meaning after one.
+            // JavaScript ignores a backslash before a letter that has no meaning after a backslash.
             result.unicodeScalars.append(letter)
         default:
             if let other = Self.ofPCRE[letter] { differences.insert(other) }

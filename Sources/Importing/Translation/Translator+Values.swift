@@ -33,7 +33,7 @@ extension Translator {
     func translateNumbers(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
-        // A document as a whole is no number.
+        // The keywords of numbers do not apply to whole documents.
         guard !place.isWhole else { return }
         for (keyword, exclusive, isLower) in [
             ("minimum", "exclusiveMinimum", true), ("maximum", "exclusiveMaximum", false),
@@ -205,7 +205,7 @@ extension Translator {
     mutating func translateArrays(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
-        // A document as a whole is no array.
+        // The keywords of arrays do not apply to whole documents.
         guard !place.isWhole else { return }
         if let count = try keywords.count("minItems"), count > 0 { schema.keywords["minItems"] = .integer(count) }
         if let count = try keywords.count("maxItems") { schema.keywords["maxItems"] = .integer(count) }

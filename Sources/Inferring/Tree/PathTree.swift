@@ -245,7 +245,7 @@ extension PathNode {
         node.keys.moveNodes(by: offset)
         if node.items >= 0 { node.items += offset }
         if node.values >= 0 { node.values += offset }
-        // The numbers of objects in another tree mean nothing in this one.
+        // The number of an object in one tree means nothing in another tree.
         node.stamp = 0
         return node
     }
