@@ -34,7 +34,7 @@ package struct InferOptions: Sendable {
 
 /// The rule that decides whether an object is a dictionary, whose keys are data, or an embedded object.
 package struct DictionaryRule: Hashable, Sendable {
-    /// The number of distinct keys that all objects at a path must at least have together to count as dictionaries.
+    /// The smallest number of distinct keys, over all objects at a path, for which the objects count as dictionaries.
     package var minimumKeys = 20
     /// The largest share of all these keys that a dictionary may have on average.
     package var maximumShare = 0.25

@@ -46,7 +46,7 @@ struct HeldPairs {
 
     subscript(key: IDKey) -> Held? { pairs[key] }
 
-    /// Returns the held pairs that need a key in a unique index which the given pair has.
+    /// Returns the held pairs that need the unique-index key of the given pair.
     ///
     /// A change of the given pair may free the key.
     func waiting(for key: IDKey) -> Set<IDKey> { waiting[key] ?? [] }
@@ -55,7 +55,7 @@ struct HeldPairs {
         ["job": .string(job), "side": .string(side.rawValue), "id": id]
     }
 
-    /// Reads the held pairs and documents that earlier runs recorded in the state database.
+    /// Reads the held pairs and the documents without a counterpart that earlier runs recorded in the state database.
     mutating func load(_ partner: Partner, under kernel: borrowing Kernel) throws {
         let job = job
         let records = try kernel.retrying {

@@ -33,7 +33,7 @@ struct CarriedPair {
     var documents: [PartnerSide: BSONDocument] = [:]
     /// The result of the forward steps on the original; `nil` if it was not computed yet.
     ///
-    /// This does not include the check whether the reverse steps restore the original.
+    /// The result does not show whether the reverse steps restore the original.
     var made: Translation.Outcome?
     /// The writes that carry the changed documents over, by the side of the changed document.
     var results: [PartnerSide: Result] = [:]
@@ -168,8 +168,8 @@ extension MirrorRun {
     /// Returns the pairs that have to be carried over, and releases the others if they were held.
     ///
     /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is always returned; the reverse steps show later whether it
-    /// differs.
+    /// in which only the partner's document changed is always returned; the reverse steps show later whether that
+    /// document differs.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])

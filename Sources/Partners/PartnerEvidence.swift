@@ -15,7 +15,7 @@ struct PartnerEvidence {
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
     /// Returns the reason, as a clause, why the comparison does not show that the sides are equal; `nil` if it does.
-    /// - Parameter recent: the greatest age at which the comparison still shows it.
+    /// - Parameter recent: the greatest age at which the comparison still shows that the sides are equal.
     func objection(at now: ServerTime, recent: Duration) -> String? {
         switch (differences, time) {
         case (0?, let time?):

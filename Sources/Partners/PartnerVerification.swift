@@ -298,7 +298,7 @@ package struct PartnerVerification: Sendable {
 
     /// Compares documents of a side with their counterparts in all fields.
     ///
-    /// For a document of the partner, its original is compared.
+    /// A document of the partner is compared with the result of the forward steps on its original.
     private func compareWhole(
         _ documents: [BSONDocument], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {

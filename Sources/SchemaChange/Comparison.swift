@@ -334,7 +334,7 @@ extension Comparison {
         }
     }
 
-    /// Whether two links lead to the same collection by the same key, if stated moves and renames are ignored.
+    /// Whether two links lead to the same collection by the same key, apart from moves and renames in the rename map.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey

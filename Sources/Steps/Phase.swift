@@ -11,9 +11,9 @@ import ServerSchema
 package struct Phase: Sendable {
     /// The steps in their order; each step reads what the steps before it wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps for which the active schema does not prove that every document that syncs stays syncable.
+    /// The steps for which the active schema does not prove that every syncing document stays syncable.
     package private(set) var riskySteps: [CompiledStep]
-    /// The steps after which every document that syncs is still syncable.
+    /// The other steps, after which every syncing document is still syncable.
     package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.

@@ -4,7 +4,7 @@ import ServerSchema
 struct Place {
     /// The path of the values that the schema describes.
     var path = SchemaPath()
-    /// Whether the schema judges documents as a whole: the root, and the schemas that are combined there.
+    /// Whether the schema judges whole documents, as the root schema and the schemas that it combines do.
     var isWhole = true
     /// The innermost part of the file that contains the schema and has a `$id`, or else the root.
     ///

@@ -170,7 +170,7 @@ extension Translator {
         return isID ? .objectID("a string _id is") : nil
     }
 
-    /// Notes how a string is stored, and which keywords no longer apply.
+    /// Adds notes on how a string is stored, and on the keywords that no longer apply.
     private mutating func note(_ storage: StringStorage, _ keywords: KeywordValues, at place: Place) {
         note(.decision, storage.code, place.path, keywords.location, storage.message)
         guard storage.code != .objectID else { return }

@@ -134,7 +134,7 @@ extension Translator {
         note(kind, code, path, location, message)
     }
 
-    /// Translates a schema, and returns whether some of its restrictions were left out or weakened.
+    /// Translates a schema, and returns whether the translation is exact: no restriction is left out or weakened.
     mutating func exactly(
         _ json: LocatedJSON, at place: Place
     ) throws(SchemaError) -> (schema: ValidatorSchema, isExact: Bool) {

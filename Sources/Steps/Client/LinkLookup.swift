@@ -7,7 +7,7 @@ import Mongo
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The most documents in a lookup collection that has no index on the field of the old or of the new value.
+    /// The most documents of a lookup collection that lacks an index on the field of the old or of the new value.
     private static let maximum = 10_000
 
     /// Throws if the lookup collection does not exist or cannot be read quickly.

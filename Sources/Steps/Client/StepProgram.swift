@@ -91,7 +91,7 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document for which no run was evaluated yet; it need not come from the collection.
+    /// Returns a document for which no run was evaluated yet, and which need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
