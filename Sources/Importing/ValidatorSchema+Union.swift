@@ -39,7 +39,7 @@ extension ValidatorSchema {
 
     private static let combining: Set = ["allOf", "anyOf", "oneOf", "not"]
 
-    /// Returns one `enum` for schemas that only list values; `nil` if one of them does more.
+    /// Returns one `enum` for schemas that only list values of their types; `nil` if one of them does not.
     private static func listOfValues(_ branches: [ValidatorSchema]) -> ValidatorSchema? {
         var values = DistinctValues()
         var types: [SchemaType] = []

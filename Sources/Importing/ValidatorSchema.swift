@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// A schema in MongoDB's own dialect while it is put together.
+/// A schema in MongoDB's own dialect, in a form to which further restrictions can be added.
 struct ValidatorSchema {
     var title: String?
     var description: String?
@@ -35,7 +35,7 @@ struct ValidatorSchema {
     /// Whether the schema restricts nothing except the type.
     var hasOnlyTypes: Bool { values == nil && keywords.isEmpty && parts.isEmpty }
 
-    /// Whether no value fits the schema, as far as that is obvious.
+    /// Whether the schema has the keyword `not: {}`, so that no value fits it.
     var isNever: Bool {
         guard case .object(let negated)? = keywords["not"] else { return false }
         return negated == [:]
@@ -73,7 +73,7 @@ struct ValidatorSchema {
 extension ValidatorSchema {
     /// Adds the demands of another schema, so that a value must fit both.
     ///
-    /// Both become one flat schema if that means the same. Otherwise the other one becomes a part.
+    /// The keywords of both are merged if the result means the same. Otherwise the other schema is added to ``parts``.
     mutating func absorb(_ other: ValidatorSchema) {
         title = title ?? other.title
         description = description ?? other.description

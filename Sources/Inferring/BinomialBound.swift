@@ -4,8 +4,8 @@ import Foundation
 package enum BinomialBound {
     /// Returns the one-sided upper bound of Clopper and Pearson (1934) for the share of hits.
     ///
-    /// A larger share can be rejected. For 0 hits and a confidence of 95%, the bound is about 3 / `draws`, the rule of
-    /// three.
+    /// Every larger share can be rejected at this confidence. For 0 hits and a confidence of 95%, the bound is about
+    /// 3 / `draws`, the rule of three.
     /// - Parameters:
     ///   - count: the number of draws that were hits.
     ///   - confidence: the probability that the bound holds, such as 0.95.

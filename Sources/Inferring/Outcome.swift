@@ -29,8 +29,8 @@ package struct Outcome: Sendable {
     /// Whether the schema accepts the requested share of the documents.
     package let isWithinCover: Bool
 
-    /// Creates the outcome from a tally of a check with `inference.compiled`, whose active schema was
-    /// `inference.trained`.
+    /// Creates the outcome from the tally of a check whose new schema was `inference.compiled`, and whose active schema
+    /// was `inference.trained`.
     package init(_ tally: Tally, of inference: Inference) {
         let counts = tally.counts
         let isStrict = inference.options.isStrict
@@ -40,7 +40,8 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Documents that fail under both schemas were left out on purpose, so they count only for the other bound.
+        // Only documents that fail under `trained` but fit `compiled` count here. The schema leaves out documents that
+        // fail under both on purpose, so they count for the other bound.
         let missed = min(changes.healed + (isStrict ? changes.possiblyHealed : 0), inference.heldOut)
         heldOut = (inference.heldOut, missed)
         // If two bounds are added, each may be wrong only half as often.

@@ -12,7 +12,7 @@ struct DirtyPairs {
         /// The time of the document's last change.
         var last: ChangeTime
 
-        /// Stores the times of several changes between `first` and `last`; without `first`, of a single change.
+        /// Stores the times of the first and the last change; without `first`, the only change was at `last`.
         init(at last: ChangeTime, since first: ChangeTime? = nil) {
             (self.last, self.first) = (last, (first ?? last).cluster)
         }
@@ -52,7 +52,7 @@ struct DirtyPairs {
     /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Adds changes of one document of a pair, by the times of the last and the first of them.
+    /// Adds changes of one document of a pair: the last is from `time`, the first from `first` or else from `time`.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, read: Int,
         isUnknown: Bool = false

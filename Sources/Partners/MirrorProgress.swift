@@ -67,7 +67,7 @@ struct MirrorLag {
         }
     }
 
-    /// The median and the 99th percentile of these times, in milliseconds.
+    /// The median and the 99th percentile of the times until the latest changes were carried over, in milliseconds.
     var percentiles: (median: Int, percentile99: Int) {
         guard !samples.isEmpty else { return (0, 0) }
         let sorted = samples.sorted()

@@ -33,7 +33,7 @@ struct CarriedPair {
     var documents: [PartnerSide: BSONDocument] = [:]
     /// The result of the forward steps on the original; `nil` if it was not computed yet.
     ///
-    /// This does not include the check whether the reverse steps restore the original.
+    /// The result does not show whether the reverse steps restore the original.
     var made: Translation.Outcome?
     /// The writes that carry the changed documents over, by the side of the changed document.
     var results: [PartnerSide: Result] = [:]
@@ -58,8 +58,7 @@ struct CarriedPair {
         return source.last.cluster >= target.last.cluster ? .source : .target
     }
 
-    /// Whether both documents changed; if it is unknown which one changed, whether both exist and are listed as
-    /// changed.
+    /// Whether both documents are listed as changed; if it is unknown which one changed, both must also exist.
     var isConflict: Bool { changes.count == 2 && (!dirty.isUnknown || documents.count == 2) }
 }
 
@@ -99,7 +98,7 @@ extension MirrorRun {
 
     // MARK: reading
 
-    /// Reads both documents of all pairs at one point in time, which is not before any change of the pairs.
+    /// Reads both documents of all pairs at one point in time, at or after the last known change of every pair.
     /// - Returns: that point in time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
         let changes = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }
@@ -169,8 +168,8 @@ extension MirrorRun {
     /// Returns the pairs that have to be carried over, and releases the others if they were held.
     ///
     /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is always returned; the reverse steps show later whether it
-    /// differs.
+    /// in which only the partner's document changed is always returned; the reverse steps show later whether that
+    /// document differs.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
@@ -213,7 +212,7 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                // If the result for an original was computed before, that comparison has already shown a difference.
+                // If `made` was set before, `unequal(_:)` has found that it differs from the partner's document.
                 let isKnown = side == .source && pairs[index].made != nil
                 if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).adapted(one, to: there).hasSameFields(as: there)
@@ -261,8 +260,8 @@ extension MirrorRun {
             if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
                 !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
             {
-                // The server refused this side's document, which has not changed since. A change of the other document
-                // does not make the server accept it.
+                // The server refused the document of `before.side`, which has not changed since. A change of the other
+                // document does not make the server accept it.
                 try hold(pair, before.side, before.refusal, holder: before.holder)
                 continue
             }

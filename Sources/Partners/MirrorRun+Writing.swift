@@ -49,7 +49,7 @@ extension MirrorRun {
                 for waiting in held.waiting(for: key) { dirty.add(waiting, read: streamReads.latest) }
             }
         }
-        // Nothing was written, so another client may be writing the same documents, for example in a transaction.
+        // If nothing was written, another client may be writing the same documents, for example in a transaction.
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 

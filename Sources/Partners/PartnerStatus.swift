@@ -30,7 +30,7 @@ package struct PartnerStatus: Sendable {
     package var begun: Int64?
     /// The number of documents that the mirror cannot carry over now, because they cannot exist on the other side.
     package var unmirrored = 0
-    /// At most 10 of these documents, with their side and the reason.
+    /// At most 10 documents that the mirror cannot carry over now, each with its side and the reason.
     package var samples: [(side: String, id: BSONValue, reason: String)] = []
     /// The number of differences that the last comparison found; `nil` before the first comparison.
     ///
@@ -79,13 +79,13 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The greatest age at which the last comparison still counts, unless the operator sets another one.
+    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
     /// - Parameters:
     ///   - quiet: how long clients must not have written to the original.
-    ///   - recent: the greatest age at which the last comparison still counts.
+    ///   - recent: the greatest age at which the last comparison still shows that the sides are equal.
     package func obstacles(quiet: Duration, recent: Duration) -> [String] {
         guard phase == "copied" else {
             return [
@@ -122,7 +122,7 @@ extension PartnerStatus {
 extension PartnerRunner {
     /// Records that clients no longer use the original, so that no further change is carried over; nothing is deleted.
     ///
-    /// Before that, it takes the lease, and carries over all changes that clients have made so far.
+    /// The function first takes the lease, and carries over all changes that clients have made so far.
     /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)

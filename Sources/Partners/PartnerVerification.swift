@@ -66,8 +66,8 @@ package struct PartnerComparison: Sendable {
 /// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
 /// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again at
-/// one point in time. This is repeated every half second until ``settling`` has passed, because a running mirror always
-/// has some changes that it has not carried over yet.
+/// one point in time. Pairs that still differ are compared every half second until ``settling`` has passed, because a
+/// running mirror always has some changes that it has not carried over yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
@@ -86,8 +86,9 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps, and the most pairs that are compared again.
+    /// The most differences that a comparison keeps; the others are only counted.
     private static let maximumKept = 1_000
+    /// The most pairs that are compared again; each further pair counts as a difference.
     private static let maximumRechecked = 200_000
 
     private struct Part: Sendable {
@@ -297,7 +298,7 @@ package struct PartnerVerification: Sendable {
 
     /// Compares documents of a side with their counterparts in all fields.
     ///
-    /// For a document of the partner, its original is compared.
+    /// A document of the partner is compared with the result of the forward steps on its original.
     private func compareWhole(
         _ documents: [BSONDocument], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {

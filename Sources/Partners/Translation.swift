@@ -25,7 +25,7 @@ struct Translation {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents together; if one document causes an error, finds it by dividing the list.
+    /// Computes the outcomes of all documents together; if one document causes an error, finds it by halving the list.
     ///
     /// Only that document is refused, for example because it cannot be sent, or because it is too large together with
     /// its result.
@@ -134,7 +134,7 @@ extension Refusal {
 }
 
 extension Refusal.Reason {
-    /// Whether both reasons are the same; a recorded text is compared with the other reason's text.
+    /// Whether two reasons are the same; a recorded text is compared with the other reason's text.
     func isSame(as other: Self) -> Bool {
         if case .recorded(let text) = self { return text == "\(other)" }
         if case .recorded(let text) = other { return text == "\(self)" }

@@ -37,8 +37,8 @@ extension CollectionPlanner {
                 let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
             else { continue }
             let child = ordered[inner].afterMove(of: move).withoutRefresh
-            // Once its fields have other names, the new object no longer equals the old one, so the copy must not
-            // replace it.
+            // Once its fields have other names, the new object no longer equals the old one, so the copy step must keep
+            // it.
             ordered[outer].entries[first].step = move.keeping
             ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
             ordered[outer].late.insert(contentsOf: child.late, at: 0)
@@ -49,7 +49,7 @@ extension CollectionPlanner {
 }
 
 extension SchemaPath {
-    /// The paths of all objects, lists and dictionaries around it, from the root to the innermost.
+    /// The paths of all objects, lists and dictionaries that contain the path, from the root to the innermost.
     fileprivate var outer: [SchemaPath] { steps.indices.map { SchemaPath(Array(steps.prefix($0))) } }
 }
 

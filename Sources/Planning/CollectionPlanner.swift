@@ -48,7 +48,7 @@ struct CollectionPlanner {
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
-        // The index of the last group for a set, or for a value inside it.
+        // For each set, the index of the last group for the set itself or for a value inside it.
         var last: [SchemaPath: Int] = [:]
         for (index, group) in groups.enumerated() {
             for count in 0...group.path.steps.count {
@@ -64,7 +64,7 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // Among these groups, a group inside another one comes first.
+            // Among the sets that are moved to this place, a set inside another one comes first.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered

@@ -77,7 +77,7 @@ extension FieldPlanner {
 
     /// Adds a step that removes nulls from a list or dictionary whose elements must no longer be null.
     ///
-    /// The path must be that of the elements; for any other path, this method does nothing.
+    /// The method does nothing unless the path leads to the elements of a list or the values of a dictionary.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
         switch path.steps.last {
         case .elements, .values: break
@@ -97,7 +97,7 @@ extension FieldPlanner {
         return Set(old.types) == Set(new.types)
     }
 
-    /// Adds the steps for the fields of an object that the older schema does not describe.
+    /// Adds the steps for all fields of an object, as if the older schema did not describe them.
     private func fitFields(
         _ field: String, at path: SchemaPath, of new: SchemaNode, in group: inout FieldGroup, isStray: Bool
     ) {
@@ -152,8 +152,8 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // If only values that do not follow the older schema can need the step, there is no remark: clients could not
-        // name the field, and rarely wrote it.
+        // A missing step is remarked on only if values that follow the older schema need it. Clients could not name a
+        // field that the older schema does not declare, and rarely wrote it.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(

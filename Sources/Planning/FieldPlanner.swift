@@ -65,8 +65,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not say whether the field is required, so it is used only if no other change
-        // has that side.
+        // A change of a constraint does not say whether the field is required, so its old or new side is used only if
+        // no other change has that side.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -108,7 +108,7 @@ struct FieldPlanner {
 extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
-    /// The old field is removed only after the deploy, unless the validator forbids it.
+    /// The old field is removed only after the deploy, unless the validator forbids the old field.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -132,8 +132,8 @@ extension FieldPlanner {
         }
         // Values that fit neither schema are fixed before they are copied, so that both fields hold the same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // For a single value that the server converts, the result of a later step on the copy is known. For a list, it
-        // is not known.
+        // A copy step knows the result of a later conversion of its target for a single value that the server converts,
+        // but not for a list.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -143,7 +143,8 @@ extension FieldPlanner {
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
-        // If a default is filled in before an old client writes the old field, the two fields differ from then on.
+        // If a default is filled in before an old client writes the old field, the two fields differ from then on, so
+        // the new field keeps its value.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)

@@ -26,8 +26,9 @@ extension FindingPlanner {
         }
     }
 
-    /// Returns the step that replaces values beyond a limit by the limit; `nil` if the schema states no limit that a
-    /// step can write.
+    /// Returns the step that replaces numbers beyond a limit by the limit, or shortens texts or lists to it.
+    ///
+    /// Returns `nil` if the schema states no limit that a step can write.
     private func limit(for rule: RuleCode, _ field: String, _ node: SchemaNode) -> StepLine? {
         let constraints = node.constraints
         let value = YAMLText.word(Self.reference(to: field))
@@ -43,7 +44,7 @@ extension FindingPlanner {
         }
         func cut(_ count: Int64?, _ step: (Int64) -> String, type: String, size: String) -> StepLine? {
             guard let count, count > 0 else { return nil }
-            // The size is computed only for values of the right type, because the operator fails for others.
+            // The size is computed only for values of the right type, because `$strLenCP` and `$size` fail for others.
             let isOfType = "{$eq: [{$type: \(value)}, \(type)]}"
             return expression(
                 field, step(count), when: "{$cond: [\(isOfType), {$gt: [{\(size): \(value)}, \(count)]}, false]}")

@@ -55,7 +55,7 @@ struct FindingPlanner {
     private func limitConversions(of group: inout FieldGroup) {
         for step in Set(group.steps.filter { $0.kind == "convert" }) {
             let own = group.entries.indices.filter { group.entries[$0].step == step }
-            // A conversion without a finding is for the values that an earlier step makes.
+            // A conversion without a finding converts values that an earlier step makes, so it is not limited.
             guard own.allSatisfy({ !group.entries[$0].violations.isEmpty }) else { continue }
             let types = Set(own.flatMap { group.entries[$0].violations }.compactMap { $0.foundType?.description })
             let field = step.target.split(separator: ".").filter { $0 != FieldPath.each }.joined(separator: ".")
@@ -74,14 +74,14 @@ struct FindingPlanner {
                 part.path.isRoot ? Self.reason(repair) : Self.unnamed
             }
         if let reason {
-            // A suggestion that no job can hold would be of no use.
+            // Suggestions that no job can hold are left out.
             let suggestions = part.entries.flatMap(\.suggestions).filter { stage.holds([$0]) }
             part.entries = []
             part.say(.manual, reason, suggesting: suggestions)
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The further steps are for values that the first step writes, and no finding shows such values.
+        // The steps after the first one are for values that the first one writes, and no finding shows such values.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
@@ -210,7 +210,7 @@ extension FindingPlanner {
         old.types = [found]
         let link = fields.new.link(from: part.path)
         fields.fit(field, at: part.path, old, node, link, in: &part, isStray: false)
-        // An empty list has no value to take out, so the survey reports it with the lists of several values.
+        // The step for empty lists is left out: the survey reports empty lists together with lists of several values.
         part.entries.removeAll { $0.remarks == [FieldPlanner.emptyList] }
         guard !part.steps.isEmpty else {
             let targets = node.types.flatMap { $0 == .number ? [.int, .long, .double, .decimal] : [$0] }

@@ -27,7 +27,7 @@ extension SchemaNode {
 extension BSONValue {
     /// Returns the value as a job file spells it for a field.
     ///
-    /// A whole number is written bare if the job converts it to the type that the schema declares.
+    /// A whole number is written without a type if the job converts it to the type that the schema declares.
     func spelled(for node: SchemaNode) -> BSONValue {
         guard node.types.count == 1 else { return self }
         switch self {

@@ -25,7 +25,8 @@ package struct PlanSurvey: Sendable {
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
-                // The documents of a moved collection are still in the other collection, and a draft has no steps.
+                // Nothing can be counted: the documents of a moved collection are still in the other collection, and a
+                // draft has no steps.
                 if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
                     continue

@@ -77,8 +77,8 @@ extension Planner {
 extension SchemaPlan {
     /// Completes a plan of repairs after the survey.
     ///
-    /// A step that cannot change any of the documents with its findings becomes a remark, so that no job is planned for
-    /// values that it would only report.
+    /// A step becomes a remark if it cannot change any document with the findings that it is planned for. Otherwise, a
+    /// job would only report these documents.
     mutating func completeRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {

@@ -24,7 +24,7 @@ package struct SchemaPlan: Sendable {
 
     /// The number of entries for changes or findings that no step serves, so that documents may stay unfit.
     package var unplanned: Int { entries.count { $0.role == .manual } }
-    /// The number of active steps with a constant that the planner chose and a reviewer has to confirm.
+    /// The number of active steps with a part (``PlanEntry/review``) that a reviewer has to confirm.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
     /// The number of documents that a step applies to but cannot change, summed over the surveyed jobs.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
@@ -78,8 +78,7 @@ package struct PlannedJob: Sendable {
     package var isKnownToOld: Bool
     /// The job's steps, and the remarks between them.
     package var entries: [PlanEntry]
-    /// The collection whose documents have to be copied to this one first; `nil` if this one already holds its
-    /// documents.
+    /// The collection whose documents have to be copied to ``namespace`` first; `nil` if nothing has to be copied.
     package var movedFrom: Namespace?
     /// The part of the work of its stage that the job does; `nil` if it does all of that work.
     package var part: Part?

@@ -45,6 +45,6 @@ extension SchemaPath {
         return names.isEmpty ? nil : names.joined(separator: ".")
     }
 
-    /// Whether the other path equals this one or lies inside it.
+    /// Whether the other path equals this path, or begins with it.
     func isPrefix(of other: SchemaPath) -> Bool { other.steps.starts(with: steps) }
 }

@@ -14,8 +14,8 @@ extension ChangeKind {
 
     /// The same change if schemas are versioned.
     ///
-    /// Old clients then survive removals, and changes from optional to required or back. This was seen in SDK releases
-    /// and server notes of 2024, but was never documented.
+    /// Old clients then survive removals, and changes from optional to required or back. SDK releases and server notes
+    /// of 2024 show this behavior, but no documentation states it.
     var versioned: ChangeKind {
         let codes: Set<SchemaChange.Code> = [.typeRemoved, .propertyRemoved, .optionalToRequired, .requiredToOptional]
         guard codes.contains(code), verdict == .breaking else { return self }

@@ -16,12 +16,12 @@ public struct PartnerCollection: Hashable, Sendable {
 
     /// The state of a partner, which decides whether a change may rely on the partner.
     public enum State: Hashable, Sendable {
-        /// The partner is equal to the original: a comparison at that time found no difference, and a mirror is
+        /// The partner is equal to the original: a comparison at the given time found no difference, and a mirror is
         /// running.
         ///
         /// The comparison is recent enough for a cutover.
         case verified(ServerTime)
-        /// The partner was cut over at that time, so the original has no more clients.
+        /// The partner was cut over at the given time, so the original has no more clients.
         case cutOver(ServerTime)
         /// No change may rely on the partner; a clause says why, and how to fix that.
         case unverified(String)

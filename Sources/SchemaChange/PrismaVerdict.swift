@@ -1,10 +1,10 @@
 import ServerSchema
 
-/// Decides for a change of a Prisma schema whether newer and older clients can read what the other ones wrote.
+/// Decides for a change of a Prisma schema whether newer and older clients can read each other's documents.
 ///
-/// The verdict for the server is about the newer client, which reads the stored documents of older clients. The verdict
-/// for clients is about older clients, which read what newer clients write. Both verdicts assume that all documents are
-/// as clients write them; only a check reads the documents themselves.
+/// The verdict for the server says whether the newer client can read the stored documents of older clients. The verdict
+/// for clients says whether older clients can read what newer clients write. Both verdicts assume that all documents
+/// are as clients write them; only a check reads the documents themselves.
 struct PrismaVerdict {
     private let change: SchemaChange
 
@@ -37,7 +37,7 @@ struct PrismaVerdict {
 
     // MARK: fields that are missing
 
-    /// The kind of a change that adds a field which the newer client needs and stored documents lack.
+    /// The kind of a change after which the newer client needs a field that stored documents may lack.
     private var filled: ChangeKind {
         if change.new?.node?.defaultValue != nil {
             return safe("Nothing: the client reads the default where the field is missing or null.")
@@ -135,6 +135,6 @@ extension SchemaNode {
     /// The schema of each element of a list; `nil` for other values.
     fileprivate var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
 
-    /// Whether a client cannot read doubles here, or in the elements, although it can read other numbers.
+    /// Whether a client cannot read doubles in the value or in its elements, although it can read other numbers.
     fileprivate var refusesDoubles: Bool { (inner ?? self).scalar == .bigInt }
 }

@@ -73,7 +73,7 @@ public struct SchemaChange: Hashable, Sendable {
 
 /// Changes are compared without `newHolder`, which is the object at `place`.
 extension SchemaChange {
-    /// Whether both are the same change at the same paths.
+    /// Whether two changes are the same change at the same paths.
     public static func == (left: Self, right: Self) -> Bool {
         left.kind == right.kind && left.namespace == right.namespace && left.path == right.path
             && left.oldNamespace == right.oldNamespace && left.oldPath == right.oldPath && left.old == right.old
@@ -223,7 +223,7 @@ extension SchemaChange {
 
 /// Sides are compared by their positions in a file, because a position identifies a schema.
 extension SchemaChange.Side: Hashable {
-    /// Whether both are at the same position in the file, and are used in the same way.
+    /// Whether two sides are at the same position in the file, and are used in the same way.
     public static func == (left: Self, right: Self) -> Bool {
         left.location == right.location && left.namespace == right.namespace && left.path == right.path
             && left.isRequired == right.isRequired && left.link == right.link

@@ -29,7 +29,7 @@ extension SchemaNode {
 
     /// The schemas of an array's elements: one for all elements, or one for each position.
     ///
-    /// Without `items`, it is one schema that every value fits.
+    /// Without `items`, the result is one schema that every value fits.
     var elements: [SchemaNode] {
         switch items {
         case .each(let node): [node]
@@ -47,7 +47,7 @@ extension SchemaNode {
         return isTuple ? "[\(words.joined(separator: ", "))]" : words.joined()
     }
 
-    /// The schema of a dictionary's values; if they may have any value, a schema of type `mixed`, as clients see it.
+    /// The schema of a dictionary's values; if any value is allowed, a schema of type `mixed`, as clients see it.
     var values: SchemaNode {
         if case .schema(let node) = additionalProperties { return node }
         var node = SchemaNode(location: location)

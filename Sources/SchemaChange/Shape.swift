@@ -64,7 +64,7 @@ package enum Shape: Hashable, Sendable {
     /// Returns the kind of change by which elements or values of this shape get another shape; `nil` if the shapes are
     /// equal.
     ///
-    /// They are the elements of a list or a set, or the values of a dictionary.
+    /// The elements are those of a list or a set, and the values are those of a dictionary.
     func elementChange(to other: Shape) -> ChangeKind? {
         if case .single(let before) = self, case .single(let after) = other, before != after,
             before.subtracting([.null]) == after.subtracting([.null])

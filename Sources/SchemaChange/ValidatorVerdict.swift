@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// Decides whether a validator may refuse documents after a change that it accepted before.
+/// Decides whether, after a change, a validator might refuse documents that it accepted before.
 enum ValidatorVerdict {
     static func refusesMore(_ change: SchemaChange) -> Bool {
         switch change.code {

@@ -31,7 +31,7 @@ package struct CollectionParts {
         }
     }
 
-    /// Calls `count` for each part, and combines the results with `start` into one.
+    /// Calls `count` for each part, and combines the results into one; each thread begins with `start`.
     /// - Parameter collection: the collection on the calling thread's connection; each other thread uses its own
     ///   connection.
     package func reduce<R: Sendable>(
@@ -94,7 +94,7 @@ extension IDRange {
 }
 
 extension BSONValue {
-    /// The groups of types whose values the match language compares with each other, and not with other types.
+    /// The groups of types within which the match language compares values; it does not compare values across groups.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
     /// The group of the value's type; `nil` if the match language compares the value by other rules, as for NaN.

@@ -69,8 +69,8 @@ extension CompiledJob {
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
-            // An older server cannot compare the fence with its clock in a delete, so undo could delete documents after
-            // the fence has ended.
+            // In a delete, an older server cannot compare the end of the lease with its clock, so undo could delete
+            // documents after its lease has ended.
             if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
                     .schemaMismatch,
@@ -84,7 +84,7 @@ extension CompiledJob {
 
     /// Returns notes for the operator on what an older server cannot detect in a document before the write.
     ///
-    /// Empty for a newer server.
+    /// Empty from MongoDB 5.0 on.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [

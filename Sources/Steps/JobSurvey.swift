@@ -17,7 +17,9 @@ package struct JobSurvey: Sendable {
     package let stuck: Int
     /// The counts of each step of the job.
     package let steps: [StepCount]
-    /// The documents that a conversion skips, by the problem with the value, for each step; empty for other steps.
+    /// For each step, the documents whose values it cannot convert, by the problem with the value.
+    ///
+    /// Empty for a step that converts nothing, or that can convert all values.
     package let unconverted: [[Unconverted]]
 
     /// The documents that a conversion skips because of one kind of problem.

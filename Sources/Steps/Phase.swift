@@ -11,9 +11,9 @@ import ServerSchema
 package struct Phase: Sendable {
     /// The steps in their order; each step reads what the steps before it wrote.
     package private(set) var steps: [CompiledStep]
-    /// The steps that might make a syncing document unsyncable, because the active schema alone does not exclude it.
+    /// The steps for which the active schema does not prove that every syncing document stays syncable.
     package private(set) var riskySteps: [CompiledStep]
-    /// The other steps, which leave every document that syncs syncable.
+    /// The other steps, after which every syncing document is still syncable.
     package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.
@@ -94,7 +94,7 @@ package struct Phase: Sendable {
         return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
     }
 
-    /// Returns the phase with another condition that the server would alter a document beyond the changes of the steps.
+    /// Returns the phase with another condition for documents that the server would alter beyond the steps' changes.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -137,7 +137,7 @@ package struct Phase: Sendable {
 
     /// The update pipeline for documents that are known to meet ``needs``.
     ///
-    /// It does not check that whole condition again, which would cost as much as the update.
+    /// The pipeline does not check that whole condition again, because the check would cost as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.
@@ -168,8 +168,8 @@ extension Phase {
 
     /// Returns the phase with a condition for each document that the client found not to need an earlier client-side
     /// step.
-    /// - Parameter cleared: the conditions by `_id`; only this document meets its condition, and only while it is
-    ///   unchanged.
+    /// - Parameter cleared: the conditions by `_id`; each holds only for the document with that `_id`, and only while
+    ///   the document is unchanged.
     package func clearing(_ cleared: [BSONValue: Expression]) -> Phase {
         var phase = self
         phase.cleared = cleared

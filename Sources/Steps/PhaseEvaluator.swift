@@ -89,8 +89,8 @@ package struct PhaseEvaluator: Sendable {
 
     /// Whether the client can evaluate at least four of five of these sample documents.
     ///
-    /// Each other document is sent to the server by its `_id`. If there are many, it costs less that the server finds
-    /// all documents.
+    /// The server has to evaluate each of the other documents by its `_id`. If there are many, it is cheaper to let the
+    /// server evaluate all documents.
     /// - Throws: ``MongoError``.
     private func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)

@@ -61,7 +61,7 @@ extension StepCount {
 
 /// Counts the documents that do not sync under a schema.
 ///
-/// If a runner has a part of a job, it counts only in that part, because it is not responsible for other documents.
+/// A runner of a part of a job counts only in that part, because it is not responsible for other documents.
 package struct FailingCount: Sendable {
     private let schema: CompiledSchema
     private let namespace: Namespace

@@ -124,7 +124,7 @@ package struct Survey {
 
     /// A cheap condition that every document meets which a step changes or skips; `nil` if there is none.
     ///
-    /// It is checked only before the job, because a document to which no step applies then is changed by no step.
+    /// The condition is checked only before the job: if no step applies to a document then, the job does not change it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -173,10 +173,10 @@ package struct Survey {
             documents: count("documents"))
     }
 
-    /// Whether each step has the same finding in a document before the job as after the earlier steps.
+    /// Whether the survey has one pass, in which each step finds the same before the job as after the earlier steps.
     ///
-    /// All steps are then evaluated on the document before the job. That costs much less than passing the document from
-    /// step to step.
+    /// All steps are then evaluated on the document as it is before the job. That costs much less than passing the
+    /// document from step to step.
     private var evaluatesAtOnce: Bool {
         // If one step of the job was compiled to several steps, these depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count

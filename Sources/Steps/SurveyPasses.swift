@@ -19,7 +19,7 @@ struct SurveyPasses {
     /// The field in which ``alterationStage`` stores whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps of the job; they read ``alteredMark`` instead of evaluating that condition again.
+    /// The steps of the job; they read ``alteredMark`` instead of evaluating the alteration again.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
     /// The stages that add, to each document, the finding of each step after the earlier steps.
@@ -66,6 +66,6 @@ struct SurveyPasses {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// The name of a field that no document has; it holds the findings of all steps in one pass.
+    /// The name of the field that holds the findings of all steps in one pass; no stored document has such a field.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

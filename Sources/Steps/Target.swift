@@ -9,7 +9,7 @@ package struct Target {
     ///
     /// The UUID changes if the collection is dropped and created again.
     package let uuid: BSONValue?
-    /// Whether the server can compare the UUID with every write.
+    /// Whether the server can refuse a write if the collection has another UUID by then.
     package let checksUUID: Bool
     /// The size of an average document in bytes; `nil` if it is unknown.
     package let averageSize: Int?

@@ -3,7 +3,8 @@ import ServerSchema
 
 /// Makes the schema of the documents that a Prisma client can read.
 ///
-/// The client reads more types than it writes. Fields that a model does not name are allowed, because it ignores them.
+/// The client reads more types than it writes. Fields that a model does not name are allowed, because the client
+/// ignores them.
 struct PrismaValidator {
     /// The notes so far, in the order of the source.
     private(set) var notes: [ImportNote] = []

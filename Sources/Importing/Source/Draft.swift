@@ -4,7 +4,7 @@ import ServerSchema
 enum Draft {
     /// OpenAPI 3.0, Swagger 2.0, and the drafts up to 7: keywords next to `$ref` have no effect.
     case upTo7
-    /// Draft 2019-09 and later, and OpenAPI 3.1 and later.
+    /// Draft 2019-09 and later, and OpenAPI 3.1 and later: keywords next to `$ref` apply, too.
     case since2019
 
     /// Determines the version that the file states; the latest one if the file states none.

@@ -2,8 +2,8 @@ import Patterns
 
 /// Translates a regular expression of JavaScript, which JSON Schema prescribes, into one of PCRE, which MongoDB uses.
 ///
-/// Most expressions mean the same in both. The rest is spelled differently, differs in a detail that a note names, or
-/// does not exist in PCRE 8, the oldest version in use.
+/// Most expressions mean the same in both languages. Other expressions are spelled differently in PCRE, differ in a
+/// detail that a note names, or do not exist in PCRE 8, the oldest version in use.
 struct PatternTranslation {
     /// The respects in which MongoDB reads the expression differently.
     private(set) var differences: Set<String> = []
@@ -24,7 +24,7 @@ struct PatternTranslation {
 
     /// Returns the translated expression.
     ///
-    /// MongoDB reads the names of `patternProperties` as bytes, unless the expression itself says otherwise.
+    /// MongoDB applies an expression of `patternProperties` to bytes, unless the expression begins with `(*UTF)`.
     func text(for mode: Pattern.Mode) -> String { mode == .bytes && needsCharacters ? "(*UTF)\(result)" : result }
 
     private mutating func take(_ scalar: Unicode.Scalar) {
@@ -74,7 +74,7 @@ extension PatternTranslation {
             if let digit = rest.first, !("0"..."7").contains(digit) { needsCharacters = true }
         case "v": result += "\\x0B"
         case let letter where letter.isASCII && letter.properties.isAlphabetic && !Self.escapes.contains(letter):
-            // JavaScript reads an escape without a meaning as the letter itself.
+            // JavaScript ignores a backslash before a letter that has no meaning after a backslash.
             result.unicodeScalars.append(letter)
         default:
             if let other = Self.ofPCRE[letter] { differences.insert(other) }
@@ -85,7 +85,7 @@ extension PatternTranslation {
 
     /// The letters that have a meaning after a backslash, in JavaScript or in PCRE.
     private static let escapes: Set<Unicode.Scalar> = Set("bBdDwWsSnrtfvcxukpPAzZGQEKRXhHNeag".unicodeScalars)
-    /// The differences for escapes that only PCRE, and some other languages, have.
+    /// The differences for escapes that PCRE has and JavaScript does not, by the letter after the backslash.
     private static let ofPCRE: [Unicode.Scalar: String] = [
         "A": "\\A is the beginning of the text", "z": "\\z is the end of the text",
         "Z": "\\Z also matches before a line break at the end",
@@ -117,7 +117,7 @@ extension PatternTranslation {
         return unit
     }
 
-    /// Reads `\p{…}`, whose names PCRE spells shorter.
+    /// Reads `\p{…}`, and replaces the name of the property by PCRE's shorter name.
     private mutating func takeProperty(_ letter: Unicode.Scalar) {
         needsCharacters = true
         guard take(prefix: "{") else { return result += "\\\(letter)" }

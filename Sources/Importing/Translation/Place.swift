@@ -1,12 +1,14 @@
 import ServerSchema
 
-/// The place of a schema that is translated.
+/// The place, in the documents and in the file, of a schema that is being translated.
 struct Place {
     /// The path of the values that the schema describes.
     var path = SchemaPath()
-    /// Whether the schema judges documents as a whole: the root, and the schemas that are combined there.
+    /// Whether the schema judges whole documents, as the root schema and the schemas that it combines do.
     var isWhole = true
-    /// The innermost part of the file around the schema that has a `$id`, or else the root; pointers begin there.
+    /// The innermost part of the file that contains the schema and has a `$id`, or else the root.
+    ///
+    /// The JSON pointers of the schema's references begin at this part.
     var resource: LocatedJSON
 
     /// Whether the values are the documents' `_id`s.

@@ -6,7 +6,7 @@ struct StringStorage {
     let types: [SchemaType]
     /// The subject of the note on this decision.
     let code: ImportNote.Code
-    /// The text of that note.
+    /// The text of the note on this decision.
     let message: String
 
     private init(types: [SchemaType], code: ImportNote.Code, message: String) {

@@ -86,7 +86,7 @@ extension Translator {
         }
     }
 
-    /// Translates the three keywords that demand something if a field is present.
+    /// Translates `dependencies`, `dependentRequired` and `dependentSchemas`: demands that hold if a field is present.
     private mutating func translateDependencies(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -149,7 +149,7 @@ struct FieldSchemas {
     var matching: [(pattern: String, schema: ValidatorSchema)] = []
     /// The schema of all other fields; `nil` if they may have any value.
     var rest: ValidatorSchema?
-    /// Whether a regular expression was left out, so that it is unknown which fields are the other ones.
+    /// Whether a regular expression was left out, so that it is unknown to which fields ``rest`` applies.
     var isIncomplete = false
 
     /// The keywords of the validator that describe these fields.
@@ -167,8 +167,8 @@ struct FieldSchemas {
 
     /// Whether MongoDB's schemas can address a field of this name by `properties` and `required`.
     ///
-    /// MongoDB reads a dot as a path. MongoDB 6.0 reads an empty name as the object itself, and aborts when it words an
-    /// error about it.
+    /// MongoDB reads a dot as a path. MongoDB 6.0 reads an empty name as the object itself, and aborts when it reports
+    /// an error about such a name.
     static func isAddressable(_ name: String) -> Bool { !name.isEmpty && !name.utf8.contains { $0 == 0x2E || $0 == 0 } }
 
     /// Returns a regular expression that matches exactly the given text.
@@ -237,8 +237,8 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into `additionalProperties`, as a part that lists every field which another
-    /// schema for the same object evaluates.
+    /// Translates `unevaluatedProperties` into a part with `additionalProperties`, which lists every field that this
+    /// schema or another schema for the same object evaluates.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -294,7 +294,7 @@ private struct EvaluatedFields {
     private(set) var patterns: [(text: String, location: SourceLocation)] = []
     /// Whether the schemas evaluate every field.
     private(set) var areAll = false
-    /// Whether some of the schemas do not always apply.
+    /// Whether some of the schemas do not always apply, such as the branches of `anyOf`.
     private(set) var isConditional = false
     private var known: Set<String> = []
     private var visited: Set<SourceLocation> = []

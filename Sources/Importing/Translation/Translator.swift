@@ -4,8 +4,8 @@ import ServerSchema
 /// Translates one schema of a file into MongoDB's dialect.
 ///
 /// A translated schema accepts at least the values that the source accepts, in the types in which BSON stores them.
-/// Inside a keyword that negates, such as `not`, leaving out a restriction would refuse more values; such a keyword is
-/// left out as a whole.
+/// If a restriction inside a negating keyword such as `not` has no counterpart, the whole keyword is left out, because
+/// the keyword would refuse more values without the restriction.
 struct Translator {
     let document: SourceDocument
     /// Whether strings stay strings, whatever their format.
@@ -134,7 +134,7 @@ extension Translator {
         note(kind, code, path, location, message)
     }
 
-    /// Translates a schema, and returns whether some of its restrictions were left out or weakened.
+    /// Translates a schema, and returns whether the translation is exact: no restriction is left out or weakened.
     mutating func exactly(
         _ json: LocatedJSON, at place: Place
     ) throws(SchemaError) -> (schema: ValidatorSchema, isExact: Bool) {
@@ -229,7 +229,7 @@ extension Translator {
     }
 }
 
-/// Notes the keywords that are not translated.
+/// Adds notes on the keywords that are not translated.
 extension Translator {
     mutating func noteOthers(_ keywords: KeywordValues, at place: Place) throws(SchemaError) {
         for member in keywords.members {

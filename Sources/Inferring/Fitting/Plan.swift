@@ -2,7 +2,7 @@ import ServerSchema
 
 /// The decision on what the schema declares for the values at one path.
 struct Plan {
-    /// The declared types: for App Services exactly one; if there are none, the schema leaves the path out.
+    /// The declared types; in an App Services schema exactly one.
     var types: [SchemaType]
     /// Whether every object around the path must hold the field.
     var isRequired = false

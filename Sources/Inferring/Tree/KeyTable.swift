@@ -9,7 +9,7 @@ struct KeyTable: Sendable {
     /// The tree node of each name, in the order of the names.
     private(set) var nodes: [Int] = []
     private var bytes: [UInt8] = []
-    /// The hash table, which is used if there are many names; a slot holds a name's position, or -1.
+    /// The hash table, which is used from the ninth name on; a slot holds a name's position, or -1.
     ///
     /// The size is a power of two.
     private var slots: [Int32] = []

@@ -174,7 +174,7 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object that already has the largest number of names.
+    /// Folds an object that already has as many names as an object may have.
     private mutating func makeRoom(in node: Int) {
         // The number of paths must be bounded even within one document, so a full tree folds objects with fewer names.
         let isFull = pathCount > limits.maximumNodes * 2
@@ -245,7 +245,7 @@ extension PathNode {
         node.keys.moveNodes(by: offset)
         if node.items >= 0 { node.items += offset }
         if node.values >= 0 { node.values += offset }
-        // The numbers of objects in another tree mean nothing in this one.
+        // The number of an object in one tree means nothing in another tree.
         node.stamp = 0
         return node
     }

@@ -25,8 +25,8 @@ struct Extraction: ClientTransform {
         let lookup = Lookup(namespace: step.to)
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
-        // The server treats more values as equal than the client does: numbers of different types, and texts that a
-        // collation treats as equal.
+        // The server treats more `_id`s as equal than the client does: numbers of different types, and texts that a
+        // collation treats as equal. It may have found documents whose `_id`s only the server treats as equal.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }
@@ -90,8 +90,8 @@ struct Extraction: ClientTransform {
     /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
     /// `_id`.
     ///
-    /// A generated `_id` depends on the object's content, too, so that it changes if a user changes the object in the
-    /// meantime.
+    /// A generated `_id` depends on the object's content, too, so that a later run generates another one if a user has
+    /// changed the object.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {

@@ -7,7 +7,7 @@ import Mongo
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The most documents in a lookup collection that has no index on the field of the old or of the new value.
+    /// The most documents of a lookup collection that lacks an index on the field of the old or of the new value.
     private static let maximum = 10_000
 
     /// Throws if the lookup collection does not exist or cannot be read quickly.
@@ -31,7 +31,7 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // If a link is not an old value in the lookup collection, it may be a new value, so that nothing is left to do.
+        // A link that is not an old value in the lookup collection may be a new value; the step then keeps it.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

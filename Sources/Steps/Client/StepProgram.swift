@@ -4,7 +4,8 @@ import Mongo
 
 /// The steps of one or more passes over a job, divided into runs.
 ///
-/// Each run is one aggregation. It ends before a client-side step, and finds the documents to which that step applies.
+/// Each run is one aggregation. Every run but the last ends before a client-side step, and finds the documents to which
+/// that step applies.
 struct StepProgram {
     /// The stages of one aggregation, and the client-side step that follows them.
     struct Run {
@@ -70,7 +71,7 @@ struct StepProgram {
 
     /// Returns the stage before the first run, which stores whether the document needs a step.
     ///
-    /// If the first run changes the document, the stage also stores a copy of it.
+    /// If the first run has stages that change documents, the stage also stores a copy of the document.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -90,7 +91,7 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document for which no run was evaluated yet; it need not come from the collection.
+    /// Returns a document for which no run was evaluated yet, and which need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
