@@ -31,28 +31,24 @@ extension JobRegistry {
 
     /// Marks the job as cleaned up, and drops what the plan lists.
     ///
-    /// The job's lease is held while records are dropped, so that no run can start in the meantime.
+    /// The job is marked before its marker fields are removed. Otherwise, a run that starts without the fields would
+    /// repeat the steps. The clean-up holds the job's lease, so that no run starts in the meantime, except while it
+    /// removes marker fields: a job with these cannot run again once it is marked.
     ///
     /// If a clean-up dies, the next one repeats it.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has
     ///   started the job again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
-        // The job is marked as cleaned up first. Otherwise, a run that starts without the marker fields would repeat
-        // the steps.
-        let remedy = "clean it up when that runner is done"
-        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { _ in
-            // Another runner may have run the job again before the lease was taken.
-            try checkDone(plan.job, store)
-            try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
+        func holdingLease(_ body: (_ keep: () throws -> Void) throws -> Void) throws {
+            try withLease(of: plan.job, store, for: .cleanup, orElse: "clean it up when that runner is done") { keep in
+                // Another runner may have run the job again before the lease was taken.
+                try checkDone(plan.job, store)
+                try body(keep)
+            }
         }
-        if let record = try store.jobs.record() {
-            let removal = try markerRemoval(record)
-            if !MarkerRemoval.markers(of: removal.job).isEmpty { try removal.run(stop: stop) }
-        }
-        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
-            try checkDone(plan.job, store)
-            try drop(plan, store) { () throws in
+        func drop(_ keep: () throws -> Void) throws {
+            try self.drop(plan, store) { () throws in
                 if stop.isRaised {
                     throw RunError(
                         .stopped, "the clean-up of job \"\(plan.job)\" was asked to stop; run it again to continue")
@@ -60,6 +56,15 @@ extension JobRegistry {
                 try keep()
             }
         }
+        let removal = try store.jobs.record().map(markerRemoval)
+        let hasMarkers = removal.map { !MarkerRemoval.markers(of: $0.job).isEmpty } ?? false
+        try holdingLease { keep in
+            try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
+            if !hasMarkers { try drop(keep) }
+        }
+        guard hasMarkers else { return }
+        try removal?.run(stop: stop)
+        try holdingLease(drop)
     }
 
     private func drop(_ plan: CleanupPlan, _ store: borrowing StateStore, _ between: () throws -> Void) throws {

@@ -64,7 +64,7 @@ struct UndoSubject {
         }
         let range = try store.ranges.document() ?? [:]
         let progress = Progress(range)
-        guard try progress.modified == 0 || (record["cleaned"] == nil && !store.journal.isEmpty()) else {
+        guard try progress.modified == 0 || !store.journal.isEmpty() else {
             throw RunError(.undoRefused, "job \"\(name)\" cannot be undone: its journal was dropped")
         }
         let target = try Target.find(namespace, on: store.client.client)
