@@ -6,26 +6,16 @@ public import ServerSchema
 public struct CheckReport: Sendable {
     /// The name of the source of the documents, such as a path or a connection string, without credentials.
     public var source: String
-    /// The source of the active schema; `nil` if there is no active schema to compare with.
-    public var active: String?
-    /// The dialect whose rules judged the documents.
-    public var dialect = Dialect.appServices
-    /// The sync engine whose rules judged the documents as well; `nil` if none was named.
-    public var engine: Engine?
-    /// Whether the operator named a schema, and not only an engine and collections.
-    public var hasSchema = true
+    /// The rules that judged the documents.
+    public var rules = Rules()
+    /// The comparison with the active schema; `nil` if there is no active schema.
+    public var active: ActiveSchema?
     /// The results for each collection that the checked schema covers, in the order of that schema.
     public var collections: [Collection]
-    /// The collections that only the active schema covers.
-    public var removed: [RemovedCollection]
     /// The collections that the checked schema covers but that do not exist in the deployment.
     public var absent: [Namespace]
-    /// The differences from the active schema; `nil` if there is no active schema to compare with.
-    public var difference: Difference?
     /// The part of a check that this report covers; `nil` for a whole check.
     public var part: PartOfCheck?
-    /// The counts of the links to each type that becomes embedded; empty if no type does, or links were not counted.
-    public var backlinks: [Backlinks] = []
     /// The effects that jobs had on each collection; empty if the state database was not read.
     public var jobs: [JobTrace] = []
     /// The sync settings in the app's export.
@@ -42,8 +32,7 @@ public struct CheckReport: Sendable {
     /// Creates a report, and computes from the collections' counts how large the ledger will be after the deploy.
     /// - Parameter ledger: The size of the ledger before the deploy; `nil` if there is none.
     public init(
-        source: String, active: String? = nil, collections: [Collection], removed: [RemovedCollection] = [],
-        absent: [Namespace] = [], change: DiffReport? = nil,
+        source: String, active: ActiveSchema? = nil, collections: [Collection], absent: [Namespace] = [],
         sync: SyncCircumstances = SyncCircumstances(active: nil, new: nil), ledger: LedgerCount?,
         limit: Int = DeployVerdict.defaultLimit, exceptions: ExceptionUse? = nil,
         notes: [String] = [], duration: Duration
@@ -51,9 +40,7 @@ public struct CheckReport: Sendable {
         self.source = source
         self.active = active
         self.collections = collections
-        self.removed = removed
         self.absent = absent
-        difference = change.map { .computed($0) }
         self.sync = sync
         self.exceptions = exceptions
         self.notes = notes
@@ -68,19 +55,6 @@ public struct CheckReport: Sendable {
         verdict.isPartial = isPartial
         verdict.syncState = sync.state
     }
-
-    /// The differences between the active schema and the new one.
-    public enum Difference: Sendable {
-        /// The differences that the check computed.
-        case computed(DiffReport)
-        /// The differences as a JSON report states them, from which this report was read.
-        case stated(BSONDocument)
-    }
-
-    /// The computed differences from the active schema; `nil` if there are none.
-    public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
-    /// The differences as a JSON report states them; `nil` if there are none.
-    public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
 
     /// The sum of the counts of all collections that the verdict includes.
     public var total: DocumentCounts {
@@ -109,20 +83,66 @@ public struct CheckReport: Sendable {
 
     /// The removed collections that may hold documents, which do not sync after the deploy; empty without Device Sync.
     public var lost: [RemovedCollection] {
-        isOfDeviceSync ? removed.filter { $0.documentCount != 0 } : []
+        isOfDeviceSync ? active?.removed.filter { $0.documentCount != 0 } ?? [] : []
     }
 
     /// Whether Device Sync serves the documents; only Device Sync has a ledger with a limit, and ends at breaking
     /// changes.
-    public var isOfDeviceSync: Bool { dialect.isOfSync && (engine ?? .deviceSync) == .deviceSync }
+    public var isOfDeviceSync: Bool { rules.dialect.isOfSync && (rules.engine ?? .deviceSync) == .deviceSync }
 
     /// Whether the change of the schema is a part of the verdict.
     ///
     /// A change to an App Services schema has consequences only in Device Sync, and is not judged for other engines.
-    public var isChangeJudged: Bool { hasSchema && (!dialect.isOfSync || isOfDeviceSync) }
+    public var isChangeJudged: Bool { rules.hasSchema && (!rules.dialect.isOfSync || isOfDeviceSync) }
 
     /// The number of documents that halt the engine and whose findings no exception covers.
     public var haltingCount: Int { total.engine.map { $0.halting - $0.haltingExcepted } ?? 0 }
+}
+
+extension CheckReport {
+    /// The rules that judged the documents.
+    public struct Rules: Hashable, Sendable {
+        /// The dialect of the schema.
+        public var dialect = Dialect.appServices
+        /// The sync engine whose rules judged the documents as well; `nil` if none was named.
+        public var engine: Engine?
+        /// Whether the operator named a schema, and not only an engine and collections.
+        public var hasSchema = true
+
+        /// Creates the rules of App Services schemas.
+        public init() {}
+    }
+
+    /// The comparison of the checked schema with the active one.
+    public struct ActiveSchema: Sendable {
+        /// The source of the active schema.
+        public var name: String
+        /// The differences from the active schema; `nil` if the check did not compare the schemas.
+        public var difference: Difference?
+        /// The collections that only the active schema covers.
+        public var removed: [RemovedCollection]
+        /// The counts of the links to each type that becomes embedded; empty if no type does, or links were not
+        /// counted.
+        public var backlinks: [Backlinks] = []
+
+        /// Creates a comparison that has no counts of links.
+        public init(name: String, difference: Difference? = nil, removed: [RemovedCollection] = []) {
+            (self.name, self.difference, self.removed) = (name, difference, removed)
+        }
+
+        /// The computed differences; `nil` if there are none.
+        public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
+        /// The differences as a JSON report states them; `nil` if there are none.
+        public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
+    }
+
+    /// The differences between the active schema and the new one.
+    public enum Difference: Sendable {
+        /// The differences that the check computed.
+        case computed(DiffReport)
+        /// The differences as a JSON report states them, from which this report was read.
+        case stated(BSONDocument)
+    }
 }
 
 /// A collection that only the active schema covers: after the deploy none of its documents syncs.
@@ -229,12 +249,12 @@ extension CheckReport {
     /// covers what newer clients read.
     public var changeSeverity: DeployVerdict.Severity {
         guard isChangeJudged else { return .safe }
-        switch difference {
+        switch active?.difference {
         case nil: return .unknown
         case .stated(let json):
             return json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
-            switch dialect == .prisma ? change.clientVerdict : change.verdict {
+            switch rules.dialect == .prisma ? change.clientVerdict : change.verdict {
             case .breaking: return .unsafe
             case .versioned: return .unknown
             case .served, .nonBreaking, nil: return .safe

@@ -6,22 +6,22 @@ import ServerSchema
 /// The part of the verdict that judges the schema change.
 extension CheckReport {
     func changePart(_ ids: IDDisplay) -> Report.Part {
-        if let statedChange {
+        if let statedChange = active?.statedChange {
             return Report.Part(
                 name: "change", severity: changeSeverity, sentence: statedChange["sentence"]?.text ?? "",
                 reasons: statedChange["reasons"]?.document?.values.compactMap(\.text) ?? [])
         }
-        guard let change else {
+        guard let change = active?.change else {
             return Report.Part(
                 name: "change", severity: changeSeverity,
                 sentence: "The change was not judged; give the live schema with --active.")
         }
-        let sentence = dialect == .prisma ? change.olderClientsSentence : change.headline
+        let sentence = rules.dialect == .prisma ? change.olderClientsSentence : change.headline
         var part = Report.Part(name: "change", severity: changeSeverity, sentence: sentence)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
-        part.reasons += breaking(change) + served(change) + backlinks.flatMap { $0.sentences(ids: ids) }
+        part.reasons += breaking(change) + served(change) + (active?.backlinks ?? []).flatMap { $0.sentences(ids: ids) }
         let ofSchema = change.changes.contains { $0.kind.verdict == .breaking && $0.partner == nil }
-        if dialect == .appServices, ofSchema { part.reasons += deployment }
+        if rules.dialect == .appServices, ofSchema { part.reasons += deployment }
         if changeSeverity != .unsafe, !change.consequences.isEmpty {
             let words = change.consequences.map(\.words).joined(separator: "; ")
             part.reasons.append(words.prefix(1).uppercased() + words.dropFirst())
@@ -39,7 +39,7 @@ extension CheckReport {
     /// Returns a line for each of the first five breaking changes and, if there are more, the command that lists all of
     /// them.
     private func breaking(_ change: DiffReport) -> [String] {
-        let all = change.changes.filter { (dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
+        let all = change.changes.filter { (rules.dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
         let shown = all.prefix(5).map { change in
             (change.namespace.map { "\($0): " } ?? "") + "\(change.description) (\(change.code))"
                 + (change.partner == nil ? "" : ". \(change.kind.advice)")

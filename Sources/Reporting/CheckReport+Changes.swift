@@ -14,7 +14,7 @@ extension CheckReport {
         let certain = ["newly failing", "already failing", "fixed"]
         let possible = hasPossible ? ["possibly: newly", "already", "fixed"] : []
         return Report.Table(
-            title: "Compared with \(active)",
+            title: "Compared with \(active.name)",
             columns: [Report.Column(title: "")] + (certain + possible).map { Report.Column(title: $0, isNumber: true) },
             rows: (compared.count == 1 ? compared : compared + [("total", total)]).map { name, changes in
                 let certain = [changes.newlyFailing, changes.alreadyFailing, changes.healed]

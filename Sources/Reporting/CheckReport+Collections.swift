@@ -24,7 +24,7 @@ extension CheckReport {
     func circumstances(of collection: Collection) -> [String] {
         [
             collection.reading.namespace.map { "read from \($0)" },
-            collection.isInActive == false ? "not in \(active ?? "the active schema")" : nil,
+            collection.isInActive == false ? "not in \(active?.name ?? "the active schema")" : nil,
             collection.partner.map { "keeps its schema, because its partner \($0) serves the change" },
             collection.isCounted ? nil : "\(collection.scope.reason): not in the verdict",
         ].compactMap(\.self)
@@ -44,9 +44,9 @@ extension CheckReport {
             failing(counts.possible, counts.newPossible, words.possiblyFailing),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
-        if let engine, engine != .deviceSync {
+        if let engine = rules.engine, engine != .deviceSync {
             let possible = counts.possible > 0 ? ["\(counts.possible.grouped) might not arrive unchanged"] : []
-            let clauses = counts.clauses(on: engine, hasSchema: hasSchema) + possible
+            let clauses = counts.clauses(on: engine, hasSchema: rules.hasSchema) + possible
             return "\(read), \(clauses.isEmpty ? "all arrive" : clauses.joined(separator: ", "))"
         }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
@@ -61,12 +61,13 @@ extension CheckReport {
 
     /// Returns the consequence for a collection that only the active schema covers; `nil` without an active schema.
     func fate(of removed: RemovedCollection) -> String? {
-        active.map { active in
+        active.map(\.name).map { active in
             switch removed.documentCount {
             case 0?: "only in \(active); it holds no documents"
-            case _ where !dialect.isOfSync:
+            case _ where !rules.dialect.isOfSync:
                 "only in \(active); not checked, because "
-                    + (dialect == .prisma ? "the client no longer reads it" : "without a validator every document fits")
+                    + (rules.dialect == .prisma
+                        ? "the client no longer reads it" : "without a validator every document fits")
             case let count?: "only in \(active); none of its about \(count.documents) syncs any more"
             case nil: "only in \(active); none of its documents syncs any more"
             }

@@ -6,13 +6,13 @@ import ServerSchema
 extension CheckReport {
     var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
-        if dialect == .jsonSchema, hasSchema, verdict.stopping > 0 {
+        if rules.dialect == .jsonSchema, rules.hasSchema, verdict.stopping > 0 {
             reasons.append(
                 "With validationLevel \"strict\" the server refuses updates of these documents that do not fix them")
         }
         for trace in jobs {
             if trace.convertedCount > 0 {
-                let verb = dialect.isOfSync ? "synced" : dialect == .prisma ? "could be read" : "fitted"
+                let verb = rules.dialect.isOfSync ? "synced" : rules.dialect == .prisma ? "could be read" : "fitted"
                 reasons.append(
                     "\(trace.convertedCount.documents) of \(trace.namespace) \(verb) until a job changed "
                         + (trace.convertedCount == 1
@@ -25,7 +25,7 @@ extension CheckReport {
         reasons += absent.map { "\($0) does not exist: there was nothing to check, and clients find no documents" }
         return Report.Part(
             name: "documents", severity: documentsSeverity,
-            sentence: engineSentence ?? (dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
+            sentence: engineSentence ?? (rules.dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
     }
 
     /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.
@@ -35,11 +35,11 @@ extension CheckReport {
         switch verdict.band {
         case .safe where failingAlready > 0:
             "No document newly fails, \(failingAlready.grouped) \(fails) already\(missing)."
-        case .safe: "Every document \(dialect == .prisma ? "can be read" : "fits")\(missing)."
+        case .safe: "Every document \(rules.dialect == .prisma ? "can be read" : "fits")\(missing)."
         case .unproven: unproven
         default:
             "\(verdict.stopping.documents) "
-                + "\(dialect == .prisma ? failingQueries : dialect.failing(verdict.stopping))\(excepted)."
+                + "\(rules.dialect == .prisma ? failingQueries : rules.dialect.failing(verdict.stopping))\(excepted)."
         }
     }
 
@@ -123,8 +123,8 @@ extension CheckReport {
     var limitPart: Report.Part {
         guard isOfDeviceSync else {
             let subject =
-                engine.map { $0.name.prefix(1).uppercased() + $0.name.dropFirst() }
-                ?? (dialect == .prisma ? "A Prisma client" : "A validator")
+                rules.engine.map { $0.name.prefix(1).uppercased() + $0.name.dropFirst() }
+                ?? (rules.dialect == .prisma ? "A Prisma client" : "A validator")
             return Report.Part(name: "limit", severity: limitSeverity, sentence: "\(subject) has no limit.")
         }
         let limit = verdict.limit.grouped

@@ -5,8 +5,8 @@ import Checking
 extension CheckReport {
     /// The sentence on the documents; `nil` for Device Sync, and without an engine.
     var engineSentence: String? {
-        guard let engine, engine != .deviceSync else { return nil }
-        var clauses = total.clauses(on: engine, hasSchema: hasSchema)
+        guard let engine = rules.engine, engine != .deviceSync else { return nil }
+        var clauses = total.clauses(on: engine, hasSchema: rules.hasSchema)
         if verdict.possiblyStopping > 0 {
             clauses.append("\(verdict.possiblyStopping.documents) might not arrive unchanged")
         }
@@ -24,7 +24,7 @@ extension CheckReport {
 
     private func everythingArrives(_ engine: Engine) -> String {
         let all = engine == .any ? "No document troubles an engine" : "Every document arrives in \(engine.name)"
-        let fits = hasSchema ? ", and fits the schema" : ""
+        let fits = rules.hasSchema ? ", and fits the schema" : ""
         let (count, verb) = (absent.count, absent.count == 1 ? "does" : "do")
         return all + fits + (count == 0 ? "" : ", but \(count.counted("collection")) \(verb) not exist") + "."
     }

@@ -69,8 +69,8 @@ extension CheckReport {
         case .safe where failingInLedger > 0, .unproven where failingInLedger > 0: "documents_do_not_sync"
         case .safe where changeSeverity == .unsafe, .unproven where changeSeverity == .unsafe: "change_is_breaking"
         case .safe where haltingCount > 0, .unproven where haltingCount > 0: "documents_halt_engine"
-        case .documentsWillStop where engine != nil && !isOfDeviceSync: engineBandName
-        case .documentsWillStop where !dialect.isOfSync: "documents_do_not_fit"
+        case .documentsWillStop where rules.engine != nil && !isOfDeviceSync: engineBandName
+        case .documentsWillStop where !rules.dialect.isOfSync: "documents_do_not_fit"
         default: verdict.band.rawValue
         }
     }

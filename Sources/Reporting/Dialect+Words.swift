@@ -53,5 +53,5 @@ extension CheckReport {
     /// The dialect whose words the report uses for documents that fail.
     ///
     /// For an engine other than Device Sync, the words are those of a validator: documents "do not fit".
-    var words: Dialect { dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : dialect }
+    var words: Dialect { rules.dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : rules.dialect }
 }

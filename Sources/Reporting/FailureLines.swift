@@ -55,8 +55,8 @@ public struct FailureLines: Sendable {
         let total = report.total
         return
             ([
-                "record": "result", "dialect": report.dialect.rawValue, "source": report.source,
-                "active": report.active, "documents_read": total.read, "certain": total.certain,
+                "record": "result", "dialect": report.rules.dialect.rawValue, "source": report.source,
+                "active": report.active?.name, "documents_read": total.read, "certain": total.certain,
                 "possible": total.possible, "changes": total.changes?.json, "band": report.bandName,
                 "safe": report.isSafe,
                 "filters": report.collections.flatMap { collection in collection.groups.map { filter($0, collection) }

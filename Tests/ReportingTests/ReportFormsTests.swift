@@ -77,12 +77,12 @@ import Testing
             return summary
         }
         let report = CheckResult(check, policy: FailurePolicy(), history: CheckHistory(runs)).report
-        let series = try #require(report.series.first)
+        let series = try #require(report.figures.series.first)
         #expect(series.lines.map(\.name) == ["would stop syncing", "might stop syncing"])
         #expect(series.lines[0].values == [10, 20, 30])
         #expect(HTMLReport(report).text.contains("would stop syncing: from 10 to 30, at most 30"))
         let first = CheckResult(check, policy: FailurePolicy(), history: CheckHistory([runs[0]]))
-        #expect(first.report.series.isEmpty)
+        #expect(first.report.figures.series.isEmpty)
     }
 
     @Test func aLineBreaksWhereThereIsNoValue() {

@@ -33,7 +33,7 @@ package struct TextReport {
     private var body: String {
         let notes = (layout.hidesNotes ? [] : report.notes) + report.warnings
         var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]
-        blocks += report.series.filter(\.showsLatest).map(lines)
+        blocks += report.figures.series.filter(\.showsLatest).map(lines)
         blocks += report.tables.filter { !$0.rows.isEmpty }.map(lines)
         blocks += report.sections.map(lines) + [advice]
         blocks += report.reports.map { name, report in
@@ -84,7 +84,7 @@ package struct TextReport {
     }
 
     private func findings(of section: Report.Section) -> [String] {
-        if report.listsFindings || section.columns.count < 2 {
+        if report.style.listsFindings || section.columns.count < 2 {
             return section.findings.flatMap { finding in
                 let message = finding.message.printable
                 return ["  " + (finding.level > .notice ? paint(finding.level, message) : message)]
@@ -96,7 +96,7 @@ package struct TextReport {
         let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
         // If the section has a column for advice, ``advice`` shows the details of its findings.
         let isAdvised = shown.count < section.columns.count
-        let hidesCommands = report.hidesCommands && !layout.isKept
+        let hidesCommands = report.style.hidesCommands && !layout.isKept
         let hasLines = section.columns.contains { $0.title == "line" }
         let places = section.findings.map { finding in
             finding.place.flatMap {

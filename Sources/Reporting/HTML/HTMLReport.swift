@@ -53,10 +53,10 @@ struct HTMLPage {
         level = report.level.rawValue
         style = HTMLStyle.text
         parts = report.parts.map { Part($0) }
-        facts = report.facts
-        gauges = report.gauges.enumerated().map { HTMLGauge($1, number: $0) }
-        series = report.series.enumerated().map { HTMLSeries($1, number: $0) }
-        charts = report.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
+        facts = report.figures.facts
+        gauges = report.figures.gauges.enumerated().map { HTMLGauge($1, number: $0) }
+        series = report.figures.series.enumerated().map { HTMLSeries($1, number: $0) }
+        charts = report.figures.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
         tables = report.allTables.filter { !$0.rows.isEmpty }.map { Table($0) }
         sections = report.allSections.enumerated().map { Section($1, number: $0) }
         notes = report.allNotes

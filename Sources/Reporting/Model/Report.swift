@@ -26,22 +26,16 @@ package struct Report: Sendable {
     package var level: Level
     /// The parts of the verdict.
     package var parts: [Part] = []
-    /// The figures in words, one line each, which the text format shows instead of ``facts``.
+    /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
     package var lines: [String] = []
-    /// The number of documents that were read and the duration, which the text format shows instead of ``facts``.
+    /// The number of documents that were read and the duration, which the text format shows instead of ``Figures/facts``.
     package var footer: String?
-    /// Single figures, each with a name.
-    package var facts: [Fact] = []
-    /// Sums of amounts, each shown with its limit.
-    package var gauges: [Gauge] = []
-    /// Amounts to compare, as bars.
-    package var charts: [Chart] = []
+    /// The figures of the result.
+    package var figures = Figures()
     /// The findings, by collection, file or job.
     package var sections: [Section] = []
     /// Tables that belong to no section.
     package var tables: [Table] = []
-    /// Values that change over time.
-    package var series: [Series] = []
     /// The reports on parts of the result, such as one database or job of many, each with the name of its part.
     package var reports: [(name: String, report: Report)] = []
     /// Notes for the reader, one sentence each.
@@ -50,13 +44,8 @@ package struct Report: Sendable {
     package var warnings: [String] = []
     /// Lines for the end of the text that propose what to do next, such as a command.
     package var next: [String] = []
-    /// Whether the text format shows the findings' messages instead of tables, because the cells are too long for a
-    /// terminal.
-    package var listsFindings = false
-    /// Whether the text format leaves out the commands of the findings, except in a report file.
-    package var hidesCommands = false
-    /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
-    package var sectionKind = "collection"
+    /// How the report's sections are shown.
+    package var style = Style()
 
     /// Creates a report with the values that every report has.
     package init(command: String, title: String, headline: String, level: Level) {
@@ -68,6 +57,29 @@ package struct Report: Sendable {
 }
 
 extension Report {
+    /// The figures of a result, alone or as graphics.
+    package struct Figures: Sendable {
+        /// Single figures, each with a name.
+        package var facts: [Fact] = []
+        /// Sums of amounts, each shown with its limit.
+        package var gauges: [Gauge] = []
+        /// Amounts to compare, as bars.
+        package var charts: [Chart] = []
+        /// Values that change over time.
+        package var series: [Series] = []
+    }
+
+    /// How a report's sections are shown.
+    package struct Style: Sendable {
+        /// Whether the text format shows the findings' messages instead of tables, because the cells are too long for a
+        /// terminal.
+        package var listsFindings = false
+        /// Whether the text format leaves out the commands of the findings, except in a report file.
+        package var hidesCommands = false
+        /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
+        package var sectionKind = "collection"
+    }
+
     /// A part of a verdict.
     package struct Part: Sendable {
         /// The name of the part.

@@ -36,7 +36,7 @@ package struct MirrorResult: Reportable {
                 + counts.changes.counted("change"),
             level: counts.refused > 0 || !outcome.isCaughtUp ? .warning : .good)
         let (toPartner, toOriginal) = (counts.carried[.source] ?? 0, counts.carried[.target] ?? 0)
-        report.facts = [
+        report.figures.facts = [
             ("to the partner", toPartner), ("to the original", toOriginal), ("conflicts", counts.conflicts),
             ("cannot be carried over", counts.refused),
         ].map { Report.Fact(name: $0, value: $1.grouped) }

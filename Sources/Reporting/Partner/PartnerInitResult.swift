@@ -38,11 +38,11 @@ package struct PartnerInitResult: Reportable {
     /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = created.map(result) ?? planned
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(name: "documents", value: plan.documents.grouped),
             Report.Fact(name: "copied", value: (created?.copied ?? 0).grouped),
         ]
-        (report.next, report.listsFindings) = (next, true)
+        (report.next, report.style.listsFindings) = (next, true)
         return report
     }
 

@@ -44,7 +44,7 @@ package struct PartnerVerifyResult: Reportable {
             "\(found.originals.documents) of the original, \(found.partners.grouped) of the partner; "
                 + found.rechecked.counted("pair") + " compared again" + (found.time.map { ", at \($0)" } ?? "")
         ]
-        report.facts = [
+        report.figures.facts = [
             ("originals", found.originals), ("partners", found.partners), ("compared again", found.rechecked),
             ("differences", found.count),
         ].map { Report.Fact(name: $0, value: $1.grouped) }

@@ -114,7 +114,7 @@ package struct BackfillMatrix: Reportable {
         var report = Report(
             command: "backfill", title: "Job \(found.job) in \(found.pattern)", headline: text, level: level)
         let all = found.entries
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(name: "databases", value: all.count.grouped),
             Report.Fact(
                 name: found.isDryRun ? "would change" : "changed",
@@ -123,9 +123,9 @@ package struct BackfillMatrix: Reportable {
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
         let last = found.reports.last { $0.headroom != nil }
-        report.gauges = [last?.headroom?.gauge].compactMap(\.self)
-        report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
-        report.sectionKind = "where"
+        report.figures.gauges = [last?.headroom?.gauge].compactMap(\.self)
+        report.figures.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
+        report.style.sectionKind = "where"
         report.sections = [
             Report.Section(
                 name: found.pattern, columns: [Report.Column(title: "database")] + columns, findings: all.map(finding))

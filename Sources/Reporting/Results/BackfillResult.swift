@@ -40,12 +40,12 @@ package struct BackfillResult: Reportable {
         var report = Report(
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: found.headline, level: level)
-        (report.lines, report.facts) = (lines(isDryRun: isDryRun), facts)
-        report.gauges = [found.headroom?.gauge].compactMap(\.self)
-        report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
+        (report.lines, report.figures.facts) = (lines(isDryRun: isDryRun), facts)
+        report.figures.gauges = [found.headroom?.gauge].compactMap(\.self)
+        report.figures.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.tables = [steps(isDryRun: isDryRun), samples, waits]
-        report.sectionKind = "step"
-        (report.sections, report.listsFindings) = (sections(isDryRun: isDryRun), true)
+        report.style.sectionKind = "step"
+        (report.sections, report.style.listsFindings) = (sections(isDryRun: isDryRun), true)
         report.notes = found.notes
         report.warnings = [found.refusal.map { "a run would be refused: \($0)" }].compactMap(\.self)
         report.next = next
@@ -205,7 +205,7 @@ package struct BackfillPlanResult {
             report.lines.append(plan.risk.madeUnsyncable.unsyncable("makes", headroom))
         }
         report.tables = [plan.before.table(plan.before)]
-        (report.sections, report.listsFindings) = (plan.before.sections.filter { !$0.findings.isEmpty }, true)
+        (report.sections, report.style.listsFindings) = (plan.before.sections.filter { !$0.findings.isEmpty }, true)
         report.notes = plan.notes
         return TextReport(report).text
     }

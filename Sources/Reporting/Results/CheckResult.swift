@@ -39,15 +39,15 @@ package struct CheckResult: Reportable {
             part.isFailure = isFailure(part)
             return part
         }
-        report.facts = facts
+        report.figures.facts = facts
         report.footer =
             "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s"
             + (found.commonMoment.map { ", consistent as of \($0)" } ?? "") + "."
-        report.gauges = [gauge].compactMap(\.self)
-        report.series = [Report.Series(history)].compactMap(\.self)
-        report.charts = [byCollection, byRule]
+        report.figures.gauges = [gauge].compactMap(\.self)
+        report.figures.series = [Report.Series(history)].compactMap(\.self)
+        report.figures.charts = [byCollection, byRule]
         report.tables = [history.difference?.table, found.changesTable].compactMap(\.self)
-        report.sections = found.collections.map(section) + found.removed.compactMap(removed)
+        report.sections = found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.exceptionNotes
         // A table without rows is not shown, so its sentence becomes a note.
@@ -55,14 +55,14 @@ package struct CheckResult: Reportable {
             report.warnings.append(difference.sentence)
         }
         report.next = next.map { ["Next: \($0)"] } ?? []
-        report.hidesCommands = !showsFilters
+        report.style.hidesCommands = !showsFilters
         return report
     }
 
     private var title: String {
         let names = [
-            found.change?.old ?? found.statedChange?["old"]?.text,
-            found.change?.new ?? found.statedChange?["new"]?.text,
+            found.active?.change?.old ?? found.active?.statedChange?["old"]?.text,
+            found.active?.change?.new ?? found.active?.statedChange?["new"]?.text,
         ]
         let change = names.compactMap(\.self).joined(separator: " → ")
         return (change.isEmpty ? "" : "\(change) on ") + found.source

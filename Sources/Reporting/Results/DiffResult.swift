@@ -14,10 +14,10 @@ package struct DiffResult: Reportable {
         var report = Report(
             command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,
             level: (found.verdict ?? .nonBreaking).level)
-        report.facts = SchemaChange.Verdict.gravestFirst.map {
+        report.figures.facts = SchemaChange.Verdict.gravestFirst.map {
             Report.Fact(name: $0.word, value: found.count(of: $0).grouped)
         }
-        report.charts = [chart]
+        report.figures.charts = [chart]
         report.sections = found.groups.map {
             Report.Section(name: $0.name, columns: columns, findings: $0.changes.map(finding))
         }

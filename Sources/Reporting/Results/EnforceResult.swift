@@ -54,10 +54,11 @@ package struct EnforceResult: Reportable {
         if found.outcome != .aborted { report.lines.append("now     \(Enforcement.words(of: found.now))") }
         if let mark = found.mark { report.lines.append("last    \(mark)") }
         if let check = check?.report {
-            (report.facts, report.charts, report.sections) = (check.facts, check.charts, check.sections)
-            (report.footer, report.notes, report.hidesCommands) = (check.footer, check.notes, check.hidesCommands)
+            (report.figures.facts, report.figures.charts) = (check.figures.facts, check.figures.charts)
+            (report.sections, report.footer, report.notes) = (check.sections, check.footer, check.notes)
+            report.style.hidesCommands = check.style.hidesCommands
         }
-        report.facts.insert(Report.Fact(name: "stage", value: found.stage.rawValue), at: 0)
+        report.figures.facts.insert(Report.Fact(name: "stage", value: found.stage.rawValue), at: 0)
         let rows = [("done", found.done), ("to come", found.toCome)].flatMap { title, commands in
             commands.map {
                 [Report.Cell(title), Report.Cell(EnforceWords.command($0, of: found.namespace), isCode: true)]

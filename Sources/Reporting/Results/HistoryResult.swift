@@ -71,7 +71,7 @@ package struct HistoryResult: Reportable {
     /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(command: "history", title: "The checks in \(place)", headline: headline, level: level)
-        report.series = [Report.Series(runs)].compactMap(\.self)
+        report.figures.series = [Report.Series(runs)].compactMap(\.self)
         report.tables = [table] + [history.difference?.table].compactMap(\.self)
         report.notes = notes
         return report

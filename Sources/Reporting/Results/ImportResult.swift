@@ -49,10 +49,10 @@ package struct ImportResult: Reportable {
     /// The report from which every output format except JSON is rendered.
     package var report: Report {
         var report = Report(command: "import", title: file ?? source, headline: headline, level: level)
-        report.facts = ImportNote.Kind.allCases.map {
+        report.figures.facts = ImportNote.Kind.allCases.map {
             Report.Fact(name: $0.plural, value: imported.notes.count(of: $0).grouped)
         }
-        report.sectionKind = "file"
+        report.style.sectionKind = "file"
         report.sections = [Report.Section(name: source, columns: Self.columns, findings: groups.map(\.finding))].filter
         {
             !$0.findings.isEmpty

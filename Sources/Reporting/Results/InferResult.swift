@@ -15,7 +15,7 @@ package struct InferResult: Reportable {
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "infer", title: found.source, headline: headline, level: level)
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(
                 name: "documents read", value: found.collections.reduce(0) { $0 + $1.outcome.checked }.grouped),
             Report.Fact(

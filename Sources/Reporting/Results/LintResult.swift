@@ -13,12 +13,12 @@ package struct LintResult: Reportable {
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)
-        report.facts =
+        report.figures.facts =
             [Report.Fact(name: "schemas", value: found.collections.count.grouped)]
             + LintFinding.Level.allCases.map {
                 Report.Fact(name: "\($0.rawValue)s", value: found.count(of: $0).grouped)
             }
-        report.sectionKind = "file"
+        report.style.sectionKind = "file"
         report.sections = found.files.map { findings in
             Report.Section(
                 name: findings[0].location.file,

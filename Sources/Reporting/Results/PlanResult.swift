@@ -57,7 +57,7 @@ package struct PlanResult: Reportable {
             title: title,
             headline: headline,
             level: isOpen ? .error : isUndecided ? .warning : .good)
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(name: "jobs", value: files.count.grouped),
             Report.Fact(name: "steps to review", value: plan.reviews.grouped),
             Report.Fact(
@@ -65,8 +65,8 @@ package struct PlanResult: Reportable {
                 value: plan.unplanned.grouped),
             Report.Fact(name: "documents that a step cannot change", value: plan.stuck.grouped),
         ]
-        report.sectionKind = "job"
-        report.listsFindings = true
+        report.style.sectionKind = "job"
+        report.style.listsFindings = true
         report.sections =
             (plan.hints.isEmpty ? [] : [hints]) + files.indices.map(section)
             + plan.collections.filter { !$0.remarks.isEmpty }.map {

@@ -16,7 +16,7 @@ package struct UndoResult: Reportable {
             command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",
             headline: headline, level: level)
         report.lines = lines
-        report.facts = [
+        report.figures.facts = [
             Report.Fact(
                 name: found.outcome == .dryRun ? "would be undone" : "undone",
                 value: found.taken.restored.grouped),
@@ -25,12 +25,12 @@ package struct UndoResult: Reportable {
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
         if found.taken.earlier > 0 {
-            report.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
+            report.figures.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
         }
-        report.gauges = [found.headroom?.gauge].compactMap(\.self)
-        report.sectionKind = "outcome"
+        report.figures.gauges = [found.headroom?.gauge].compactMap(\.self)
+        report.style.sectionKind = "outcome"
         report.sections = [changes, children].filter { !$0.findings.isEmpty }
-        report.listsFindings = true
+        report.style.listsFindings = true
         report.notes = found.notes
         report.warnings = [found.refusal.map { "an undo would be refused: \($0)" }].compactMap(\.self)
         let isNext = found.outcome == .dryRun && found.taken.restored > 0 && found.refusal == nil

@@ -16,19 +16,19 @@ package struct UnsyncedResult: Reportable {
         var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)
         if let explanation = found.explanation { report.headline += " \(explanation)" }
         if let explained = found.explained {
-            report.facts = [
+            report.figures.facts = [
                 Report.Fact(name: "still fail", value: explained.failing.grouped),
                 Report.Fact(name: "might fail", value: explained.possible.grouped),
                 Report.Fact(name: "fit now", value: explained.fitting.grouped),
                 Report.Fact(name: "gone", value: explained.gone.grouped),
             ]
         }
-        report.facts.append(Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"))
-        report.gauges = found.apps.map(gauge)
+        report.figures.facts.append(Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"))
+        report.figures.gauges = found.apps.map(gauge)
         report.sections = found.apps.flatMap { [section($0)] + $0.collections.compactMap(explained) }
         report.notes = found.notes
         report.footer = "\(found.source) read in \(found.duration.seconds.inTenths) s."
-        report.hidesCommands = true
+        report.style.hidesCommands = true
         return report
     }
 

@@ -30,7 +30,7 @@ package struct WatchResult: Reportable {
             command: "watch", title: "The ledger \(counts.ledger)", headline: WatchReport.line(counts),
             level: counts.total > 0 ? .error : outcome.isCaughtUp ? .good : .warning)
         if counts.limit < .max {
-            report.gauges = [
+            report.figures.gauges = [
                 Report.Gauge(
                     title: "Unsynced documents, and the limit", summary: WatchReport.line(counts) + ".",
                     limit: counts.limit,

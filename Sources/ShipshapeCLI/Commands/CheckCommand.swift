@@ -41,19 +41,8 @@ struct CheckCommand: AsyncParsableCommand {
             sync itself has stopped or would stop, the exit code is always 1.
             """)
 
-    @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
-    var schema: SchemaArgument?
-
     @OptionGroup var subject: CheckSubjectFlags
     @OptionGroup var severity: SeverityFlags
-
-    @Option(
-        help: ArgumentHelp(
-            "Store the counts of this run, and report what changed since the run before it.",
-            discussion:
-                "PLACE is a folder, or db:NAME for a database of the deployment. shipshape history shows the trend.",
-            valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
-    var history: HistoryPlace?
 
     @OptionGroup(title: "Engine") var engine: EngineFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
@@ -94,7 +83,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let apart = [
             ("--source", subject.source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
-            ("--failures", evidence.failures != nil), ("--history", history != nil),
+            ("--failures", evidence.failures != nil), ("--history", severity.history != nil),
         ]
         if subject.databases != nil, let (flag, _) = apart.first(where: \.1) {
             throw ValidationError("\(flag) does not go with --databases: it applies to one database")
@@ -105,7 +94,7 @@ struct CheckCommand: AsyncParsableCommand {
         if subject.collection.count > 1, comparison.active != nil {
             throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
         }
-        guard schema == nil else { return }
+        guard subject.schema == nil else { return }
         guard let engine = engine.engine else {
             throw ValidationError("name a schema, or the sync engine with --engine")
         }
@@ -117,11 +106,11 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
-    private var checkedName: String { schema?.name ?? engine.engine?.rawValue ?? "" }
+    private var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
     func run() async throws {
         try output.prepare(
-            reading: [schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
+            reading: [subject.schema?.name, comparison.active?.name, subject.source, exceptions.path] + engine.files
                 + connection.files,
             writing: [evidence.failures, monitoring.metrics])
         let monitor = RunMonitor(monitoring, of: "check", checkedName, throttles: false)
@@ -133,7 +122,7 @@ struct CheckCommand: AsyncParsableCommand {
         let found = try await CheckSubject(self)
         let serverSchema = found.schema
         var baseline: Baseline?
-        if let schema {
+        if let schema = subject.schema {
             baseline = try await comparison.baseline(
                 of: schema, serverSchema, collection: subject.collection.first, database: database,
                 connection: connection)
@@ -189,8 +178,9 @@ struct CheckCommand: AsyncParsableCommand {
     ///
     /// Throws if the folder cannot be written, so that the check fails before the work and not after it.
     private func historyFolder() throws -> HistoryFolder? {
-        guard case .folder(let name)? = history else { return nil }
-        return try HistoryFolder.forWriting(name, reading: [schema?.name, comparison.active?.name, subject.source])
+        guard case .folder(let name)? = severity.history else { return nil }
+        return try HistoryFolder.forWriting(
+            name, reading: [subject.schema?.name, comparison.active?.name, subject.source])
     }
 
     /// Returns the database for the counts of this run; `nil` if `--history` names none.
@@ -198,7 +188,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// The database is on the deployment that is checked. For a dump, it is on the deployment that the connection flags
     /// name.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
-        guard let history, case .database(let name) = history else { return nil }
+        guard let history = severity.history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
         try await pool.requirePrivileges(for: "check", on: history.resources)
         return HistoryDatabase(name, on: pool)
@@ -206,8 +196,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Sets the dialect and the engine of a report, and whether documents that might fail count as failing.
     private func applyOptions(_ report: inout CheckReport, _ run: CheckRun) {
-        report.dialect = run.schema.dialect
-        (report.engine, report.hasSchema) = (run.rules.assumptions.engine?.engine, run.hasSchema)
+        report.rules.dialect = run.schema.dialect
+        report.rules.engine = run.rules.assumptions.engine?.engine
+        report.rules.hasSchema = run.hasSchema
         if comparison.policy(isStrict: severity.strict).includesPossible { report.countPossible() }
     }
 
@@ -300,10 +291,10 @@ struct CheckCommand: AsyncParsableCommand {
     /// Documents that break a rule of an engine come first: the command explains the worst rule.
     private func next(after report: CheckReport) -> String? {
         if let explanation = Self.explanation(of: report) { return explanation }
-        guard let schema, !report.isPartial else { return nil }
+        guard let schema = subject.schema, !report.isPartial else { return nil }
         let collections = subject.collection.map { (name: "--collection", value: $0) }
         let place = collections + (database.database.map { [(name: "--database", value: $0)] } ?? [])
-        guard let active = comparison.active, report.change?.changes.isEmpty == false,
+        guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
         let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
@@ -345,7 +336,7 @@ extension CheckCommand {
 
     /// Returns notes on the given flags that have no effect on the check of a schema.
     func notes(for schema: ServerSchema) -> [String] {
-        let ofPrisma = self.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
+        let ofPrisma = subject.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
         guard !isOfDeviceSync(schema) else { return ofPrisma }
         let isOfApp = schema.dialect.isOfSync
         let asked = [
@@ -375,8 +366,12 @@ extension CheckCommand {
     }
 }
 
-/// The flags for the documents that a check reads: in which database or file, and of which collection.
+/// The schema of a check, and the flags for the documents that it reads: in which database or file, and of which
+/// collection.
 struct CheckSubjectFlags: ParsableArguments {
+    @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
+    var schema: SchemaArgument?
+
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with an app folder or --engine, a collection to check "
@@ -407,7 +402,8 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags for the limit at which sync stops, for documents that might fail, and for mere information.
+/// The flags for the severity of findings: the limit at which sync stops, documents that might fail, mere information,
+/// and the history with which findings are compared.
 struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
@@ -417,6 +413,14 @@ struct SeverityFlags: ParsableArguments {
 
     @Flag(help: "Also report mere information, such as fields that the schema does not declare; slower.")
     var info = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Store the counts of this run, and report what changed since the run before it.",
+            discussion:
+                "PLACE is a folder, or db:NAME for a database of the deployment. shipshape history shows the trend.",
+            valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
+    var history: HistoryPlace?
 
     func validate() throws {
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }

@@ -61,16 +61,15 @@ extension CheckRun {
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
         }
         var report = CheckReport(
-            source: pool.redactedURI, active: baseline?.path, collections: collections, removed: removed,
-            absent: absent,
-            change: change, sync: circumstances, ledger: ledger.index?.total, limit: limit,
+            source: pool.redactedURI, active: activeSchema(change, removed), collections: collections,
+            absent: absent, sync: circumstances, ledger: ledger.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(baseline?.change.notes.count ?? 0)
         // Links are counted over whole collections. If a check runs in parts, only the first part counts them.
         if scan.part.map({ $0.number == 1 }) ?? true {
-            report.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
+            report.active?.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
         }
         return report
     }

@@ -168,13 +168,17 @@ extension CheckRun {
         }
         let collections = scanned.tallies.map(collection)
         var report = CheckReport(
-            source: scan.name, active: baseline?.path, collections: collections, removed: removed,
-            change: baseline?.change,
+            source: scan.name, active: activeSchema(baseline?.change, removed), collections: collections,
             sync: circumstances, ledger: found.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.verdict.isLedgerUnread = connection == nil && ledger.location != .none
         return report
+    }
+
+    /// Returns the comparison with the active schema; `nil` if the operator named none.
+    func activeSchema(_ change: DiffReport?, _ removed: [RemovedCollection]) -> CheckReport.ActiveSchema? {
+        baseline.map { .init(name: $0.path, difference: change.map { .computed($0) }, removed: removed) }
     }
 
     private func collection(_ tally: Tally) -> CheckReport.Collection {

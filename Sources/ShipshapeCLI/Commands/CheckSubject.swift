@@ -20,12 +20,12 @@ struct CheckSubject {
     init(_ command: CheckCommand) async throws {
         let named = command.subject.namespaces
         var engine = try command.engine.settings()
-        if let schema = command.schema, engine?.engine == .objectbox, ObjectBoxModel.isModel(at: schema.name) {
+        if let schema = command.subject.schema, engine?.engine == .objectbox, ObjectBoxModel.isModel(at: schema.name) {
             guard engine?.model == nil else {
                 throw UsageError("--engine-model does not go with a model as SCHEMA: give one of them")
             }
             engine?.model = try ObjectBoxModel.read(at: schema.name)
-        } else if let argument = command.schema {
+        } else if let argument = command.subject.schema {
             schema = try await Self.read(argument, only: named, command)
             (hasSchema, self.engine) = (true, engine)
             try command.engine.check(for: schema)

@@ -127,7 +127,7 @@ struct EnforceRun {
         run.failures = try command.evidence.openFailures(command.privacy.display, in: .jsonSchema)
         do {
             var report = try await run.check(live: deployment.reading)
-            report.dialect = .jsonSchema
+            report.rules.dialect = .jsonSchema
             if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
             return report
         } catch {
