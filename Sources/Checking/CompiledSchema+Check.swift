@@ -82,11 +82,11 @@ extension CompiledSchema {
         if let expected = engineExpectation(of: located) { return expected }
         if let jsonSchema { return jsonSchema.expectation(of: finding) }
         if let constraints, let located = constraint(located) { return constraints.expectation(of: located.finding) }
-        return finding.rule.expectation ?? expectations[Int(finding.node)]
+        return finding.rule.expectation ?? texts.expectations[Int(finding.node)]
     }
 
     func path(of located: FindingCollector.Located) -> SchemaPath {
-        paths[Int(located.finding.node)].appending(located.below)
+        texts.paths[Int(located.finding.node)].appending(located.below)
     }
 
     /// Whether a value that is in no document, such as a default, would fit a node.
@@ -186,7 +186,8 @@ extension CompiledSchema {
         var result: [LinkedKey] = []
         for (number, link) in links.enumerated() where link.foreignKey == "_id" {
             var keys: [BSONValue] = []
-            try collectKeys(document, paths[link.node].steps[...], accepting: nodes[link.node].accepts, into: &keys)
+            try collectKeys(
+                document, texts.paths[link.node].steps[...], accepting: nodes[link.node].accepts, into: &keys)
             result += keys.map { LinkedKey(link: number, key: $0) }
         }
         return result

@@ -31,6 +31,8 @@ public struct CompiledSchema: Sendable {
     let engine: EnginePlan?
     let hasEngine: Bool
     let links: [Link]
+    /// The texts on each node, which findings show.
+    let texts: NodeTexts
 
     /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
     public var isOfValidator: Bool { hasJSONSchema }
@@ -44,10 +46,14 @@ public struct CompiledSchema: Sendable {
     ///
     /// They count if the collection syncs. If clients only write to it, they count if the options say so.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
-    /// The path of each node, including the nodes of the constraints and those of the engine.
-    let paths: [SchemaPath]
-    /// The words for what the schema expects at each node.
-    let expectations: [String]
+
+    /// The texts on each node of a schema.
+    struct NodeTexts {
+        /// The path of each node, including the nodes of the constraints and those of the engine.
+        let paths: [SchemaPath]
+        /// The words for what the schema expects at each node.
+        let expectations: [String]
+    }
 
     /// A keyword that no rule judges.
     public struct UnevaluatedKeyword: Hashable, Sendable {
@@ -101,8 +107,7 @@ public struct CompiledSchema: Sendable {
         let paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         engine = options.engine.flatMap { EnginePlan($0, for: schema, firstNode: paths.count) }
         hasEngine = engine != nil
-        self.paths = paths + (engine?.paths ?? [])
-        expectations = compiler.expectations
+        texts = NodeTexts(paths: paths + (engine?.paths ?? []), expectations: compiler.expectations)
         links = compiler.links
         markUsableDefaults(compiler.defaults)
     }
@@ -236,7 +241,7 @@ extension CompiledSchema {
 /// The paths at which findings can occur, for checking files of the operator that name such paths.
 extension CompiledSchema {
     /// The paths that the schema names, as reports spell them.
-    package var placeNames: [String] { paths.map(\.description) }
+    package var placeNames: [String] { texts.paths.map(\.description) }
 
     /// Whether a rule can report a finding at a path.
     ///
@@ -246,9 +251,9 @@ extension CompiledSchema {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
         // An engine judges all values, also those that the schema does not name.
         if EngineRule.named(rule) != nil { return true }
-        if paths.contains(where: { $0.description == path }) { return true }
+        if texts.paths.contains(where: { $0.description == path }) { return true }
         // `nodes` has no entries for constraints and for the `jsonschema` dialect, so `zip` leaves out their paths.
-        return zip(paths, nodes).contains { place, node in
+        return zip(texts.paths, nodes).contains { place, node in
             let name = place.description
             return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
         }
