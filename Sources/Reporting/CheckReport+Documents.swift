@@ -4,6 +4,11 @@ import ServerSchema
 
 /// The two parts of the verdict that judge the documents and the limit, at which sync itself stops.
 extension CheckReport {
+    /// The dialect whose words the report uses for documents that fail.
+    ///
+    /// For an engine other than Device Sync, the words are those of a validator: documents "do not fit".
+    var words: Dialect { rules.dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : rules.dialect }
+
     var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
         if rules.dialect == .jsonSchema, rules.hasSchema, verdict.stopping > 0 {

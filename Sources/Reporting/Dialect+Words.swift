@@ -1,4 +1,3 @@
-import Checking
 import ServerSchema
 
 /// The words of reports that depend on the dialect of the schema.
@@ -47,11 +46,4 @@ extension Dialect {
         case .prisma: "unreadable"
         }
     }
-}
-
-extension CheckReport {
-    /// The dialect whose words the report uses for documents that fail.
-    ///
-    /// For an engine other than Device Sync, the words are those of a validator: documents "do not fit".
-    var words: Dialect { rules.dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : rules.dialect }
 }

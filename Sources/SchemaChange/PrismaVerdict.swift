@@ -130,11 +130,3 @@ struct PrismaVerdict {
 
     private static let source = ChangeKind.Source.inferred("what Prisma's query engine for MongoDB reads and writes")
 }
-
-extension SchemaNode {
-    /// The schema of each element of a list; `nil` for other values.
-    fileprivate var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
-
-    /// Whether a client cannot read doubles in the value or in its elements, although it can read other numbers.
-    fileprivate var refusesDoubles: Bool { (inner ?? self).scalar == .bigInt }
-}

@@ -63,6 +63,15 @@ extension SchemaNode {
         Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
     }
 
+    /// The schema of each element of a list; `nil` for other values.
+    var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
+
+    /// The schema of each element of a list; the schema itself for other values.
+    var each: SchemaNode { inner ?? self }
+
+    /// Whether a Prisma client cannot read doubles in the value or in its elements, although it can read other numbers.
+    var refusesDoubles: Bool { each.scalar == .bigInt }
+
     /// The title; `nil` if it is empty.
     var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -6,6 +6,9 @@ import ServerSchema
 /// The nodes of the engine have the numbers after those of the schema and of its constraints: the first one means the
 /// document, and the others the top-level fields for which the engine has rules.
 extension CompiledSchema {
+    /// Whether the engine treats documents whose `_id`s have the same text as one document.
+    package var comparesIDTexts: Bool { engine?.idText != nil }
+
     @inline(__always)
     func checkEngine(_ document: borrowing BSONView, _ verdict: Verdict) throws(BSONError) -> Verdict {
         guard verdict < .certain, let engine else { return verdict }

@@ -37,11 +37,6 @@ extension BSONElement {
     }
 }
 
-extension CompiledSchema {
-    /// Whether the engine treats documents whose `_id`s have the same text as one document.
-    package var comparesIDTexts: Bool { engine?.idText != nil }
-}
-
 extension Tally {
     /// Whether the `_id`s of two counted documents can have the same text; `false` if the engine does not compare the
     /// texts.
