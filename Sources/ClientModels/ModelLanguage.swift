@@ -26,7 +26,7 @@ package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
 package struct ModelFile: Sendable {
     /// The file's name, without a folder.
     package let name: String
-    /// The class in the file.
+    /// The class that the file declares.
     package let model: ObjectClass
     /// The file's text, which ends with a line break.
     package let text: String

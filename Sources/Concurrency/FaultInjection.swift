@@ -96,7 +96,7 @@ package enum FaultInjection {
         #endif
     }
 
-    /// Whether a test asked for this mistake.
+    /// Whether a test asked the program to commit the mistake `bug`.
     package static func isPlanted(_ bug: Bug) -> Bool {
         #if DEBUG || SHIPSHAPE_FAULTS
         planted == bug

@@ -30,7 +30,7 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
-    /// Returns the same policy, but without retries of failures for which `those` returns `true`.
+    /// Returns a copy of the policy that does not retry failures for which `those` returns `true`.
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes
         return RetryPolicy(
@@ -159,10 +159,10 @@ private struct LongWait {
 package final class LostTime: Sendable {
     private let milliseconds = Atomic<Int64>(0)
 
-    /// Creates a total of zero.
+    /// Creates a total of lost time that begins at zero.
     package init() {}
 
-    /// The time lost so far.
+    /// The time that the run has lost so far to failed attempts and the pauses after them.
     package var total: Duration { .milliseconds(milliseconds.load(ordering: .relaxed)) }
 
     func add(_ duration: Duration) { milliseconds.add(duration.milliseconds, ordering: .relaxed) }

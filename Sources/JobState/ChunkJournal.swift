@@ -141,8 +141,9 @@ package struct ChunkJournal {
 
     /// The groups that one document of the collection `journal` will hold.
     private struct Part {
-        /// The groups added so far, each with its stored fields except `_id`s and evidence (`head`), the `_id`s of its
-        /// documents, their number and their evidence.
+        /// The groups added so far, each with its stored fields (`head`).
+        ///
+        /// The `_id`s, the number and the evidence of a group's documents are not in its `head`.
         package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int, evidence: [UInt8])] = []
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0

@@ -7,9 +7,9 @@ package import Jobs
 package struct Control: Hashable, Sendable {
     /// The operator who made a request, the time of the request, and a note.
     package struct Mark: Hashable, Sendable {
-        /// The operator, as `user@host`.
+        /// The operator who made the request, as `user@host`.
         package var by: String
-        /// The time, by the server's clock; `nil` if the stored request has no valid time.
+        /// The time of the request, by the server's clock; `nil` if the stored request has no valid time.
         package var at: ServerTime?
         /// The operator's note.
         package var note: String?

@@ -86,7 +86,7 @@ package struct FailureStore {
         }
     }
 
-    /// Deletes the records of documents that no longer need the job.
+    /// Deletes the records of skipped documents that no longer need the job.
     package func forget(_ ids: [BSONValue]) throws(MongoError) {
         var keys: [BSONValue] = []
         for id in ids { keys.append(failedKey(id)) }

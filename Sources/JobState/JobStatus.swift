@@ -16,7 +16,7 @@ package struct JobStatus: Sendable {
         case paused
         /// No runner holds the job: the last run stopped, and the next run resumes where it stopped.
         case stopped
-        /// Nothing is left to do.
+        /// The job has nothing left to do.
         case done
         /// The job is being undone.
         case undoing
@@ -42,7 +42,7 @@ package struct JobStatus: Sendable {
     package struct LogLine: Hashable, Sendable {
         /// The time of the action, by the server's clock.
         package var at: ServerTime?
-        /// The operator.
+        /// The operator who acted, as `user@host`.
         package var by: String
         /// The operator's action.
         package var what: String
@@ -59,7 +59,7 @@ package struct JobStatus: Sendable {
         package var estimate: Int?
         /// The number of chunks that all runs of the job finished.
         package var chunks = 0
-        /// The number of documents that those chunks changed.
+        /// The number of documents that the finished chunks changed.
         package var modified = 0
         /// The number of documents per second in about the last minute of work.
         package var rate: Double?
@@ -94,7 +94,7 @@ package struct JobStatus: Sendable {
     ///
     /// While a chunk may be under way, the documents that this chunk may make unsyncable are included.
     package var pendingReservations = 0
-    /// The operators' requests.
+    /// The operators' requests to the job, such as to pause.
     package var control = Control()
     /// The operators' actions, the oldest first.
     package var log: [LogLine] = []

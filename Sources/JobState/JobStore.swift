@@ -154,7 +154,7 @@ extension JobStore {
     }
 }
 
-/// Checks of the writes of other jobs.
+/// Checks for other jobs that wrote a field of this job, or whose job files name a certain collection.
 extension JobStore {
     /// Returns the name of another job that wrote one of this job's fields later than this job and was not undone;
     /// `nil` if there is none.

@@ -27,7 +27,7 @@ package struct JournalGroup {
     package let places: [Int]?
     /// The digest of the changed fields after the write.
     package let after: JournalDigest
-    /// The `_id`s of the documents.
+    /// The `_id`s of the group's documents.
     package let ids: [BSONValue]
     /// The evidence of the documents, in the order of ``ids`` and without separators; see ``DocumentEvidence``.
     ///
@@ -146,7 +146,7 @@ package struct JournalPart {
         }
     }
 
-    /// The position of this document in the journal.
+    /// The position of the journal document.
     package let position: JournalPosition
     /// The number of the pass over the collection in which the attempt was made.
     package let pass: Int
@@ -228,9 +228,9 @@ package struct JournalDigest: Hashable {
 package struct JournalPosition: Hashable {
     /// The number of the attempt at a chunk.
     package var sequence: Int64
-    /// The index of the journal document among those of the attempt.
+    /// The index of the journal document among the documents of the attempt.
     package var part: Int
-    /// How many entries of that journal document undo has processed.
+    /// How many entries of the journal document undo has processed.
     package var entries: Int
 
     var document: BSONDocument {

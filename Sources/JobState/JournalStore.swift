@@ -12,7 +12,7 @@ package struct JournalStore {
         package var sequence: Int64
         /// The number of the pass over the collection.
         package var pass: Int
-        /// The index of the phase.
+        /// The index of the phase that the attempt runs.
         package var phase: Int
         /// The number of the chunk; of two attempts with the same number, the later one repeats the earlier one.
         package var chunk: Int
@@ -90,7 +90,8 @@ package struct JournalStore {
         return try cursor.nextDocument()
     }
 
-    /// Records that an attempt's writes were acknowledged, and which documents they did not change.
+    /// Records that the server acknowledged an attempt's writes, and which documents they did not change, or perhaps
+    /// did not change.
     /// - Returns: the server's reply, with the primary's term.
     package func acknowledge(
         _ sequence: Int64, _ written: Written, isFinal: Bool
@@ -107,8 +108,9 @@ package struct JournalStore {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
 
-    /// Returns the exceptions that an attempt at a chunk recorded (see ``Written``); `nil` if the attempt was not
-    /// acknowledged.
+    /// Returns the documents that an acknowledged attempt at a chunk did not change, or perhaps did not change.
+    ///
+    /// Returns `nil` if the server did not acknowledge the attempt.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
@@ -160,9 +162,9 @@ extension JournalStore {
         package var pass: Int
         /// The number of attempts at chunks in the pass.
         package var chunks: Int
-        /// The number of documents that those attempts journaled.
+        /// The number of documents that the attempts of the pass journaled.
         package var changes: Int
-        /// The names of the fields that those attempts touch.
+        /// The names of the fields that the attempts of the pass touch.
         package var touched: Set<String>
     }
 
@@ -176,7 +178,7 @@ extension JournalStore {
 
     /// Returns the newest document of the journal before `position`, or at it if `isIncluded`; `nil` if there is none.
     ///
-    /// Without a `position`, it is the newest document of the whole journal.
+    /// Without a `position`, the result is the newest document of the whole journal.
     package func part(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
@@ -215,7 +217,7 @@ extension JournalStore {
         /// How many attempts at chunks the journal should hold; attempts are numbered from 1 on without gaps, except
         /// those of earlier versions of the program.
         package var attempts = 0
-        /// The number of those attempts that are missing or incomplete.
+        /// The number of attempts at chunks that the journal should hold, but that are missing or incomplete.
         package var missing = 0
         /// How many documents, at least, an earlier version of the program changed without an entry in the journal.
         package var lost = 0
@@ -274,7 +276,7 @@ extension JournalStore {
     package struct CreatedChildren {
         /// The attempt's number in the journal.
         package var sequence: Int64
-        /// The created documents.
+        /// The documents that the attempt created.
         package var children: [CreatedChild]
     }
 

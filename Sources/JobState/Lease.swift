@@ -15,7 +15,7 @@ package struct LeaseTerms: Hashable, Sendable {
     /// The value is zero if only the primary's clock checks them.
     let spread: Duration
 
-    /// Creates terms; `duration` is at least a second, so that a write has enough time.
+    /// Creates the terms of a lease; `duration` is at least a second, so that a write has enough time.
     package init(duration: Duration, skew: Duration = .seconds(1)) {
         precondition(duration >= .seconds(1), "checked when parsed")
         self.init(duration, skew: skew, spread: .zero)
@@ -35,7 +35,8 @@ package struct LeaseTerms: Hashable, Sendable {
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
     }
 
-    /// A note on the clocks for the operator; `nil` if only one clock matters.
+    /// A note for the operator on how far the clocks of the cluster may differ; `nil` if only one clock checks the
+    /// lease.
     package var note: String? {
         guard spread > .zero else { return nil }
         return
@@ -115,7 +116,7 @@ package struct HeldLease {
         return fencedAt.duration(to: .now) < terms.duration - terms.writeLimit - terms.spread
     }
 
-    /// Whether it is time to renew the lease.
+    /// Whether it is time to renew the lease: more than half of its duration has passed since this runner requested it.
     package var isHalfOver: Bool { askedAt.duration(to: .now) > lease.terms.duration / 2 }
 }
 
@@ -126,7 +127,7 @@ extension RangeStore {
     /// - Returns: a note for the operator if the lease is not released; otherwise `nil`.
     package func leave(_ held: HeldLease) -> String? {
         guard let end = held.doubtEnd, .now < end else {
-            // A lease that cannot be released ends by itself, too.
+            // A lease that cannot be released ends by itself.
             try? release(held.lease)
             return nil
         }

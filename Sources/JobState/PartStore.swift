@@ -51,14 +51,14 @@ package struct PartStore {
             return Self.bounds(in: known)
         }
         let bounds = BSONValue.array(of: try cut())
-        // If another runner has recorded new `_id`s in the meantime, those are used.
+        // If another runner has recorded new `_id`s in the meantime, the method returns that runner's `_id`s.
         _ = try client.modify(
             "parts", ["_id": id(count), "documents": known["documents"] ?? .null],
             [["$set": ["bounds": ["$literal": bounds], "documents": .integer(documents)]]])
         return try self.known(count)
     }
 
-    /// If the number of documents changes by up to this many, the `_id`s are not computed again.
+    /// The change in the number of documents up to which the `_id`s between the parts are not computed again.
     private static let fewDocuments = 1_000
 
     private func id(_ count: Int) -> BSONValue { .object(owner.appending("count", .integer(count))) }

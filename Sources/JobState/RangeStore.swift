@@ -42,7 +42,7 @@ package struct RangeStore {
     package enum Use {
         case backfill, undo, cleanup, rebinding, following
 
-        /// Whether a lease for this purpose may be taken on a job that is being undone, or was.
+        /// Whether a runner may take a lease for this purpose on a job whose undo has begun or ended.
         var isOfUndone: Bool { self == .undo || self == .cleanup || self == .rebinding }
     }
 

@@ -152,7 +152,8 @@ package struct ReservationStore {
         return pending.union(try unseen(batch, by: ledger, marks: marks)).count
     }
 
-    /// Returns the documents of these reservations that the ledger does not show.
+    /// Returns the documents of the reservations `batch` that the ledger does not show.
+    /// - Parameter marks: whether to mark as seen the reservations of documents that the ledger shows.
     private func unseen(_ batch: [PendingReservation], by ledger: LedgerLookup, marks: Bool) throws
         -> [PendingReservation.Place]
     {
@@ -247,7 +248,7 @@ extension ReservationStore {
     package func removeRepaired(
         since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
-        // MongoDB 4.4 knows no $$NOW in a delete.
+        // MongoDB 4.4 knows no $$NOW in a delete, so the server's time is read before.
         let isOld: BSONValue = ["$lte": .date(milliseconds: try client.now() - grace.milliseconds), "$type": "date"]
         try client.delete(
             "harm", where: records(of: namespace, by: jobs ?? [job], ["seen": false, "repaired": isOld]))

@@ -15,7 +15,7 @@ package struct RunnerIdentity: Hashable, Sendable {
     /// When the process started, in clock ticks since boot; a later process with the same id has another value.
     package let processStart: Int
 
-    /// This process, under a new ``owner``.
+    /// Returns the identity of this process, with a new random ``owner``.
     package static func current() -> RunnerIdentity {
         let process = Int(getpid())
         return RunnerIdentity(

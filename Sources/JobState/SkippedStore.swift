@@ -14,7 +14,7 @@ package struct SkippedStore {
         package var id: BSONValue
         /// The document's collection, if it is not the job's own; otherwise `nil`.
         package var namespace: Namespace?
-        /// The reason.
+        /// The reason why the undo skipped the document.
         package var reason: String
         /// The server's error code, if the server refused to restore the document.
         package var code: Int?
@@ -53,7 +53,7 @@ package struct SkippedStore {
     /// Deletes the records of documents in other collections, because undo examines these documents again.
     package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
 
-    /// Deletes all records.
+    /// Deletes all records of the documents that the job's undo skipped.
     /// - Parameter between: called before each batch of deletes.
     package func drop(_ between: () throws -> Void) throws { try client.deleteAll(Self.collection, all, between) }
 

@@ -5,7 +5,7 @@ import BSON
 ///
 /// The set of names is open: the state database may hold a name that only a later version of the program knows.
 package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
-    /// The name.
+    /// The stable name of the reason.
     package let rawValue: String
 
     /// Creates a reason from its name.
@@ -47,13 +47,13 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
 
 /// A reason why a run waits, with the metric, its value and its limit.
 package struct WaitReason: Hashable, Sendable {
-    /// The reason.
+    /// The reason, by its stable name.
     package var reason: ThrottleReason
     /// The name of the metric.
     package var metric: String
     /// The metric's value now.
     package var value: String
-    /// The value at which the run continues.
+    /// The value of the metric at which the run continues.
     package var limit: String
 
     /// Creates a wait reason from its parts.

@@ -52,7 +52,7 @@ struct CompileFailure: Error {
     var code: Int32
     var offset: Int
 
-    /// The message of PCRE2.
+    /// PCRE2's message for the error.
     var reason: String {
         var buffer = [UInt8](repeating: 0, count: 256)
         let length = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
@@ -92,9 +92,9 @@ enum MatchScratch {
         pthread_setspecific(key, nil)
     }
 
-    /// Returns the memory of this thread.
+    /// Returns the memory that the calling thread uses for matching.
     ///
-    /// It has room for only one pair of offsets, because no caller needs the position of a match.
+    /// The memory has room for only one pair of offsets, because no caller needs the position of a match.
     static func ofThisThread() -> OpaquePointer? {
         if let scratch = unsafe pthread_getspecific(key) { return OpaquePointer(scratch) }
         let scratch = unsafe pcre2_match_data_create_8(1, nil)

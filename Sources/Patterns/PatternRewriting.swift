@@ -9,7 +9,7 @@ enum PatternRewriting {
     private static let escapeInClass: Int32 = 107
     private static let invalidRange: Int32 = 150
 
-    /// Compiles an expression, and rewrites it as often as necessary.
+    /// Compiles an expression, after rewriting each part that PCRE2 refuses and PCRE 8 accepts.
     /// - Returns: the compiled expression, and the reason why PCRE2 refuses the original; `nil` if PCRE2 accepts it.
     static func compile(
         _ text: String, mode: Pattern.Mode

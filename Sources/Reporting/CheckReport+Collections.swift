@@ -141,9 +141,9 @@ extension CheckReport.Collection.Reading {
 }
 
 extension CheckReport {
-    /// The moment at which all counts were true, if several collections were read and have one moment.
+    /// The moment at which all counts were true; `nil` unless several collections were read as of the same moment.
     ///
-    /// The end of the report then states the moment in place of each collection.
+    /// The end of the report states the moment once, so that the collections need not state it.
     var commonMoment: String? {
         guard collections.count > 1, let first = collections.first?.reading.moment,
             collections.allSatisfy({ $0.reading.moment == first })

@@ -115,8 +115,9 @@ extension CheckReport {
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
-    /// A clause with the number of documents that the operator's exceptions cover, among those that the sentence
-    /// counts; empty if there are none.
+    /// A clause with the number of documents that the operator's exceptions cover; empty if there are none.
+    ///
+    /// With an active schema, the number includes only documents that newly fail.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
         // Without an active schema, `excepted` also counts documents in the ledger, which the sentence does not count.
@@ -165,7 +166,7 @@ extension CheckReport {
 
 /// The words of a verdict for a sync engine other than Device Sync: which documents halt it, and what does not arrive.
 extension CheckReport {
-    /// The sentence on the documents; `nil` for Device Sync, and without an engine.
+    /// The sentence on what happens to the documents in the sync engine; `nil` for Device Sync, and without an engine.
     var engineSentence: String? {
         guard let engine = rules.engine, engine != .deviceSync else { return nil }
         var clauses = total.clauses(on: engine, hasSchema: rules.hasSchema)
@@ -220,7 +221,7 @@ extension DocumentCounts {
 }
 
 extension EngineCounts {
-    /// The counts as JSON.
+    /// The numbers of documents with each outcome in the engine, as JSON.
     var json: ReportValue {
         [
             "halting": halting, "halting_excepted": haltingExcepted, "dropped": dropped, "losing_values": losing,

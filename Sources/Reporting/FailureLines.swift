@@ -15,7 +15,7 @@ public struct FailureLines: Sendable {
     ///   - dialect: The dialect of the schema, which decides the vendor's error code for each violation.
     public init(ids: IDDisplay, dialect: Dialect = .appServices) { (self.ids, self.dialect) = (ids, dialect) }
 
-    /// The first line, with the versions of the format and of the program.
+    /// The first line of the file, with the versions of the format and of the program.
     public var header: String {
         (ReportValue.record("header") + JSONReport.head("check", version: Self.schemaVersion)).line
     }
@@ -50,7 +50,7 @@ public struct FailureLines: Sendable {
             .line
     }
 
-    /// Returns the last line; a file without it is incomplete.
+    /// Returns the last line of the file; a file without this line is incomplete.
     public func result(_ report: CheckReport) -> String {
         let total = report.total
         return

@@ -11,7 +11,7 @@ package struct SkippedLines: Sendable {
     /// - Parameter namespace: the job's collection.
     package init(of namespace: Namespace) { self.namespace = namespace }
 
-    /// The first line, with the versions of the format and of the program.
+    /// The first line of the file, with the versions of the format and of the program.
     package var header: String {
         (ReportValue.record("header") + JSONReport.head("backfill", version: FailureLines.schemaVersion)).line
     }
@@ -24,7 +24,7 @@ package struct SkippedLines: Sendable {
         ] as ReportValue).line
     }
 
-    /// Returns the last line; a file without it is incomplete.
+    /// Returns the last line of the file; a file without this line is incomplete.
     package func result(_ report: BackfillReport) -> String {
         ([
             "record": "result", "changed": report.work.modified,

@@ -9,7 +9,7 @@ package enum WatchReport {
         return "\(counts.total.counted("unsynced document")) in \(counts.ledger) (limit \(counts.limit.grouped))"
     }
 
-    /// Returns the metrics in the format of the Prometheus textfile collector.
+    /// Returns the metrics of a watch in the format of the Prometheus textfile collector.
     package static func metrics(_ counts: WatchCounts) -> String {
         let labels = [Metric.Label("ledger", "\(counts.ledger)")]
         return Metric.text(

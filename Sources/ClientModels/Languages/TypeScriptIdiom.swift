@@ -115,7 +115,7 @@ struct TypeScriptIdiom: LanguageIdiom {
 }
 
 extension ObjectClass {
-    /// Returns the names of the other classes that the properties refer to, sorted.
+    /// Returns the names of the other classes to which the properties of this class refer, sorted.
     func linkedClasses(_ names: ClassNames) -> [String] {
         let classes = fields.compactMap { field -> String? in
             guard case .object(let title) = field.type.element, title != name else { return nil }

@@ -6,7 +6,7 @@ package struct ExplainResult: Reportable {
     private let pages: [Explanation]
     private let isList: Bool
 
-    /// The list of all codes.
+    /// Creates the list of all codes.
     package init() { (pages, isList) = (Explanation.all, true) }
 
     /// Creates the pages of a code.

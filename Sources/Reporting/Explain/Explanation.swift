@@ -12,17 +12,17 @@ package struct Explanation: Hashable, Sendable {
 
     /// A statement about a code, under the title of its column in the documentation.
     package struct Statement: Hashable, Sendable {
-        /// The title of the column.
+        /// The title of the statement's column.
         package let title: String
-        /// The text, in Markdown.
+        /// The text of the statement, in Markdown.
         package let text: String
     }
 
-    /// The code.
+    /// The code that the page explains.
     package let code: String
     /// The kind of the code.
     package let section: Section
-    /// The statements, in the order of the section's columns; statements without a text are left out.
+    /// The statements of the page, in the order of the section's columns; statements without a text are left out.
     package let statements: [Statement]
 
     /// The pages of all codes.
@@ -64,7 +64,7 @@ package struct Explanation: Hashable, Sendable {
         }
     }
 
-    /// The rules of sync engines, from the table by which documents are judged.
+    /// The pages on the rules of sync engines, made from the table by which documents are judged.
     static let engines = EngineRule.all.map { rule in
         let outcome = rule.outcome.rawValue
         let statements = [

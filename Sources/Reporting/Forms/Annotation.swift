@@ -42,7 +42,7 @@ public struct GitHubAnnotations: Sendable {
         headline = nil
     }
 
-    /// Wraps a report.
+    /// Creates the annotations of a report.
     ///
     /// Each part and each finding that makes the command exit with code 1 becomes an error. Each other finding becomes
     /// a warning or a notice, depending on its level. Each note of the report becomes a notice.

@@ -63,7 +63,9 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The kind of record of a line, for each key of a list whose elements have a line each.
+    /// The value of `record` in the lines of a list, by the list's key in the JSON object.
+    ///
+    /// The lines of a list that is not here have the list's key as their `record`.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",

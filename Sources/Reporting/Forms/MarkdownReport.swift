@@ -7,7 +7,7 @@ package struct MarkdownReport {
     /// Wraps a report.
     package init(_ report: Report) { self.report = report }
 
-    /// The text, which ends with a line break.
+    /// The report as Markdown, which ends with a line break.
     package var text: String {
         var blocks = ["### \(Self.cell(report.title))", "\(mark(report.level)) **\(Self.cell(report.headline))**"]
         if !report.parts.isEmpty { blocks.append(report.parts.map(part).joined(separator: "\n")) }

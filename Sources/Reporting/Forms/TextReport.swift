@@ -18,7 +18,7 @@ package struct TextReport {
     /// The number of lines on a small terminal.
     private static let screen = 24
 
-    /// The text, which ends with a line break.
+    /// The report as text, which ends with a line break.
     package var text: String {
         let body = body
         var blocks = [body]

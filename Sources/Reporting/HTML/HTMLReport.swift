@@ -12,7 +12,7 @@ package struct HTMLReport {
     /// - Parameter time: the time of the result; `nil` to show none.
     package init(_ report: Report, at time: ServerTime? = nil) { (self.report, self.time) = (report, time) }
 
-    /// The text, which ends with a line break.
+    /// The report as HTML, which ends with a line break.
     package var text: String {
         MustacheContentTypes.register(MarkupText(), named: "REPORT")
         do {

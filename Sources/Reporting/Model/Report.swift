@@ -28,7 +28,8 @@ package struct Report: Sendable {
     package var parts: [Part] = []
     /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
     package var lines: [String] = []
-    /// The number of documents that were read and the duration, which the text format shows instead of ``Figures/facts``.
+    /// The number of documents that were read, and the duration; the text format shows them instead of
+    /// ``Figures/facts``.
     package var footer: String?
     /// The figures of the result.
     package var figures = Figures()
@@ -80,7 +81,7 @@ extension Report {
         package var sectionKind = "collection"
     }
 
-    /// A part of a verdict.
+    /// A part of a verdict, such as the part on the documents or on the limit.
     package struct Part: Sendable {
         /// The name of the part.
         package var name: String
@@ -122,7 +123,7 @@ extension Report {
     package struct Amount: Sendable {
         /// The name of the amount.
         package var name: String
-        /// The amount.
+        /// The value of the amount.
         package var value: Int
         /// The level of the amount, which decides its colour.
         package var level: Level
@@ -142,7 +143,7 @@ extension Report {
     package struct Bar: Sendable {
         /// The name of the bar.
         package var name: String
-        /// The amounts, from left to right.
+        /// The amounts of the bar, from left to right.
         package var amounts: [Amount]
     }
 
@@ -197,7 +198,7 @@ extension Report {
         package var summary = ""
         /// The columns of the findings.
         package var columns: [Column] = []
-        /// The findings.
+        /// The findings of the section.
         package var findings: [Finding] = []
         /// Remarks that follow the findings, one sentence each.
         package var remarks: [String] = []
@@ -224,7 +225,7 @@ extension Report {
         package var asides: [String] = []
         /// The cells, in the order of the section's columns.
         package var cells: [Cell]
-        /// Commands for the reader to copy, which show or repair the documents.
+        /// Commands for the reader to copy, which show or repair the documents of the finding.
         package var commands: [String] = []
 
         /// The code, followed by the subject if there is one.
@@ -237,7 +238,7 @@ extension Report {
         package var title: String
         /// The unit of the values.
         package var unit: String
-        /// The lines.
+        /// The lines of the chart.
         package var lines: [Line]
         /// The labels of the points in time, which are at equal distances.
         package var points: [String]
@@ -261,9 +262,9 @@ extension Report {
         /// Beginning and end are indices into the points of the series: 1.5 is halfway between the second point and the
         /// third.
         package struct Span: Sendable {
-            /// The beginning of the period.
+            /// The beginning of the period, as an index into the points of the series.
             package var from: Double
-            /// The end of the period.
+            /// The end of the period, as an index into the points of the series.
             package var to: Double
             /// The reason for marking the period.
             package var reason: String

@@ -68,7 +68,7 @@ package struct BackfillMatrix: Reportable {
         return (found.refusal.map { ["A run would stop early: \($0)"] } ?? []) + added
     }
 
-    /// The columns after the database's name.
+    /// The columns of the table after the one with the database's name.
     private var columns: [Report.Column] {
         [Report.Column(title: "state")]
             + [found.isDryRun ? "would change" : "changed", "skipped", "exit"].map {
@@ -133,7 +133,8 @@ package struct BackfillMatrix: Reportable {
         for entry in all where entry.fails || found.isDryRun && showsValues {
             guard let reported = entry.report else { continue }
             var part = BackfillResult(reported, showsValues: showsValues).report
-            // The whole report has the notes of each database.
+            // The report on all databases has the notes of each database, so the part for one database does not repeat
+            // them.
             part.notes = []
             report.reports.append((entry.database, part))
         }

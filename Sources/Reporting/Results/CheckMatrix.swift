@@ -63,7 +63,7 @@ package struct CheckMatrix: Reportable {
             ? [] : ["created during the check, and not checked: \(added.joined(separator: ", "))"]
     }
 
-    /// The columns after the database's name.
+    /// The columns of the table after the one with the database's name.
     private var columns: [Report.Column] {
         let words = entries.lazy.compactMap(\.report?.words).first ?? .appServices
         return [Report.Column(title: "verdict")]

@@ -184,10 +184,11 @@ struct BackfillCommand: AsyncParsableCommand {
         return commands
     }
 
-    /// Shows the plan, unless there is nothing to do or `--yes` and `--quiet` are given, and asks for confirmation
-    /// without `--yes`.
+    /// Shows the plan and asks the user for confirmation; does neither if there is nothing to do.
+    ///
+    /// With `--yes`, the user is not asked. With `--yes` and `--quiet`, the plan is not shown either.
     /// - Returns: whether the plan was shown.
-    /// - Throws: if the run must not begin.
+    /// - Throws: an error if the run must not begin, or if the user does not confirm it.
     private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws -> Bool {
         try work.check(plan)
         guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return false }
@@ -227,7 +228,7 @@ struct SelectionFlags: ParsableArguments {
             valueName: "pattern"))
     var databases: String?
 
-    /// Refuses combinations of these flags, with each other or with other flags, that the command cannot serve.
+    /// Refuses combinations of the selection flags, with each other or with other flags, that the command cannot serve.
     func check(isDryRun: Bool, hasFailures: Bool) throws(ValidationError) {
         if isDryRun, ids != nil {
             throw ValidationError("--ids does not go with --dry-run, which reads the whole collection")

@@ -278,17 +278,19 @@ struct CheckCommand: AsyncParsableCommand {
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
-    /// Returns the command that explains the worst rule of the engine; `nil` if no document breaks one.
+    /// Returns the command that explains the worst of the engine's rules that documents break; `nil` if they break
+    /// none.
     private static func explanation(of report: CheckReport) -> String? {
         let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
         let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
         return worst.flatMap { $0.outcome == nil ? nil : "shipshape explain \($0.violation.rule)" }
     }
 
-    /// Returns the command that plans jobs for the documents that stop syncing or, if there are none, for those that
-    /// fail already; `nil` if every document fits, or if not every document was read.
+    /// Returns the command that the report proposes next; `nil` if there is none.
     ///
-    /// Documents that break a rule of an engine come first: the command explains the worst rule.
+    /// If documents break a rule of an engine, the command explains the worst rule. Otherwise, if every document was
+    /// read, the command plans jobs: for the documents that stop syncing or, if there are none, for those that fail
+    /// already.
     private func next(after report: CheckReport) -> String? {
         if let explanation = Self.explanation(of: report) { return explanation }
         guard let schema = subject.schema, !report.isPartial else { return nil }

@@ -98,7 +98,7 @@ final class FailingAlready: Sendable {
         }
     }
 
-    /// The `_id`s that were kept, and whether there were more.
+    /// The `_id`s that were kept; `isFull` is `true` if there were more `_id`s than are kept.
     var all: (ids: Set<IDKey>, isFull: Bool) { state.withLock { $0 } }
 }
 

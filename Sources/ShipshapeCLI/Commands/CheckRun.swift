@@ -68,7 +68,8 @@ struct CheckRun {
     /// The sync settings that affect the deploy, from the exports of the app.
     var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
 
-    /// The collections that only the active schema covers, so that they lose their schema.
+    /// The collections that the active schema covers and the new one does not, so that the deploy takes their schema
+    /// away.
     var removedNamespaces: [Namespace] {
         baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
@@ -231,7 +232,8 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the facts about the reading of a collection, for the report.
+    /// Returns how a collection was read, for the report: for example, which documents, and which guarantees are
+    /// missing.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -313,7 +315,7 @@ struct Baseline {
     /// The changes from this schema to the new one.
     let change: DiffReport
 
-    /// Returns the same schema for another database; the changes still name the schema's own database.
+    /// Returns a copy with the schema for another database; the changes still name the schema's own database.
     func moved(from own: String, to database: String) -> Baseline {
         Baseline(schema: schema.moved(from: own, to: database), path: path, change: change)
     }
@@ -350,7 +352,8 @@ struct Baseline {
 struct CheckRules {
     /// The assumptions about properties of the app that no export states.
     var assumptions = CheckOptions()
-    /// The levels that are reported, and whether the report shows values of documents.
+    /// The options of the counts: whether findings of the level `info` are reported, and whether the report shows
+    /// values of documents.
     var tally = Tally.Options()
     /// Whether linked documents are looked up, to find links to documents that do not exist or do not sync.
     var followsLinks = false

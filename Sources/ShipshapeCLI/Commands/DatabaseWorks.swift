@@ -44,8 +44,8 @@ struct DatabaseWorks {
         return codes.first { !$0.isPassing && $0 != .findings } ?? codes.first(where: \.isPassing) ?? codes.first
     }
 
-    /// Runs the job of a database and stores its outcome; if the run has ended early, only stores that it was not
-    /// reached.
+    /// Runs the job of a database and stores the outcome; if the run has ended early, only stores that the run did not
+    /// reach the database.
     /// - Parameter wasDone: whether an earlier run finished the job in this database.
     mutating func run(_ job: CompiledJob, in database: String, wasDone: Bool) async {
         let name = job.job.name

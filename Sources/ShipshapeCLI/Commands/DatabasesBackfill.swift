@@ -151,7 +151,7 @@ struct DatabasesBackfill {
             offTerminal: "backfill needs --yes (--dry-run shows what it would do)")
     }
 
-    /// Returns matching databases that were created during the run; none if the databases cannot be listed.
+    /// Returns the databases that match the pattern and were created during the run; none if they cannot be listed.
     private func added(to names: [String], on pool: ClientPool) async throws -> [String] {
         ((try? await pattern.matches(on: pool)) ?? []).filter { !names.contains($0) }
     }

@@ -26,7 +26,7 @@ struct DatabasesCheck {
         self.pattern = DatabasePattern(text: pattern, stateDatabase: run.stateDatabase)
     }
 
-    /// Returns the collections and databases that the checks of these databases read, for the check of the user's
+    /// Returns the collections and databases that the checks of the databases `names` read, for the check of the user's
     /// privileges.
     func places(of names: [String]) throws -> WorkPlaces {
         let collections = run.schema.collections.map(\.namespace)

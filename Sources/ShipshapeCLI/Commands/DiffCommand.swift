@@ -116,7 +116,8 @@ struct ChangeCensus {
 
     init(_ changes: [SchemaChange]) { self.changes = changes }
 
-    /// Returns the counts in the order of the changes; `nil` for a change that affects no collection of the old schema.
+    /// Returns the counts of documents for each change, in the order of the changes; `nil` for a change that affects no
+    /// collection of the old schema.
     /// - Throws: ``MongoError``.
     func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
         var weights = [ChangeWeight?](repeating: nil, count: changes.count)

@@ -6,7 +6,7 @@ internal import SystemPackage
 
 /// The files, or the standard output, to which a command writes the schemas that it made.
 struct SchemaTarget {
-    /// A file or a folder, as the operator named it; `nil` for standard output.
+    /// The file or the folder for the schemas, as the operator named it; `nil` for standard output.
     let path: String?
     /// Whether existing files may be replaced.
     let mayReplace: Bool

@@ -33,7 +33,7 @@ struct CoverArgument: ExpressibleByArgument {
         share = percent / 100
     }
 
-    /// Creates a share of all documents.
+    /// Creates the share 100%, which means all documents.
     init() { share = 1 }
 
     var defaultValueDescription: String { "100%" }

@@ -39,8 +39,8 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags for the severity of findings: the limit at which sync stops, documents that might fail, mere information,
-/// and the history with which findings are compared.
+/// The flags for the limit at which sync stops, for whether documents that might fail count, for findings that are mere
+/// information, and for the history of counts.
 struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit

@@ -5,7 +5,7 @@ internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
-/// The flags for the active schema, with which the new one is compared, and for the findings that fail the check.
+/// The flags for the active schema, with which the new schema is compared, and for the findings that fail the check.
 struct ComparisonFlags: ParsableArguments {
     /// The findings that make the command exit with code 1.
     enum FailOn: String, ExpressibleByArgument, CaseIterable {

@@ -53,8 +53,7 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
     }
 }
 
-/// The collections from which the documents of a schema's collections are read, if they have other names in the
-/// deployment.
+/// All `--map` flags of a command: for each collection of the schema, the collection of the deployment that is read.
 ///
 /// The ledger and the findings keep the schema's own names, because the ledger of a copied deployment still has those
 /// names.

@@ -9,7 +9,7 @@ internal import SystemPackage
 
 /// A schema that the operator names by a path, by a path in a git revision, or by `live`.
 struct SchemaArgument: ExpressibleByArgument {
-    /// The path, `REVISION:PATH`, or `live`.
+    /// The argument as the operator wrote it: a path, `REVISION:PATH`, or `live`.
     let name: String
 
     init(argument: String) { name = argument }
@@ -68,8 +68,8 @@ struct SchemaArgument: ExpressibleByArgument {
     private func databaseName(
         _ database: DatabaseFlags?, _ namespace: Namespace?, _ connection: ConnectionFlags
     ) -> String? {
-        // A command without the flag refuses a Prisma schema after reading it, so the name of the database does not
-        // matter.
+        // A command without the flag `--database` refuses a Prisma schema after reading it, so the name of the database
+        // does not matter.
         database.map { $0.database(of: namespace, connection) } ?? "database"
     }
 

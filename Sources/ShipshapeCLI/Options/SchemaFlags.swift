@@ -27,7 +27,7 @@ struct AppFlags: ParsableArguments {
     }
 }
 
-/// The flags for what a check assumes about the app, and for what else it reports on.
+/// The flags for what a check assumes about the app, for collections that clients only write to, and for broken links.
 struct DialectFlags: ParsableArguments {
     @OptionGroup(title: "The App") var app: AppFlags
 

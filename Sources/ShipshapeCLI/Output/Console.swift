@@ -13,7 +13,7 @@ enum Console {
     /// Whether standard input is a terminal, at which the user can type an answer.
     static let isInputTerminal = isatty(0) == 1
 
-    /// Whether a question can be asked and answered.
+    /// Whether the program can ask the user a question: standard input and standard error are terminals.
     static var canAsk: Bool { isInputTerminal && isInteractive }
 
     /// The width of the terminal that progress is drawn on, or 80 if it is unknown.
@@ -85,7 +85,7 @@ enum Console {
 
     /// Whether the command line asks for JSON.
     ///
-    /// It is found without the argument parser, because errors can occur before the parser runs.
+    /// The arguments are searched without the argument parser, because errors can occur before the parser runs.
     static let speaksJSON: Bool = {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         let values = zip(words, words.dropFirst()).filter { ["-o", "--output"].contains($0.0) }.map(\.1)

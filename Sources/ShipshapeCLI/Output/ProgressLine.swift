@@ -41,13 +41,13 @@ final class ProgressLine: Sendable {
         timer.withLock { $0 = task }
     }
 
-    /// Adds to the work done by this run; can be called from every thread.
+    /// Adds `count` to the work that this run has done; any thread can call it.
     func add(_ count: Int) { done.add(count, ordering: .relaxed) }
 
-    /// Adds to the work done by earlier runs; can be called from every thread.
+    /// Adds `count` to the work that earlier runs have done; any thread can call it.
     func addEarlier(_ count: Int) { earlier.add(count, ordering: .relaxed) }
 
-    /// The current progress.
+    /// The progress of the work so far.
     var state: ProgressState {
         let earlier = earlier.load(ordering: .relaxed)
         return ProgressState(

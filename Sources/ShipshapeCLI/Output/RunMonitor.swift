@@ -43,7 +43,7 @@ final class RunMonitor: Sendable {
             State(metrics: RunMetrics(command: command, name: name, throttles: throttles, earlier: earlier)))
     }
 
-    /// Does the work, and reports how it ends.
+    /// Does the work, and reports its end and the exit code by the metrics file and a hook.
     /// - Throws: errors of `work`; ``OutputError`` if the metrics cannot be written before the work or at its end.
     func following(_ work: () async throws -> Void) async throws {
         if let metrics = flags?.metrics {

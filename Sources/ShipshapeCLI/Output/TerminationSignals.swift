@@ -43,7 +43,7 @@ final class TerminationSignals: Sendable {
     /// Stops listening, so that the listener before this one gets the signals again.
     func cancel() { Self.state.withLock { $0.listeners.removeAll { [id] in $0.id == id } } }
 
-    /// Listens for as long as the process lives.
+    /// Starts to listen for termination signals, for as long as the process lives.
     static func listen() { _ = unsafe sources }
 
     private static func install() -> [any DispatchSourceSignal] {
@@ -69,7 +69,7 @@ final class TerminationSignals: Sendable {
             source.activate()
             sources.append(source)
         }
-        // A signal that comes before its source is registered would be lost, so this waits for all sources.
+        // A signal that comes before its source is registered would be lost, so the method waits for all sources.
         for _ in sources { _ = listening.wait(timeout: .now() + 1) }
         return sources
     }
@@ -82,7 +82,7 @@ final class TerminationSignals: Sendable {
 
 /// Decides the effect of a termination signal: before the work it ends the process, during the work it asks to stop.
 final class Interruption: Sendable {
-    /// The signal to the work, raised when it is asked to stop.
+    /// The signal to the work, raised when a termination signal asks the work to stop.
     let stop = StopSignal()
     private let isWorking = Atomic<Bool>(false)
     private let idle: String
@@ -93,16 +93,16 @@ final class Interruption: Sendable {
 
     /// Creates an interruption; until ``beginWork()``, a signal ends the process at once, for instance during a
     /// question.
-    /// - Parameter idle: the message with which the process then ends.
+    /// - Parameter idle: the message with which such a signal ends the process.
     init(_ idle: String = "stopped by a signal; nothing was written") {
         self.idle = idle
         Self.latest.withLock { $0 = stop }
     }
 
-    /// From now on, a signal asks the work to stop as soon as nothing is half done.
+    /// Begins the work: from this call on, a signal asks the work to stop as soon as nothing is half done.
     func beginWork() { isWorking.store(true, ordering: .relaxed) }
 
-    /// From now on, a signal ends the process at once again.
+    /// Ends the work: from this call on, a signal ends the process at once, as before ``beginWork()``.
     func endWork() { isWorking.store(false, ordering: .relaxed) }
 
     /// Starts to listen for signals.

@@ -77,7 +77,9 @@ struct EnforceRun {
         return try await deployment.with { try $0.read(for: validator, restarts: restarts) }
     }
 
-    /// Does the next step and returns the state that it has reached; after a signal during the step, the run ends.
+    /// Does the next step and returns the state of the enforcement after it.
+    ///
+    /// If a signal asks the command to stop during the step, the run ends after the step.
     private func advance(from state: Enforcement.State) async throws -> Enforcement.State {
         interruption.beginWork()
         try await deployment.with { try $0.advance(from: state) }

@@ -27,7 +27,7 @@ struct HistoryFolder: HistoryStore {
         }
         do {
             if present == nil {
-                // If the parent is missing as well, the name is probably mistyped.
+                // A missing parent folder is not created, because the name is then probably mistyped.
                 try FileManager.default.createDirectory(
                     atPath: name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             }

@@ -180,7 +180,7 @@ struct NamedSchema {
 struct SchemaCopy {
     /// The operator's name for the schema.
     let name: String
-    /// The path that a job names: the folder of the copies, or the only file.
+    /// The path by which jobs name the schema: the folder of the copies, or the only copied file.
     let place: FilePath
     /// The path and the text of each copied file.
     let files: [(String, String)]

@@ -96,8 +96,8 @@ struct WatchScreen {
     let isTerminal: Bool
 
     func draw(_ text: String) throws {
-        // The codes move the cursor to the top, and clear only the rest of each line and of the screen, to avoid
-        // flicker.
+        // The terminal codes move the cursor to the top, and clear only the rest of each line and of the screen, to
+        // avoid flicker.
         let body = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
         try Console.result(isTerminal ? "\u{1B}[H\(body)\u{1B}[J" : text)
     }
