@@ -27,8 +27,8 @@ package struct JobHistory {
     private let namespace: Namespace
 
     /// Reads the jobs of a collection; there are none without a state database.
-    /// - Throws: ``MongoError``, for instance when the user may not read the state database; ``RunError`` for a damaged
-    ///   record.
+    /// - Throws: ``MongoError``, for instance when the user is not allowed to read the state database; ``RunError`` for
+    ///   a damaged record.
     package init(of namespace: Namespace, in client: StoreClient) throws {
         (self.namespace, self.client) = (namespace, client)
         var records = try client.allChecked("jobs", ["ns": .string(namespace.description)])

@@ -62,8 +62,8 @@ package struct JournalStore {
             }
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
-                // A document with this `_id` that exists already is either from this attempt, whose reply was lost, or
-                // from another runner.
+                // If a document with this `_id` already exists, it is either from this attempt, whose reply was lost,
+                // or from another runner. Only the first has the same content.
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }

@@ -10,7 +10,7 @@ package struct RangeStore {
     /// The terms of leases that the operator set.
     let given: LeaseTerms
     /// The name of the collection: `ranges` for jobs, or ``StateStore/streams`` for watches and mirrors, which follow
-    /// changes and never end.
+    /// changes.
     package var collection = "ranges"
 
     /// The terms in effect: how long a lease lasts, and how much clocks may differ.
@@ -154,7 +154,7 @@ package struct RangeStore {
     /// Releases the lease, so that the next runner need not wait; call it when all writes under the lease were
     /// acknowledged.
     package func release(_ lease: Lease) throws(MongoError) {
-        // Waits a few seconds for an overloaded server: otherwise the next run would have to wait for the lease's end.
+        // The runner waits some seconds for an overloaded server, or else the next run would wait for the lease's end.
         let outcome = Overload.within(.last) {
             Result { () throws(MongoError) in
                 try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])

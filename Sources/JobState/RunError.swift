@@ -40,7 +40,7 @@ package struct RunError: Error, Hashable, Sendable {
         /// The data does not allow the change, for instance because a step would lose or duplicate values without the
         /// operator's permission.
         case refusedByData
-        /// The user may not read a collection that a step reads.
+        /// The user is not allowed to read a collection that a step reads.
         case lookupUnreadable
     }
 

@@ -90,7 +90,8 @@ package final class StoreClient {
 
     /// Creates a document with the server's time as `created`, unless it exists; idempotent.
     package func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
-        // Reads first, because even a write that changes nothing waits for a transaction that has changed the document.
+        // A read comes first, because even a write that changes nothing waits for a transaction that changed the
+        // document.
         guard try first(collection, ["_id": id], projecting: ["_id": 1]) == nil else { return }
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {

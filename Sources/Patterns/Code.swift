@@ -71,7 +71,7 @@ enum MatchScratch {
     /// If a group repeats, the stack takes a hundred bytes or more for each byte of the text.
     private static let maximumHeap: UInt32 = 64 << 10
 
-    // The context is written once. After that, all threads only read it.
+    // The match context is written once. After that, all threads only read it.
     nonisolated(unsafe) static let limits: OpaquePointer? = {
         let context = unsafe pcre2_match_context_create_8(nil)
         unsafe pcre2_set_match_limit_8(context, maximumSteps)

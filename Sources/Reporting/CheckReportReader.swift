@@ -8,8 +8,7 @@ package struct CheckReportReader {
 
     /// The size in bytes above which a file is refused.
     ///
-    /// Every report is far smaller, because it has at most 10,000 violation groups per collection, each with few
-    /// `_id`s.
+    /// A report is far smaller, because it has at most 10,000 violation groups per collection, each with few `_id`s.
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.

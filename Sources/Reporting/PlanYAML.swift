@@ -179,7 +179,7 @@ package struct PlanYAML: Sendable {
             "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
             + (isOfPrisma ? " --database \(file.job.namespace.database.shellWord)" : "")
         if isBreaking {
-            // Old clients write until sync is terminated, so the second run comes after that.
+            // Old clients write until sync is terminated, so the second run of the job comes after the termination.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             return Self.wrapped(
                 "2. Deploy \(file.new), a breaking change: "

@@ -1,7 +1,7 @@
 import BSON
 public import ServerSchema
 
-/// A message about a position in a file, for tools that show results next to the code.
+/// A message, with its position in a file if it has one, for tools that show results next to the code.
 public struct Annotation: Hashable, Sendable {
     /// The severity of an annotation.
     public enum Level: String, Hashable, Sendable {

@@ -50,7 +50,7 @@ package struct CheckResult: Reportable {
         report.sections = found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.exceptionNotes
-        // A table without rows is not shown, so its sentence becomes a note.
+        // If no finding changed, the table of changes is not shown, so its sentence becomes a note.
         if let difference = history.difference, difference.changes.isEmpty {
             report.warnings.append(difference.sentence)
         }

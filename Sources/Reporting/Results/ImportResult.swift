@@ -111,7 +111,7 @@ extension ImportResult {
         var notes: [ImportNote]
         let first: ImportNote
 
-        /// The paths of the notes, at most three.
+        /// The paths of the notes: at most three, then the number of the others.
         private var paths: String {
             var paths: [String] = []
             for note in notes where !paths.contains("\(note.path)") { paths.append("\(note.path)") }

@@ -123,8 +123,10 @@ package struct PlanResult: Reportable {
         return ([first] + open).joined(separator: "; ") + "."
     }
 
-    /// The line that proposes the dry run of the jobs that run before the deploy; empty if there are no such jobs, or
-    /// if the operator has to decide something first.
+    /// The lines that propose the next commands; empty if the operator has to decide something first.
+    ///
+    /// A plan from two schemas proposes the dry run of the jobs that run before the deploy, if there are such jobs. A
+    /// plan of repairs proposes ``nextOfRepairs``.
     private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
@@ -243,8 +245,10 @@ package struct PlanResult: Reportable {
                 } ?? [] : [])
     }
 
-    /// Returns the state of an entry and its reason, then its remarks; empty for a planned step without review or
-    /// remarks.
+    /// Returns the state of an entry and its reason, then its remarks.
+    ///
+    /// The result is empty for a planned step without review or remarks, and for an inactive step that another step
+    /// follows.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks

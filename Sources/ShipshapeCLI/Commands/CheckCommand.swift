@@ -273,7 +273,7 @@ struct CheckCommand: AsyncParsableCommand {
             next: next(after: report))
         monitor.take(result.report.headline) { $0.take([report]) }
         try output.show(result)
-        // The result is shown even if the history could not be written.
+        // An error in writing the history is thrown only now, after the result was shown.
         if let failure { throw failure }
         if policy.fails(report) { throw ExitStatus.findings }
     }

@@ -169,8 +169,8 @@ extension CheckRun {
         try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
-            // A reservation may be for a document that stayed syncable, so it decides only if the journal does not have
-            // the document.
+            // A reservation may be for a document that stayed syncable, so reservations decide only about documents
+            // that are not in the journal.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }

@@ -214,7 +214,7 @@ extension CheckRun {
             let reason = rules.assumptions.engine.map { "the rules of \($0.engine.name) allow" } ?? "its schema allows"
             return "\(schema.namespace): \(reason) no prefilter, so every document is read"
         }
-        // A server of another version may refuse an expression that this program accepts.
+        // The server is asked first, because another version may refuse an expression that this program accepts.
         if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {
             return "\(schema.namespace): the server refuses the prefilter, so every document is read (\(refusal))"
         }
@@ -285,8 +285,8 @@ extension CheckRun {
 
     /// Returns the `_id`s at which `--part` divides each collection, by collection; empty without `--part`.
     ///
-    /// The first run of a part stores them in the state database. They are chosen again after the collection has grown
-    /// by half or shrunk to a half.
+    /// The first run of a part stores the `_id`s in the state database. They are chosen again after the collection has
+    /// grown or shrunk by about half.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }

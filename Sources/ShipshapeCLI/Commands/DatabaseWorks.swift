@@ -64,7 +64,7 @@ struct DatabaseWorks {
             if let code { codes.append(code) }
         } catch {
             let (code, message) = (ExitStatus(for: error), ExitStatus.message(for: error))
-            // The reasons why this job waited do not apply to the next one.
+            // The reasons why this job waited do not apply to the next job, so the metrics no longer show them.
             monitor.take(.continuing(seconds: 0))
             entries[database] = entry(.failed(message, changed: changed.value), code.rawValue)
             announce(name, message, code)

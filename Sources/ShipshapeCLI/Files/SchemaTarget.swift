@@ -88,7 +88,8 @@ struct SchemaTarget {
         }
         let folder = FilePath(path)
         switch dialect {
-        // An export of an app has the same path, with the name that App Services gives to the data source.
+        // The path is that of a schema in an export of an app, where App Services names the data source
+        // `mongodb-atlas`.
         case .appServices:
             return folder.appending("data_sources").appending("mongodb-atlas").appending(namespace.database)
                 .appending(name).appending("schema.json").string

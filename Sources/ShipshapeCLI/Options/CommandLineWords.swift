@@ -20,7 +20,7 @@ enum CommandLineWords {
     private static func checkCommand(_ arguments: [String]) throws {
         let names = Shipshape.configuration.subcommands.map { $0._commandName } + ["help"]
         let named = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
-        // The parser judges a word that begins with a hyphen, which may be a flag or a request for completions.
+        // A word that begins with a hyphen may be a flag or a request for completions, so the parser judges it.
         guard let named, !named.hasPrefix("-"), !names.contains(named) else { return }
         let hint = Spelling.hint(for: named, among: names).map { " (\($0))" } ?? ""
         throw ValidationError("there is no command \"\(named)\"\(hint)")

@@ -107,7 +107,7 @@ struct ComparisonFlags: ParsableArguments {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
         if active.isLive { return try await active.read(namespace: only, in: database, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
-            // A Prisma schema in one file has all collections, like a folder.
+            // A Prisma schema in one file has all collections, like a folder, so the whole schema is read.
             if new.dialect == .prisma {
                 return try await readWhole(active, narrowing: collection, database, connection)
             }

@@ -58,7 +58,8 @@ struct EngineFlags: ParsableArguments {
 }
 
 extension EngineSettings {
-    /// Returns notes on rules that are not judged, because nothing is known about the clients.
+    /// Returns notes on rules that are not judged for lack of facts about the clients, and on columns of collections
+    /// that are not checked.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
         switch engine {
         case .powersync:

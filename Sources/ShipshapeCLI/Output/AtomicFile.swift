@@ -156,7 +156,7 @@ struct NewFiles {
                     atPath: FilePath(path).removingLastComponent().string, withIntermediateDirectories: true)
                 try AtomicFile.write(text.utf8, to: path)
             } catch let error as CocoaError {
-                // Foundation's own error texts are not meant for users.
+                // The system's error is shown, because Foundation's own error texts are not meant for users.
                 let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
                 throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be created")")
             } catch {

@@ -124,7 +124,7 @@ enum Console {
         guard canAsk else { throw UsageError("\(nothing): without a terminal, \(need)") }
         write(question.printable + " ")
         let answer = readLine()
-        // If the input has ended, the user has typed no line break after the question.
+        // If the input has ended, the user has typed no line break after the question, so the program writes one.
         if answer == nil { write("\n") }
         guard let answer, answers.contains(read(answer.trimmingCharacters(in: .whitespaces))) else {
             failure(nothing, .stopped)

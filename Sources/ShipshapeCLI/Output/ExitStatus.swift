@@ -118,7 +118,7 @@ enum ExitStatus: Int32, Error {
     /// Returns the exit code for an error that ends a command.
     static func code(for error: any Error) -> Int32 {
         let parsed = Shipshape.exitCode(for: error)
-        // The argument parser would return 1 for an error that it does not know.
+        // The argument parser returns 1 for an error that it does not know, so its code counts only for its own errors.
         let isParsers = parsed == .validationFailure || parsed == .success || error is ExitCode
         return isParsers ? parsed.rawValue : ExitStatus(for: error).rawValue
     }

@@ -107,8 +107,10 @@ struct ProgressState {
 
     private var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
 
-    /// A clause on the remaining time; empty until a thousandth of the work is done, because the first documents say
-    /// little about the rest.
+    /// A clause on the remaining time; empty if it is unknown.
+    ///
+    /// The clause is also empty until a thousandth of the work is done, because the first documents say little about
+    /// the rest.
     private var remaining: String {
         guard let share, let total, share >= 0.001, rate > 0 else { return "" }
         let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))

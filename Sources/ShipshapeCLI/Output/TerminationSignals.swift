@@ -51,7 +51,7 @@ final class TerminationSignals: Sendable {
         var sources: [any DispatchSourceSignal] = []
         for number in numbers {
             let before = signal(number, SIG_IGN)
-            // `nohup` makes the process ignore SIGHUP, and it has to stay ignored.
+            // `nohup` makes the process ignore SIGHUP. The signal has to stay ignored.
             if number == SIGHUP, unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
                 continue
             }
@@ -69,7 +69,7 @@ final class TerminationSignals: Sendable {
             source.activate()
             sources.append(source)
         }
-        // A signal that comes before its source is registered would be lost, so the method waits for all sources.
+        // A signal that comes before its source is registered would be lost, so the function waits for all sources.
         for _ in sources { _ = listening.wait(timeout: .now() + 1) }
         return sources
     }

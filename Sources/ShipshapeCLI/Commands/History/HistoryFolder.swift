@@ -7,7 +7,8 @@ internal import SystemPackage
 struct HistoryFolder: HistoryStore {
     private let path: FilePath
 
-    /// The size in bytes above which a file is not read; every summary is smaller.
+    /// The size in bytes above which a file is not read; the summary of a check is far smaller, unless it has tens of
+    /// thousands of findings.
     private static let largestFile = 4 << 20
 
     private init(_ path: FilePath) { self.path = path }

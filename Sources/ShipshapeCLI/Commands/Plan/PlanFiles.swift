@@ -163,7 +163,7 @@ struct PlanFiles {
         let paths = files.compactMap(\.path) + partners.compactMap(\.path)
         let copied = copies.flatMap(\.files)
         let isNew = { (path: String) in (try? FilePath(path).stat()) == nil }
-        // The folder of a copy has a digest of the schema in its name, so an existing copy has the same text.
+        // The folder of a copy has a digest of the schema in its name, so an existing copy has the same text and stays.
         try NewFiles(
             Array(zip(paths, texts + partners.map(\.text))) + copied.filter { isNew($0.0) }
         ).write(replacing: replacing)

@@ -138,7 +138,7 @@ struct WatchCommand: AsyncParsableCommand {
         options.assumptions = app.assumptions
         options.assumptions.engine = try engine.settings()
         options.isStrict = strict
-        // Only Device Sync has a limit, unless the operator sets one for the warning.
+        // Without Device Sync, there is no limit, unless the operator sets one for the warning.
         options.limit = isOfDeviceSync(schema) || alarm.limit != DeployVerdict.defaultLimit ? alarm.limit : .max
         options.warnsAt = alarm.warnAt
         options.endsWhenCaughtUp = once
