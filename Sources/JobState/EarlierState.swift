@@ -52,7 +52,7 @@ extension StateStore {
     /// Rewrites a job's record from an earlier version's layout to the current one; no earlier version can continue the
     /// job after that.
     ///
-    /// Call it under the job's lease; it is idempotent.
+    /// The method is idempotent. Call it under the job's lease.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func adopt() throws {
         guard let record = try jobs.record(), let version = record["version"]?.integer, version < JobStore.version,

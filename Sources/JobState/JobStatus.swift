@@ -12,7 +12,7 @@ package struct JobStatus: Sendable {
         case running
         /// A runner holds the job, and the throttle makes it wait.
         case waiting
-        /// An operator asked the job to wait.
+        /// The job is paused, because an operator asked it to wait.
         case paused
         /// No runner holds the job: the last run stopped, and the next run resumes where it stopped.
         case stopped
@@ -48,7 +48,7 @@ package struct JobStatus: Sendable {
         package var what: String
     }
 
-    /// How far a job has come.
+    /// The progress of a job: its passes, chunks and documents.
     package struct Work: Sendable {
         /// The number of the last pass over the collection that was begun, from 1 on; 0 before the first.
         package var pass = 0
@@ -75,7 +75,7 @@ package struct JobStatus: Sendable {
     package var now: ServerTime
     /// When the job's first run began; `nil` if that is unknown.
     package var created: ServerTime?
-    /// How far the job has come.
+    /// The progress of the job.
     package var work = Work()
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting.
     package var checkpointed: ServerTime?

@@ -58,12 +58,13 @@ package struct JobStore {
             return bounds.isEmpty ? document : document.appending("bounds", .object(bounds))
         }
 
-        /// Whether a job's stored record names the same collection, but with another UUID.
+        /// Whether a job's stored record names the collection of this binding, but with another UUID.
         func hasAnotherUUID(than record: BSONDocument) -> Bool {
             record["ns"]?.text == namespace.description && record["uuid"] != (collectionUUID ?? .null)
         }
 
-        /// Whether a job's stored record has the same text, apart from comments and layout.
+        /// Whether a job's stored record has the same text of the job file as this binding, apart from comments and
+        /// layout.
         private func hasText(of record: BSONDocument) -> Bool {
             guard let stored = record["text"]?.text else { return false }
             return stored == text || JobFile.content(of: stored) == JobFile.content(of: text)

@@ -133,7 +133,7 @@ package struct JournalPart {
     package struct Entry {
         /// The document's `_id`.
         package let id: BSONValue
-        /// The index of the document's group in ``JournalPart/groups``.
+        /// The index in ``JournalPart/groups`` of the group to which the document belongs.
         package let group: Int
         /// The digests of fields that the job does not write; `nil` if the journal has none.
         ///
@@ -157,7 +157,7 @@ package struct JournalPart {
     package let chunk: BSONValue
     /// The names of the fields that the phase touches.
     package let touched: [String]
-    /// The groups of documents with the same change.
+    /// The groups of documents; the job changed all documents of a group in the same way.
     package let groups: [JournalGroup]
     /// The fields that distinguish a document from a later one with the same `_id`.
     package let evidence: DocumentEvidence

@@ -37,7 +37,7 @@ package struct JournalStore {
         package init() {}
     }
 
-    /// Writes the journal of a chunk; the chunk's own writes have to wait until this returns.
+    /// Writes the journal of a chunk; the chunk's own writes have to wait until this method returns.
     /// - Parameter isFinal: whether to wait until a majority of the members has the journal; if not, the chunk's
     ///   checkpoint waits for that.
     /// - Returns: the server's replies, with the primary's term.

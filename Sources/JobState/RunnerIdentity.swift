@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The identity of a runner's process: enough to find out, on the same machine, whether the process is still alive.
 package struct RunnerIdentity: Hashable, Sendable {
-    /// A random ID for this run alone.
+    /// A random ID that distinguishes this runner from all others.
     package let owner: ObjectID
     /// The machine's host name.
     package let host: String

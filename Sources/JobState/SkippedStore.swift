@@ -29,7 +29,7 @@ package struct SkippedStore {
         try client.upsert(Self.collection, ids: ids.map { key($0, namespace) }, fields)
     }
 
-    /// Deletes the records of documents of the job's collection that are no longer skipped.
+    /// Deletes the records of documents of the job's collection that the undo no longer skips.
     package func remove(_ ids: [BSONValue]) throws(MongoError) {
         try client.delete(Self.collection, ids: ids.map { key($0, nil) })
     }

@@ -3,8 +3,8 @@ package import Mongo
 
 /// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. Every write waits for a majority, so that no failover undoes a checkpoint. Only a write
-/// of the journal need not wait, because the chunk's checkpoint then waits for it too.
+/// All times are the server's. A write waits for a majority of the members, so that no failover undoes a checkpoint. A
+/// write of the journal need not wait, because the chunk's checkpoint then waits for it too.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient

@@ -4,7 +4,7 @@ package import BSON
 package struct Undoing: Hashable {
     /// When the undo began, by the server's clock.
     var begun: ServerTime?
-    /// When the undo ended, by the server's clock; `nil` while it has not.
+    /// When the undo ended, by the server's clock; `nil` if it has not ended.
     package var ended: ServerTime?
     /// The position in the journal that the undo has reached; all newer entries are processed, because the undo begins
     /// with the newest.

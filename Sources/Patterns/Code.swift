@@ -86,7 +86,7 @@ enum MatchScratch {
         return key
     }()
 
-    /// Frees the memory of this thread, which its next match allocates again.
+    /// Frees the memory that the calling thread uses for matching; the thread's next match allocates it again.
     static func free() {
         unsafe pcre2_match_data_free_8(OpaquePointer(pthread_getspecific(key)))
         pthread_setspecific(key, nil)

@@ -2,7 +2,7 @@ import BSON
 package import Checking
 package import ServerSchema
 
-/// Reads a check's report from JSON, so that it can be merged with others.
+/// Reads a check's report from JSON, so that the reports of several parts can be merged.
 package struct CheckReportReader {
     private let root: LocatedBSON
 

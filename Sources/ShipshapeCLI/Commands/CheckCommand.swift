@@ -230,7 +230,8 @@ struct CheckCommand: AsyncParsableCommand {
         if matrix.hasFailed { throw ExitStatus.findings }
     }
 
-    /// Returns the pool of the deployment, after checking that it can be reached and that the user may read it.
+    /// Returns the pool of the deployment, after checking that it can be reached and that the user is allowed to read
+    /// it.
     private func connected(for run: CheckRun) async throws -> ClientPool {
         let pool = try connection.pool()
         try await pool.requirePrivileges(for: scan.part == nil ? "check" : "check --part", on: run.places)

@@ -90,7 +90,7 @@ final class FailingAlready: Sendable {
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
-    /// Adds the `_id` of a document; every thread of a scan calls this.
+    /// Adds the `_id` of a document; all threads of a scan call this method.
     func add(_ id: BSONValue) {
         state.withLock { state in
             guard state.ids.count < Self.maximum else { return state.isFull = true }
@@ -152,7 +152,7 @@ extension CheckRun {
     }
 
     /// Counts documents as newly failing, instead of already failing, if they synced before a job changed them.
-    /// - Returns: the number of these documents.
+    /// - Returns: the number of documents that now count as newly failing.
     private static func synced(
         _ ids: Set<IDKey>, _ history: JobHistory, _ tally: inout Tally, _ namespace: Namespace, on pool: ClientPool
     ) throws -> Int {

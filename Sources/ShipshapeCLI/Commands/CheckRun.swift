@@ -38,7 +38,7 @@ struct CheckRun {
     /// Returns the schema of a collection, compiled for checking documents.
     func compile(_ collection: CollectionSchema) -> CompiledSchema { rules.compile(collection, of: schema) }
 
-    /// Returns the same check for another database, which has the same collections as the one that the schema names.
+    /// Returns a copy of the check for another database, whose collections have the same names as those of the schema.
     func moved(from own: String, to database: String) throws -> CheckRun {
         var run = self
         run.schema = schema.moved(from: own, to: database)
@@ -348,7 +348,7 @@ struct Baseline {
     }
 }
 
-/// The rules by which a check judges documents, and what it keeps of its findings.
+/// The rules by which a check judges documents, and the options for the data that it keeps of its findings.
 struct CheckRules {
     /// The assumptions about properties of the app that no export states.
     var assumptions = CheckOptions()

@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import BSON
 
-/// One `--map`: a database or collection of the schema, and the one from which its documents are read.
+/// One `--map`: a database or collection of the schema, and the database or collection from which its documents are
+/// read.
 struct NamespaceMapping: ExpressibleByArgument, Hashable {
     /// The mapping as the operator wrote it.
     let text: String

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Reporting
 internal import SystemPackage
 
-/// The flags for the output format of a command's result, and for the files that it is also written to.
+/// The flags for the output format of a command's result, and for the report files to which the result is written.
 struct OutputFlags: ParsableArguments {
     @Option(name: .shortAndLong, help: "The form of the result on standard output.")
     var output = OutputForm.text

@@ -79,7 +79,7 @@ struct DatabaseFlags: ParsableArguments {
         database ?? namespace?.database ?? connection.databaseOfURI
     }
 
-    /// Returns a note that the flag has no effect; `nil` if it has an effect, or is not given.
+    /// Returns a note that `--database` has no effect; `nil` if the flag has an effect, or is not given.
     func note(on schema: ServerSchema) -> String? {
         guard database != nil, schema.dialect != .prisma else { return nil }
         return "--database has no effect: the schema is \(ComparisonFlags.name(of: schema.dialect))"

@@ -102,7 +102,7 @@ enum Console {
         _ = try? FileDescriptor.standardError.writeAll(text.utf8)
     }
 
-    /// Continues only if the user at the terminal answers yes.
+    /// Asks the user at the terminal for confirmation, and returns only after the answer yes.
     /// - Parameters:
     ///   - nothing: the message after another answer, such as "nothing was written".
     ///   - need: what to do without a terminal, such as "backfill needs --yes".
@@ -111,7 +111,7 @@ enum Console {
         try confirm(question + " [yes/no]", by: ["yes", "y"], orElse: nothing, offTerminal: need) { $0.lowercased() }
     }
 
-    /// Continues only if the user at the terminal types a word.
+    /// Asks the user at the terminal to type a word, and returns only if the user types it.
     /// - Throws: as ``confirm(_:orElse:offTerminal:)`` does.
     static func confirm(_ question: String, by word: String, orElse nothing: String, offTerminal need: String) throws {
         try confirm(question, by: [word], orElse: nothing, offTerminal: need) { $0 }

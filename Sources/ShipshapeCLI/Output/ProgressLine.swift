@@ -96,7 +96,7 @@ struct ProgressState {
     var done: Int
     /// The work done by earlier runs.
     var earlier = 0
-    /// The work of all runs together, with the work that is left; `nil` if it is unknown.
+    /// The total work: that of all runs so far, and the work that is left; `nil` if it is unknown.
     var total: Int?
     /// The seconds since this run began.
     var elapsed: Double

@@ -80,7 +80,7 @@ final class TerminationSignals: Sendable {
     }
 }
 
-/// Decides the effect of a termination signal: before the work it ends the process, during the work it asks to stop.
+/// Decides the effect of a termination signal: it ends the process before the work, and asks to stop during the work.
 final class Interruption: Sendable {
     /// The signal to the work, raised when a termination signal asks the work to stop.
     let stop = StopSignal()

@@ -19,10 +19,10 @@ extension ClientPool {
         try await requirePrivileges(needs, on: places)
     }
 
-    /// Checks that the user has these privileges, which may be only some of the privileges that the command needs.
+    /// Checks that the user has the privileges `needs`, which may be only some of those that the command needs.
     ///
-    /// In all else, the method does the same as ``requirePrivileges(for:on:)``. It is for `enforce`, which can divide
-    /// its privileges between two users.
+    /// Otherwise, the method does the same as ``requirePrivileges(for:on:)``. It is for `enforce`, which can divide its
+    /// privileges between two users.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?

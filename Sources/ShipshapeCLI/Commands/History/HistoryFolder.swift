@@ -13,7 +13,8 @@ struct HistoryFolder: HistoryStore {
 
     private init(_ path: FilePath) { self.path = path }
 
-    /// Returns the folder, created if it does not exist, after checking that files can be written to it.
+    /// Returns the history folder, after checking that files can be written to it; creates the folder if it does not
+    /// exist.
     /// - Parameter inputs: the files and folders that the command reads. None of them can be the folder, because the
     ///   command would then read the history, too.
     /// - Throws: ``UsageError``; ``OutputError``.
@@ -45,7 +46,7 @@ struct HistoryFolder: HistoryStore {
         return folder
     }
 
-    /// Returns the folder for reading; it has to exist.
+    /// Returns the history folder for reading; the folder has to exist.
     /// - Throws: ``InputError``.
     static func forReading(_ name: String) throws -> HistoryFolder {
         guard (try? FilePath(name).stat().type) == .directory else {

@@ -91,7 +91,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The output of `--watch`: on a terminal, an update replaces the previous one; elsewhere, it is written below.
+/// The output of `--watch`: on a terminal, an update replaces the previous one; elsewhere, it follows the previous one.
 struct WatchScreen {
     let isTerminal: Bool
 
