@@ -106,7 +106,7 @@ extension LanguageIdiom {
 
 /// The names of all classes in one language.
 ///
-/// They differ even if case is ignored, because they are also the names of files.
+/// The names differ even if case is ignored, because they are also the names of files.
 struct ClassNames {
     private let names: [String: String]
     private let idiom: any LanguageIdiom

@@ -6,7 +6,7 @@ internal import Synchronization
 package enum PosixThread {
     /// The stack size of our threads in bytes.
     ///
-    /// It is large because the checker recurses for each level of a document.
+    /// The stack is large because the checker recurses for each level of a document.
     private static let stackSize = 8 << 20
 
     /// Starts a thread that runs `body` and then ends.

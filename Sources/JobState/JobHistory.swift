@@ -1,7 +1,9 @@
 package import BSON
 package import Mongo
 
-/// The changes that jobs made to the documents of a collection, read from the state database; nothing here writes.
+/// The changes that jobs made to the documents of a collection, read from the state database.
+///
+/// This type writes nothing.
 package struct JobHistory {
     /// A job that was started.
     package struct Job: Hashable, Sendable {

@@ -107,8 +107,8 @@ package struct JournalGroup {
 
     /// Returns the fields of a document that the group's change affects, with their current values.
     ///
-    /// They are sorted by the bytes of their names, so the result can be compared with ``before`` and with the digest
-    /// ``after``.
+    /// The fields are sorted by the bytes of their names, so the result can be compared with ``before`` and with the
+    /// digest ``after``.
     package func fields(of document: BSONDocument) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         let view = document.view

@@ -58,7 +58,7 @@ package struct PartStore {
         return try self.known(count)
     }
 
-    /// The change in the number of documents up to which the `_id`s between the parts are not computed again.
+    /// The `_id`s between the parts are not computed again if the number of documents changed by at most this many.
     private static let fewDocuments = 1_000
 
     private func id(_ count: Int) -> BSONValue { .object(owner.appending("count", .integer(count))) }

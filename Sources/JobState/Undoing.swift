@@ -1,6 +1,6 @@
 package import BSON
 
-/// The state of a job's undo that was begun, and may have ended.
+/// The state of a job's undo that has begun, or has ended.
 package struct Undoing: Hashable {
     /// When the undo began, by the server's clock.
     var begun: ServerTime?

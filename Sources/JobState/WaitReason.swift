@@ -19,7 +19,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let majorityLag = Self(rawValue: "majorityLag")
     /// The replication lag of the slowest healthy secondary is too high.
     package static let secondaryLag = Self(rawValue: "secondaryLag")
-    /// The server itself slows down writers, because the majority lags.
+    /// The server itself slows down writers, because a majority of the members lags.
     package static let flowControl = Self(rawValue: "flowControl")
     /// The share of the storage engine's execution tickets that are in use is too high.
     package static let tickets = Self(rawValue: "tickets")
@@ -51,7 +51,7 @@ package struct WaitReason: Hashable, Sendable {
     package var reason: ThrottleReason
     /// The name of the metric.
     package var metric: String
-    /// The metric's value now.
+    /// The value that the metric had when it was read.
     package var value: String
     /// The value of the metric at which the run continues.
     package var limit: String

@@ -41,7 +41,7 @@ package struct PlanYAML: Sendable {
     /// The words that every file of a repair plan contains; `plan --fix` recognizes files of earlier plans by them.
     package static var markOfRepairs: String { "Planned by checking" }
 
-    /// The file's text.
+    /// The text of the job file.
     package var text: String {
         var lines = head.map { Self.comment(line: $0) }
         if file.job.isDraft { return draft(lines) }

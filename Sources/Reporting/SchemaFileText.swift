@@ -9,7 +9,7 @@ package struct SchemaFileText: Sendable {
     /// Wraps an App Services schema or a validator.
     package init(_ schema: BSONDocument) { self.schema = schema }
 
-    /// The text, which ends with a line break.
+    /// The text of the schema's file, which ends with a line break.
     package var text: String { json.text() + "\n" }
 
     /// The schema as a JSON value.

@@ -95,7 +95,7 @@ extension ViolationGroup {
 }
 
 extension Checking.Level {
-    /// The level of a finding in a report.
+    /// The level that a report shows for a finding of this level.
     var reported: Report.Level {
         switch self {
         case .certain: .error

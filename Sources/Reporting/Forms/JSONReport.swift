@@ -21,7 +21,7 @@ package struct JSONReport: Sendable {
 
     var value: ReportValue { head + object }
 
-    /// The object, indented, which ends with a line break.
+    /// The JSON text of the object, indented; it ends with a line break.
     package var text: String { value.text() + "\n" }
 
     /// The result as JSON lines: the `header`, a line for each element of the object's lists, and the `result`.

@@ -29,7 +29,7 @@ package struct CheckHistory: Sendable {
         self.init(summaries, notes: notes)
     }
 
-    /// Adds the newest check.
+    /// Adds the counts of the newest check.
     package mutating func add(_ summary: CheckSummary) { summaries.append(summary) }
 
     /// Returns the changes of a check's findings since the previous check of the same source; `nil` if there was none.

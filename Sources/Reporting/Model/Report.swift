@@ -103,7 +103,7 @@ extension Report {
     package struct Fact: Sendable {
         /// The name of the figure.
         package var name: String
-        /// The figure.
+        /// The figure, as text.
         package var value: String
     }
 
@@ -196,7 +196,7 @@ extension Report {
         package var about = ""
         /// A summary of the section.
         package var summary = ""
-        /// The columns of the findings.
+        /// The columns of the table of the section's findings.
         package var columns: [Column] = []
         /// The findings of the section.
         package var findings: [Finding] = []
@@ -216,14 +216,14 @@ extension Report {
         package var subject: String
         /// The position in a file that the finding applies to; `nil` if there is none.
         package var place: SourceLocation?
-        /// The message, in one line.
+        /// The message of the finding, in one line.
         package var message: String
         /// Details that follow the message, one line each.
         package var details: [String] = []
         /// Further details, for output formats without tables; formats with tables show them in cells or other
         /// sections.
         package var asides: [String] = []
-        /// The cells, in the order of the section's columns.
+        /// The cells of the finding's row, in the order of the section's columns.
         package var cells: [Cell]
         /// Commands for the reader to copy, which show or repair the documents of the finding.
         package var commands: [String] = []

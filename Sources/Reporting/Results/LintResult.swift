@@ -45,7 +45,7 @@ package struct LintResult: Reportable {
 }
 
 extension LintFinding.Level {
-    /// The level of a finding in a report.
+    /// The level that a report shows for a finding of this level.
     fileprivate var reported: Report.Level {
         switch self {
         case .error: .error

@@ -28,7 +28,7 @@ struct OutputFlags: ParsableArguments {
 
     /// Whether a program or a file gets the result.
     ///
-    /// The result then needs all counts, even those that cost a scan.
+    /// Such a result needs all counts, even counts that cost a scan.
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.

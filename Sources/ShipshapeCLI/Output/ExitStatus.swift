@@ -118,7 +118,8 @@ enum ExitStatus: Int32, Error {
     /// Returns the exit code for an error that ends a command.
     static func code(for error: any Error) -> Int32 {
         let parsed = Shipshape.exitCode(for: error)
-        // The argument parser returns 1 for an error that it does not know, so its code counts only for its own errors.
+        // The argument parser returns 1 for an error that it does not know, so its code is used only for its own
+        // errors.
         let isParsers = parsed == .validationFailure || parsed == .success || error is ExitCode
         return isParsers ? parsed.rawValue : ExitStatus(for: error).rawValue
     }
@@ -131,7 +132,8 @@ enum ExitStatus: Int32, Error {
         if parsed == .validationFailure {
             if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
             let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
-            // All line breaks in the text are the parser's own, unless an argument that it quotes contains one.
+            // The text may quote an argument. If an argument has a control character, the text is escaped with its line
+            // breaks.
             let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }
             Console.error(isPlain ? text : text.printable)
             leave(parsed.rawValue)

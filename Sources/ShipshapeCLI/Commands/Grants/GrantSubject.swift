@@ -12,7 +12,7 @@ internal import Watching
 
 /// The collections and databases that a command works on, which its role has to cover.
 ///
-/// They come from the command's files or from the names of collections.
+/// The command's files name them, or the operator names the collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
     /// Whether the schema is `live`, which means the validators that the collections have.
