@@ -166,8 +166,8 @@ extension BSONView {
                 return BSONOrder(left.valueLength, right.valueLength)
             }
             return BSONOrder(valueBytes(left), other.valueBytes(right))
-        // A NUL ends the pattern of a regular expression, so the bytes order by the pattern first, and then by the
-        // options.
+        // A NUL ends the pattern of a regular expression, so a comparison of the bytes compares the patterns first, and
+        // then the options.
         case .objectId, .regex: return BSONOrder(valueBytes(left), other.valueBytes(right))
         default: return .equal
         }

@@ -26,7 +26,7 @@ package struct ImportNote: Hashable, Sendable {
         case idAllowed = "id-allowed"
         /// The source names a field `id`, and no `_id`.
         case idMissing = "id-missing"
-        /// MongoDB reads a regular expression differently.
+        /// MongoDB reads a regular expression differently than JSON Schema does.
         case patternDiffers = "pattern-differs"
         /// MongoDB cannot use a regular expression.
         case patternUnusable = "pattern-unusable"

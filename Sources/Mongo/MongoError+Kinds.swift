@@ -67,7 +67,7 @@ extension MongoError {
         code.rawValue < 0 && ([.command, .cursor, .bson].contains(domain) || code == .invalidArgument)
     }
 
-    /// Whether the operation's own time limit ended it.
+    /// Whether the operation's own time limit, or a time limit of the server, ended it.
     package var isTimeLimit: Bool { code == .maxTimeMSExpired || code == .exceededTimeLimit }
 
     private static let transientCodes: Set<Code> = [

@@ -52,7 +52,7 @@ package struct BuildInfo: Sendable {
     package let version: String
     /// The version as numbers, the major version first.
     package let numbers: [Int]
-    /// The whole reply, for other fields.
+    /// The whole reply to `buildInfo`, for fields that have no property of their own.
     package let reply: BSONDocument
 
     init(_ reply: BSONDocument) {

@@ -52,7 +52,8 @@ struct DirtyPairs {
     /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Adds changes of one document of a pair: the last is from `time`, the first from `first` or else from `time`.
+    /// Adds one document's changes to its pair: the last one at `time`, and the first one at `first`, or at `time`
+    /// without `first`.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, read: Int,
         isUnknown: Bool = false

@@ -14,11 +14,11 @@ struct CarriedPair {
     enum Result {
         /// The other side's document is replaced by the given document, or the given document is inserted.
         case document(BSONDocument)
-        /// The other side's document is deleted, because this side's document no longer exists.
+        /// The document on the other side is deleted, because the document that is carried over no longer exists.
         case deletion
-        /// The other side's document already matches this side's document, so nothing is written.
+        /// The document on the other side already matches the document that is carried over, so nothing is written.
         case equal
-        /// This side's document cannot be carried over, because it cannot exist on the other side.
+        /// The document cannot be carried over, because it cannot exist on the other side.
         case refused(Refusal)
     }
 
@@ -136,7 +136,8 @@ extension MirrorRun {
         let session = try kernel.client.startSession(isSnapshot: true)
         let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
         let source = partner.job.source
-        // The first read of the session determines the point in time of all its reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all its
+        // reads.
         let reply = try kernel.client.runReadCommand(
             [
                 "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],

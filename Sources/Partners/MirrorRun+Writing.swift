@@ -53,10 +53,12 @@ extension MirrorRun {
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
-    /// Restores the clients' documents that the mirror's own writes overwrote, unless clients have changed them again.
+    /// Restores the documents of clients that the mirror's own writes overwrote, unless clients have changed them
+    /// again.
     ///
-    /// Each of these pairs is listed in ``dirty`` with the time of the client's change. That change is later than the
-    /// change that the mirror carried over, so it wins.
+    /// In each case a client changed the document after the mirror had read it. The client's change is later than the
+    /// one that the mirror carried over, so it wins. The pair of the document is listed in ``dirty`` with the time of
+    /// the client's change.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }

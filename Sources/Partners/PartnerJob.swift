@@ -22,7 +22,7 @@ package struct PartnerJob: Sendable {
     package var reverse: [Job.LocatedStep]
     /// The top-level fields that exist on one side only, by side.
     ///
-    /// They are never copied, and a write to their document leaves them unchanged.
+    /// Such a field is never copied to the other side. A write of the mirror to its document leaves it unchanged.
     package var own: (source: [String], target: [String])
     /// Whether the mirror deletes all documents of a side when the other side's collection is dropped; otherwise it
     /// stops.
@@ -50,7 +50,7 @@ package enum PartnerSide: String, Sendable, CaseIterable {
     /// The partner, which was created from the original.
     case target
 
-    /// The other side.
+    /// The opposite side of the partner job.
     package var other: PartnerSide { self == .source ? .target : .source }
 }
 

@@ -15,7 +15,8 @@ struct PartnerProof: Sendable {
     let validator: BSONDocument?
     let stop: StopSignal
 
-    /// The counts of the check: all documents, those that would not sync, and those that would not fit the validator.
+    /// The counts of the partner's future documents: all of them, those that would not sync, and those that would not
+    /// fit the validator.
     struct Result: Sendable {
         var documents = 0
         var refusals = RefusalList()

@@ -38,7 +38,7 @@ package struct PartnerStatus: Sendable {
     package var differences: Int?
     /// The time of the last comparison, in milliseconds since 1970.
     package var verified: Int64?
-    /// The server's time, in milliseconds since 1970.
+    /// The server's time when the status was read, in milliseconds since 1970.
     package var now: Int64 = 0
 }
 

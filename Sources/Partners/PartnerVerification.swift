@@ -33,7 +33,7 @@ package struct PairDifference: Hashable, Sendable {
         }
     }
 
-    /// The original's `_id`; if the `_id` of a partner's document cannot be converted, that `_id`.
+    /// The original's `_id`; for a partner's document whose `_id` cannot be converted, the `_id` of that document.
     package var id: BSONValue
     /// The kind of the difference.
     package var kind: Kind
@@ -191,8 +191,8 @@ package struct PartnerVerification: Sendable {
 
     /// Returns the differences of a side's documents, by their `_id`s on that side.
     ///
-    /// An original is compared with its partner document in all fields. For a document of the partner, this only checks
-    /// whether its original exists, because the comparison of the originals finds all other differences.
+    /// An original is compared with its partner document in all fields. For a document of the partner, the method only
+    /// checks whether its original exists, because the comparison of the originals finds all other differences.
     private func compare(
         _ documents: [BSONDocument], on side: PartnerSide, _ collection: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -256,7 +256,8 @@ package struct PartnerVerification: Sendable {
         again pairs: [Pair], _ client: borrowing Client
     ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
         let session = try client.startSession(isSnapshot: true)
-        // The first read of the session determines the point in time of all its reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all its
+        // reads.
         let source = client.collection(partner.job.source)
         var time: ClusterTime?
         var options: BSONDocument

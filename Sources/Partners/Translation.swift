@@ -106,7 +106,7 @@ struct Translation {
 
 /// A document that cannot exist on the other side.
 package struct Refusal: Hashable, Sendable {
-    /// The document's `_id` on its own side.
+    /// The `_id` of the refused document, as it is stored on the document's own side.
     package var id: BSONValue
     /// The reason why the document is refused.
     package var reason: Reason
@@ -141,7 +141,7 @@ extension Refusal.Reason {
         return self == other
     }
 
-    /// The fields of a record that ``init(_:)`` reads.
+    /// The fields that a record in the state database has for the reason; ``init(_:)`` reads them.
     var fields: [(String, BSONValue)] {
         switch self {
         case .id: [("kind", "id")]

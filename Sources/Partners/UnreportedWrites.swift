@@ -55,7 +55,8 @@ struct UnreportedWrites {
         return write.overwritten
     }
 
-    /// Removes the writes to a side up to the given time, because its stream has reported all changes up to then.
+    /// Removes the writes that the stream of a side has certainly reported, because it has reported all changes up to
+    /// the given time.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

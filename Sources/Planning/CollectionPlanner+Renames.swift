@@ -37,8 +37,8 @@ extension CollectionPlanner {
                 let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
             else { continue }
             let child = ordered[inner].afterMove(of: move).withoutRefresh
-            // Once its fields have other names, the new object no longer equals the old one, so the copy step must keep
-            // it.
+            // The copy step must keep a value that its target already has: once the fields inside have other names, the
+            // new object no longer equals the old one.
             ordered[outer].entries[first].step = move.keeping
             ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
             ordered[outer].late.insert(contentsOf: child.late, at: 0)

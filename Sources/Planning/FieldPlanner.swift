@@ -49,7 +49,7 @@ struct FieldPlanner {
             }
         }
         guard !rest.isEmpty else { return group }
-        // If a change forbids steps, it forbids them for the other changes at the same path too.
+        // If one change at a path forbids steps, no other change at the path gets steps.
         if changes.contains(where: { ManualRemedy.bars($0, in: self) }) {
             group.entries[0].changes += rest
             return group
@@ -82,7 +82,7 @@ struct FieldPlanner {
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
     }
 
-    /// Adds the remark for an `_id` or a part of an `_id`, which no step can write.
+    /// Adds the remark that no step can write an `_id` or a part of an `_id`.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(

@@ -81,7 +81,8 @@ struct FindingPlanner {
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The steps after the first one are for values that the first one writes, and no finding shows such values.
+        // The steps after the first one are for values that the first one writes, and no finding counts such values.
+        // They are marked, so that a survey which finds no document for them makes them inactive.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
@@ -133,7 +134,7 @@ extension PlanEntry {
 }
 
 extension FindingPlanner {
-    /// Returns the repair of a finding, as its rule, the found type and its place decide it.
+    /// Returns the repair of a finding, which depends on the rule, the found type and the path.
     private func repair(of finding: ViolationGroup) -> Repair {
         let path = finding.violation.path
         if path.steps.first == .field("_id") { return .decision(Repair.ofID) }
@@ -232,6 +233,7 @@ extension FindingPlanner {
     }
 
     /// Adds the step that fills a required field, or that removes a null from an optional one.
+    /// - Returns: the reason why there is no step; `nil` if there is one.
     private func fill(_ field: String, _ node: SchemaNode?, in part: inout FieldGroup) -> String? {
         guard case .field(let name)? = part.path.steps.last, let node, let holder = holder(of: part.path) else {
             return "the schema does not describe the field: give it with a \"default\" step of your own"

@@ -183,7 +183,7 @@ package struct StepFinding: Sendable {
 
     /// The documents that are skipped for one reason.
     package struct Skipped: Sendable {
-        /// The reason why these documents are skipped.
+        /// The reason why the documents are skipped.
         package var reason: String
         /// Whether the operator has to fix the documents.
         package var isTrouble: Bool
@@ -197,7 +197,8 @@ package struct StepFinding: Sendable {
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
-        /// The value of the step's field; `nil` if it is not a single value.
+        /// The value that a conversion cannot convert; `nil` if the document is skipped for another reason, or if the
+        /// step converts values inside of arrays or dictionaries.
         package var value: BSONValue?
     }
 }

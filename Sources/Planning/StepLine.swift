@@ -24,7 +24,7 @@ package struct StepLine: Hashable, Sendable {
 
     /// The key that names the kind of the step.
     package let kind: String
-    /// The settings of the step below that key, in the order of the file.
+    /// The settings of the step, below the key that names the step's kind, in the order of the file.
     package internal(set) var members: [Member]
     /// The filter for the documents that the step applies to, as the job file writes it; `nil` for all documents.
     var condition: String?

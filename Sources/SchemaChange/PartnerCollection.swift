@@ -35,7 +35,7 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change of the original is breaking or versioned, and does not just remove its type.
+    /// Whether a change of the original is breaking or versioned, and is not the removal of the original's type.
     func isAffected(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved

@@ -174,7 +174,7 @@ extension SchemaChange {
         public static let syncModeChanged = Self(rawValue: "sync-mode-changed")
         /// A collection, or the whole sync configuration, belongs to another data source.
         public static let dataSourceChanged = Self(rawValue: "data-source-changed")
-        /// Clients now only write to a collection, or can now read it, too.
+        /// Clients now only write to a collection, or can now also read it.
         public static let asymmetricChanged = Self(rawValue: "asymmetric-changed")
         /// A property without a default now has one.
         public static let defaultAdded = Self(rawValue: "default-added")

@@ -56,8 +56,8 @@ extension CompiledJob {
 extension CompiledJob {
     /// Refuses a job that this server cannot run or undo.
     ///
-    /// Such a job has an operator that the server does not know, creates documents that undo could not remove from this
-    /// server, or has more steps than fit into one command.
+    /// A job is refused if it has an operator that the server does not know, creates documents that undo could not
+    /// remove from this server, or has more steps than fit into one command.
     /// - Throws: ``RunError``, which names the step.
     package func checkServer(wireVersion: Int) throws(RunError) {
         for step in job.steps {

@@ -26,9 +26,9 @@ package struct JobSurvey: Sendable {
     package struct Unconverted: Sendable {
         /// The problem with the value.
         package let kind: ConversionLoss
-        /// The number of documents with such a value.
+        /// The number of documents that the step skips because of the problem.
         package let count: Int
-        /// The `_id`s and values of a few of these documents.
+        /// The `_id`s and values of a few of the documents that the step skips because of the problem.
         ///
         /// `value` is `nil` if the step converts values inside of arrays or dictionaries.
         package let samples: [(id: BSONValue, value: BSONValue?)]

@@ -13,7 +13,7 @@ package struct Phase: Sendable {
     package private(set) var steps: [CompiledStep]
     /// The steps for which the active schema does not prove that every syncing document stays syncable.
     package private(set) var riskySteps: [CompiledStep]
-    /// The other steps, after which every syncing document is still syncable.
+    /// The steps for which the active schema proves that every syncing document stays syncable.
     package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.
@@ -182,9 +182,11 @@ extension Phase {
         return conditions.isEmpty ? nil : .all(conditions)
     }
 
-    /// The conditions that these documents have completed the earlier phases; empty if there are none.
+    /// The conditions that the documents with the given `_id`s have completed the earlier phases; empty if there are
+    /// none.
     ///
-    /// They cover only these documents, because a chunk of a client-side step sends them with each of its updates.
+    /// The conditions of other documents are left out, because a chunk of a client-side step sends the conditions with
+    /// each of its updates.
     package func conditions(of ids: some Sequence<BSONValue>) -> [Expression] {
         let ofClient = earlierOfClient
         return serverConditions
@@ -196,7 +198,7 @@ extension Phase {
         return ofServer.isEmpty ? [] : [!ofServer.need]
     }
 
-    /// A cheap server-side condition that every document needing the phase meets; the write checks the exact one.
+    /// A cheap server-side condition that every document needing the phase meets; the write checks the exact condition.
     package var mayNeed: Expression { .all([.any(steps.map(\.mayNeed)), SyncLock.isFree] + serverConditions) }
 }
 

@@ -17,7 +17,8 @@ struct StepFinder: Sendable {
     }
 
     private let questions: [Question]
-    /// The condition that a document might need a step or be skipped by one; it is cheap, and false for most documents.
+    /// A cheap condition that holds for every document which a step might change or skip. It is false for most
+    /// documents.
     private let isAnything: CompiledExpression
 
     /// Compiles the conditions of steps.

@@ -6,7 +6,8 @@ package import Mongo
 /// Counts the documents that each step would change or skip, before and after the job, in one read of the collection.
 ///
 /// If no step depends on what another step writes, the client counts with ``StepFinder``; otherwise the server counts.
-/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` the others.
+/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` counts the
+/// documents that need one.
 package struct Survey {
     /// The counts of all steps.
     package struct Result {
@@ -217,14 +218,14 @@ package struct Survey {
         return counts
     }
 
-    /// The most documents that the server evaluates because the client cannot.
+    /// The most documents that the server evaluates because the client cannot evaluate them.
     private static let maximumUnevaluated = 10_000
 
     /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
     ///
-    /// Returns `nil` if the server has to count. It has to if only a list or a part of the documents is surveyed, a
-    /// step depends on another one, the collection has a collation, the server answers slowly, or there are too many
-    /// documents that the client cannot evaluate.
+    /// Returns `nil` if the server has to count. This is so if only a list or a part of the documents is surveyed, a
+    /// step depends on another one, the collection has a collation, the server answers slowly, or the client cannot
+    /// evaluate too many of the documents.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil

@@ -61,7 +61,7 @@ struct SurveyPasses {
         return builder.finish()
     }
 
-    /// Returns the stages after which a document is as the step with this index finds it in the first pass.
+    /// Returns the stages that change a document as the steps before the step with this index do in the first pass.
     func stages(before step: Int) -> [BSONDocument] {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }

@@ -5,7 +5,7 @@ import Patterns
 /// Most expressions mean the same in both languages. Other expressions are spelled differently in PCRE, differ in a
 /// detail that a note names, or do not exist in PCRE 8, the oldest version in use.
 struct PatternTranslation {
-    /// The respects in which MongoDB reads the expression differently.
+    /// The respects in which MongoDB reads the expression differently than JavaScript.
     private(set) var differences: Set<String> = []
     /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if none.
     private(set) var refusal: String?
@@ -43,7 +43,7 @@ struct PatternTranslation {
 
     /// Records that the last item matches characters beyond ASCII.
     ///
-    /// An item that is repeated without a limit needs no record, because it matches the bytes of these characters, too.
+    /// An item that is repeated without a limit needs no record, because it also matches the bytes of these characters.
     private mutating func takeWide() {
         if rest.first != "*", rest.first != "+" { needsCharacters = true }
     }

@@ -4,9 +4,9 @@ import ServerSchema
 struct StringStorage {
     /// The types that the value may have.
     let types: [SchemaType]
-    /// The subject of the note on this decision.
+    /// The subject of the note that says how the strings are stored.
     let code: ImportNote.Code
-    /// The text of the note on this decision.
+    /// The text of the note that says how the strings are stored.
     let message: String
 
     private init(types: [SchemaType], code: ImportNote.Code, message: String) {

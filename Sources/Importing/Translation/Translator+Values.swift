@@ -122,7 +122,7 @@ extension Translator {
         case "null": return [.null]
         case "object": return [.object]
         case "array": return [.array]
-        // TypeBox has these types for values of JavaScript.
+        // TypeBox adds types such as `Date` to JSON Schema, for values of JavaScript that JSON does not have.
         case "Date": return [.date]
         case "Uint8Array": return [.binData]
         case "bigint": return [.int, .long]

@@ -17,7 +17,7 @@ struct Translator {
     /// The fields of whole documents that the schema names, with the first position of each.
     var fields: [String: SourceLocation] = [:]
 
-    /// The positions of the schemas that contain the current one, including those that led here by reference.
+    /// The positions of the schemas around the current one, including schemas whose references lead to it.
     private var open: [SourceLocation] = []
     private var seen: Set<ImportNote> = []
     private var count = 0

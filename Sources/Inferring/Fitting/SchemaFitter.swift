@@ -14,7 +14,7 @@ struct SchemaFitter {
     /// The number of documents that the schema may still be allowed to refuse.
     private(set) var budget: Int
     private(set) var plans: [Int: Plan] = [:]
-    /// The steps that may be taken next, the most expensive first.
+    /// The tightenings that the schema can still get, the most expensive first.
     private var pending: [Tightening] = []
     private var order = 0
 

@@ -4,7 +4,7 @@ import BSON
 struct EnumCandidates: Hashable, Sendable {
     /// The largest number of distinct values that are kept; with one more, the path is no candidate for an enum.
     static var maximumCount: Int { 24 }
-    /// The largest size of a value in bytes, without the overhead of a string.
+    /// The largest length in bytes of a string that is kept.
     static var maximumLength: Int { 64 }
 
     /// The number of occurrences of each value, by the byte of its BSON type followed by its bytes.

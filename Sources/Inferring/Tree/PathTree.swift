@@ -12,7 +12,7 @@ package struct PathTree: Sendable {
         /// The largest number of different names in one object; with one more, the object is folded: its fields are
         /// combined.
         package var maximumKeys = 1_000
-        /// The largest size of a name in bytes; an object with a longer name is folded too.
+        /// The largest size of a name in bytes; an object with a longer name is folded: its fields are combined.
         package var maximumNameLength = 1_024
         /// The largest number of paths; while there are more, the tree folds objects with more than half of
         /// ``maximumKeys`` names, then with more than a quarter, and so on.
@@ -26,7 +26,7 @@ package struct PathTree: Sendable {
 
     /// The number of documents counted so far.
     package private(set) var documents = 0
-    /// Whether there were too many paths, so that objects with fewer than ``Limits/maximumKeys`` names were folded too.
+    /// Whether there were so many paths that even objects with at most ``Limits/maximumKeys`` names were folded.
     package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
 
     /// The number of paths that the tree has now.

@@ -3,11 +3,12 @@ import JobState
 import Jobs
 import Mongo
 
-/// The client's computation of ``LookupLinkStep``.
+/// Runs a ``LookupLinkStep`` on the client.
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The most documents of a lookup collection that lacks an index on the field of the old or of the new value.
+    /// The largest number of documents that a lookup collection may have without an index on the field of the old or of
+    /// the new value.
     private static let maximum = 10_000
 
     /// Throws if the lookup collection does not exist or cannot be read quickly.
