@@ -40,7 +40,8 @@ package struct DictionaryRule: Hashable, Sendable {
     package var maximumShare = 0.25
     /// The largest share of the dictionaries at a path that may have the most common key.
     package var maximumPresence = 0.5
-    /// The smallest share of the dictionaries' values, apart from nulls, that must have the same type.
+    /// The smallest share of the values in the dictionaries at a path, apart from nulls, that must have one common
+    /// type.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.

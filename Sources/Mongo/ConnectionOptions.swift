@@ -81,7 +81,7 @@ extension ConnectionOptions: CustomStringConvertible, CustomReflectable {
 }
 
 extension ConnectionOptions {
-    /// Returns the connection string with all these options set.
+    /// Returns the connection string with all options of this value set.
     /// - Throws: ``MongoError`` for a string or an option that is not valid, and for a file that cannot be read.
     package func resolved() throws(MongoError) -> MongoURI {
         let resolved = try MongoURI.parse(uri)

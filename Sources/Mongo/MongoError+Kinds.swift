@@ -37,8 +37,8 @@ extension MongoError {
         code == .authenticationFailed || code == .loginFailed || domain == .scram || domain == .sasl
     }
 
-    /// Whether a connection can never succeed with these settings: the connection string, an option or a file is not
-    /// valid, or a password is missing.
+    /// Whether a connection can never succeed with the current settings: the connection string, an option or a file is
+    /// not valid, or a password is missing.
     package var isConfiguration: Bool {
         (domain == .command || domain == .client)
             && [.invalidArgument, .passwordMissing, .keyPasswordMissing].contains(code)
@@ -97,8 +97,8 @@ extension MongoError {
         labels.contains("SystemOverloadedError") || Self.overloadCodes.contains(code) && domain.isServer
     }
 
-    /// Whether the server refused the command because of its load before it began it, so that even a write may be sent
-    /// again.
+    /// Whether the server refused the command because of its load, and had not begun the command, so that even a write
+    /// may be sent again.
     var isRefusedUnbegun: Bool {
         isOverload && domain == .server
             && (labels.contains("RetryableError") || labels.isEmpty && code == .ingressRequestRateLimitExceeded)
@@ -156,7 +156,7 @@ extension MongoError {
     /// The server's codes are positive and unchanged. The driver's are the negative of libmongoc's
     /// `mongoc_error_code_t`, because the two sets of numbers overlap.
     package struct Code: RawRepresentable, Hashable, Sendable {
-        /// The server's code, or the negative of the driver's.
+        /// The server's code, or the negative of the driver's code.
         package let rawValue: Int
         /// Creates a code, which need not be a known one.
         package init(rawValue: Int) { self.rawValue = rawValue }

@@ -121,7 +121,7 @@ extension MongoURI {
     func checkLogin() throws(MongoError) {
         guard let username, !username.isEmpty else { return }
         let mechanism = unsafe mongoc_uri_get_auth_mechanism(handle).map { unsafe String(cString: $0) }
-        // These mechanisms authenticate without a password.
+        // A login by one of these mechanisms needs no password.
         if let mechanism, ["MONGODB-X509", "GSSAPI", "MONGODB-AWS"].contains(mechanism.uppercased()) { return }
         let password = unsafe mongoc_uri_get_password(handle).map { unsafe String(cString: $0) } ?? ""
         guard password.isEmpty else { return }

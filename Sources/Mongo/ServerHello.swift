@@ -25,7 +25,8 @@ package struct ServerHello: Sendable {
     package let maxWireVersion: Int
     /// The size in bytes of the largest document that the server accepts.
     package let maxDocumentSize: Int
-    /// The whole reply, for other fields such as `lastWrite`, `electionId` and `hosts`.
+    /// The whole reply to `hello`, for fields that have no property of their own, such as `lastWrite`, `electionId` and
+    /// `hosts`.
     package let reply: BSONDocument
 
     /// The version of the wire protocol of MongoDB 5.0.

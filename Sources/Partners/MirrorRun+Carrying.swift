@@ -78,7 +78,8 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            // A document that the mirror overwrote is restored first. Its pair is then read with the client's change.
+            // If the mirror overwrote a client's document, that document is restored first. The pairs of this batch are
+            // read again afterwards.
             guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return
@@ -166,11 +167,11 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Returns the pairs that have to be carried over, and releases the others if they were held.
+    /// Returns the pairs that have to be carried over, and releases each remaining pair if it is held.
     ///
     /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is always returned; the reverse steps show later whether that
-    /// document differs.
+    /// in which only the partner's document changed is always returned; the reverse steps show later whether their
+    /// result differs from the original.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])

@@ -102,8 +102,8 @@ extension MirrorRun {
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // Several pairs may each need the unique-index key of the next pair, in a circle. They can only be written
-        // together, so all of them are tried again.
+        // Several pairs may each need the unique-index key of the next pair, in a circle. The server can only accept
+        // the changes of the circle together, so all its pairs are carried over again.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
@@ -141,8 +141,8 @@ extension MirrorRun {
             let left =
                 circle.isEmpty ? rest : rest.filter { one in !circle.contains { $0.change.key == one.change.key } }
             if circle.isEmpty, isProgressing {
-                // A change that was refused again may succeed now, because another change of the batch may have freed
-                // its key.
+                // A change that the server refused again may succeed in the next attempt, because another change of the
+                // batch may have freed its key.
                 tangled = left + again.refused.filter { $0.code == .duplicateKey }
                 outcome.refused += again.refused.filter { $0.code != .duplicateKey }
             } else {

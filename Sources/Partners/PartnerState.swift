@@ -73,7 +73,7 @@ struct PartnerState {
 
 /// The updates of a partner's record in the state database.
 enum PartnerChange {
-    /// Returns the update for the start of the copy.
+    /// Returns the update of the partner's record for the start of the copy.
     static func beginning(_ job: PartnerJob, places: [PartnerSide: FeedPlace]) -> BSONDocument {
         [
             "phase": .string(PartnerState.Phase.copying.rawValue), "text": .string(PartnerState.digest(of: job)),

@@ -79,7 +79,8 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another.
+    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another
+    /// age.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.

@@ -71,7 +71,7 @@ package struct PartnerComparison: Sendable {
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
-    /// How long pairs that still differ are compared again.
+    /// The longest time for which pairs that differ are compared again.
     let settling: Duration
     let stop: StopSignal
     let progress: @Sendable (Int) -> Void
@@ -86,9 +86,9 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps; the others are only counted.
+    /// The largest number of differences that a comparison keeps; further differences are only counted.
     private static let maximumKept = 1_000
-    /// The most pairs that are compared again; each further pair counts as a difference.
+    /// The largest number of pairs that are compared again; each further pair counts as a difference.
     private static let maximumRechecked = 200_000
 
     private struct Part: Sendable {
@@ -100,7 +100,7 @@ package struct PartnerVerification: Sendable {
         }
     }
 
-    /// A pair of documents, identified by the side of one document and its `_id` there.
+    /// A pair of documents, identified by the side and the `_id` of one of them.
     private struct Pair: Hashable {
         var id: IDKey
         var side: PartnerSide

@@ -69,11 +69,11 @@ extension FieldGroup {
         }
     }
 
-    /// Returns the group with the sources that its steps have after the object around its field was moved.
+    /// Returns the group with its steps' sources adapted to the move of the object around its field.
     ///
-    /// A copied object also stays under its old name, and the steps read it there, because old clients still write to
-    /// it. Inside lists, the steps read the copy, because no step can read one list's elements to write to another
-    /// list.
+    /// A copied object also stays under its old name, and the steps read the old object, because old clients still
+    /// write to it. Inside lists, the steps read the copy, because no step can read one list's elements to write to
+    /// another list.
     fileprivate func afterMove(of object: StepLine) -> FieldGroup {
         guard let old = object.text(of: "from"), let new = object.text(of: "to"),
             object.kind == "rename" || path.jobPath?.contains(FieldPath.each) == true

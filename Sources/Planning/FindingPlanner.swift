@@ -21,7 +21,8 @@ struct FindingPlanner {
         return Self.withRemovalsLast(CollectionPlanner.orderedSets(Self.joined(groups + stated)))
     }
 
-    /// Moves the steps that remove fields to the end, those inside objects before those of the objects.
+    /// Moves the steps that remove fields to the end: first the removals inside objects, then the removals of the
+    /// objects.
     ///
     /// A job refuses steps that read a field after a step that removes it.
     private static func withRemovalsLast(_ groups: [FieldGroup]) -> [FieldGroup] {

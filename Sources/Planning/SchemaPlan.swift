@@ -85,7 +85,7 @@ package struct PlannedJob: Sendable {
     /// The numbers of documents that the survey counted; `nil` if there was no survey.
     package var documents: Documents?
 
-    /// A part of the work of one stage, if that is too much for one job.
+    /// A part of the work of one stage, if the work is too much for one job.
     package struct Part: Hashable, Sendable {
         /// The number of the part, from 1.
         package var number: Int

@@ -72,7 +72,7 @@ extension StepLine {
             ["field": .text(field), "from": from, "to": .text(type.rawValue), "into": into.map { .text($0) }])
     }
 
-    /// Returns the step with a rule for targets that already hold a value; with `nil`, there is no such rule.
+    /// Returns the step with `present` as the rule for targets that already hold a value; `nil` sets no rule.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {

@@ -93,7 +93,7 @@ extension [SchemaChange] {
 
     /// Marks changes of an original as served if its partner is verified or cut over and carries the changes over.
     ///
-    /// Such a change requires no change of any document as long as the original keeps its schema.
+    /// A served change requires no change of any document as long as the original keeps its schema.
     /// - Returns: clauses that name the changes that no partner carries over, with the reason.
     package mutating func carry(by partners: [PartnerCollection]) -> [String] {
         for partner in partners {
@@ -125,8 +125,8 @@ extension [SchemaChange] {
     }
 
     /// Returns the partner because of which a collection can keep its schema, so that no document has to change.
-    /// - Returns: `nil` if the collection has no such partner, or if another of its changes is breaking or may keep
-    ///   documents from syncing.
+    /// - Returns: `nil` if the collection has no such partner, or if a change that no partner serves is breaking or may
+    ///   keep documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in

@@ -11,18 +11,18 @@ public struct SchemaChange: Hashable, Sendable {
     ///
     /// `nil` for a change of the whole app.
     public var namespace: Namespace?
-    /// The path in the documents, with the names of the newer schema; with those of the older schema if the newer does
-    /// not have the path.
+    /// The path in the documents, with the names of the newer schema; with the names of the older schema if the newer
+    /// one does not have the path.
     ///
-    /// The root for a change of the type itself.
+    /// The path is the root for a change of the type itself.
     public var path: SchemaPath
     /// The collection of the documents before the deploy; the older name if the collection moved.
     public var oldNamespace: Namespace?
     /// The path in the documents before the deploy, with the older names of renamed fields.
     public var oldPath: SchemaPath
-    /// The older schema at `oldPath`; `nil` if it has no schema there.
+    /// The changed part in the older schema, at `oldPath`; `nil` if the older schema does not have it.
     public var old: Side?
-    /// The newer schema at `path`; `nil` if it has no schema there.
+    /// The changed part in the newer schema, at `path`; `nil` if the newer schema does not have it.
     public var new: Side?
     /// The position, in the newer schema's file, of the changed part or of the object that lost the part.
     ///

@@ -44,7 +44,7 @@ package struct CollectionParts {
             var sum = start
             while let part = queue.withLock({ $0.popLast() }) {
                 do { sum = combining(sum, try count(part, collection)) } catch {
-                    // If one thread fails, the others need not continue.
+                    // If one thread fails, the other threads get no further parts.
                     queue.withLock { $0 = [] }
                     throw error
                 }

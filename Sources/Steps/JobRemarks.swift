@@ -99,7 +99,7 @@ extension CompiledJob {
     /// the shards.
     private static let largestSurvey = 12 << 20
 
-    /// Refuses steps that depend on each other if the server would not accept them in one command.
+    /// Refuses a job whose steps depend on each other, if the server would not accept the steps in one command.
     private func checkSize() throws(RunError) {
         let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
         var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount

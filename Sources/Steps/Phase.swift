@@ -94,7 +94,8 @@ package struct Phase: Sendable {
         return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
     }
 
-    /// Returns the phase with another condition for documents that the server would alter beyond the steps' changes.
+    /// Returns the phase with `altered` as the condition for documents that the server would alter beyond the steps'
+    /// changes.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -137,7 +138,7 @@ package struct Phase: Sendable {
 
     /// The update pipeline for documents that are known to meet ``needs``.
     ///
-    /// The pipeline does not check that whole condition again, because the check would cost as much as the update.
+    /// The pipeline does not check ``needs`` again, because the check would cost as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.

@@ -5,7 +5,7 @@ package import Mongo
 
 /// Evaluates a server-side phase on whole documents in the client, with the same result as the server's update.
 package struct PhaseEvaluator: Sendable {
-    /// The steps that one update runs together, compiled.
+    /// The compiled steps that one update runs together.
     private struct Part: Sendable {
         let needs: CompiledExpression
         let update: CompiledUpdate

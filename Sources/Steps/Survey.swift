@@ -54,7 +54,7 @@ package struct Survey {
         return try counted(result)
     }
 
-    /// Counts only the documents with these `_id`s, one slice after another.
+    /// Counts only the documents with the given `_id`s, one slice after another.
     package func run(over slices: [[BSONValue]]) throws -> Result {
         try .sum(
             slices.map { ids in
@@ -107,7 +107,7 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents of the scope need the job; if `ids` are given, only the documents with these `_id`s
+    /// Returns how many documents of the scope need the job; if `ids` are given, documents with other `_id`s do not
     /// count.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
@@ -123,9 +123,10 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that every document meets which a step changes or skips; `nil` if there is none.
+    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none.
     ///
-    /// The condition is checked only before the job: if no step applies to a document then, the job does not change it.
+    /// The condition is checked only before the job. If no step applies to a document before the job, the job does not
+    /// change it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -135,8 +136,8 @@ package struct Survey {
 
     /// The stages that select the documents before the steps are evaluated.
     ///
-    /// Without a client-side step, the server counts all of these documents. With one, it counts only the documents
-    /// that need no step.
+    /// Without a client-side step, the server counts all selected documents. With a client-side step, the server counts
+    /// only the documents that need no step.
     private var stages: [BSONDocument] {
         let matches = [part, quick].compactMap(\.self).map { ["$match": .object($0)] as BSONDocument }
         return matches + scope.stages(where: job.isServerSide ? nil : !job.whole.needs)
@@ -179,7 +180,7 @@ package struct Survey {
     /// All steps are then evaluated on the document as it is before the job. That costs much less than passing the
     /// document from step to step.
     private var evaluatesAtOnce: Bool {
-        // If one step of the job was compiled to several steps, these depend on each other.
+        // If one step of the job file was compiled to several steps, the resulting steps depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 

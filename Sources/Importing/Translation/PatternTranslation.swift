@@ -157,7 +157,8 @@ extension PatternTranslation {
             let isType = rest.first.map { "dDwWsSpP".unicodeScalars.contains($0) } ?? false
             takeEscape()
             return isType
-        // A hyphen next to a set such as `\w` means itself, and PCRE2 refuses it there without a backslash.
+        // A hyphen next to a set such as `\w` means the hyphen itself. PCRE2 accepts the hyphen there only after a
+        // backslash.
         case "-" where afterType || startsWithType: result += "\\-"
         case "[": result += "\\["
         default: result.unicodeScalars.append(scalar)

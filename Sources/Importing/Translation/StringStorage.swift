@@ -25,7 +25,7 @@ struct StringStorage {
         case "date-time", "date": self.init(types: [.date], format)
         case "uuid", "guid", "binary": self.init(types: [.binData], format)
         case "objectid", "object-id", "mongo-id", "mongoid": self = .objectID("format \(format) is")
-        // Pydantic's `timedelta`: Beanie stores it as a number of seconds.
+        // The format of Pydantic's `timedelta`, which Beanie stores as a number of seconds.
         case "duration": self.init(types: [.string] + SchemaType.numbers, format)
         default: return nil
         }

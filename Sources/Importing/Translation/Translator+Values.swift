@@ -78,7 +78,7 @@ extension Translator {
             return try translateText(keywords, into: &schema, at: place)
         }
         var names = try typeNames(keywords)
-        // A format applies only to strings, so a schema that has nothing but a format means a string.
+        // A format applies only to strings, so a schema without a type means a string if its format has a BSON type.
         if names.isEmpty, let format, StringStorage(format: format) != nil, !keepsStrings { names = ["string"] }
         guard !names.isEmpty else {
             noteFormat(format, keywords, at: place)

@@ -175,7 +175,8 @@ extension Translator {
         return (schemas, losses == before)
     }
 
-    /// Translates `oneOf`, to `anyOf` if no value can fit two branches or if a branch accepts more than its source.
+    /// Translates `oneOf`. The result is a union, such as `anyOf`, if no value can fit two branches, or if the
+    /// translation of a branch accepts more than the branch.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {
@@ -248,7 +249,7 @@ extension Translator {
         }
     }
 
-    /// The keywords that other files of this folder translate.
+    /// The keywords of JSON Schema that the translator's extensions translate.
     private static let translated: Set = [
         "title", "description", "type", "bsonType", "format", "pattern", "minLength", "maxLength", "enum", "const",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "properties", "patternProperties",

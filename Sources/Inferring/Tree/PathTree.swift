@@ -174,7 +174,7 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Folds an object that already has as many names as an object may have.
+    /// Folds an object that already has the largest allowed number of names, before a name is added.
     private mutating func makeRoom(in node: Int) {
         // The number of paths must be bounded even within one document, so a full tree folds objects with fewer names.
         let isFull = pathCount > limits.maximumNodes * 2
@@ -245,7 +245,7 @@ extension PathNode {
         node.keys.moveNodes(by: offset)
         if node.items >= 0 { node.items += offset }
         if node.values >= 0 { node.values += offset }
-        // The number of an object in one tree means nothing in another tree.
+        // `stamp` is the number of an object in its own tree, and means nothing in another tree.
         node.stamp = 0
         return node
     }

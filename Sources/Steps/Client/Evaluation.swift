@@ -5,7 +5,7 @@ import Mongo
 /// Evaluates server-side and client-side steps on documents, without writing.
 ///
 /// The documents are evaluated in batches; the steps of a batch run in their order. The server runs the server-side
-/// steps, and the client computes the others.
+/// steps, and the client computes the client-side steps.
 ///
 /// All steps run in two passes. A document that needs a step in the second pass would need a second run of the job.
 package struct Evaluation: ~Copyable {

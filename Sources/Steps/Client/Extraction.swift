@@ -8,8 +8,8 @@ import ServerSchema
 /// Runs an ``ExtractStep`` on the client.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// The `_id`s that several objects with different contents would get; the step skips the documents with these
-    /// objects.
+    /// The `_id`s that several objects with different contents would get; the step skips the documents that contain one
+    /// of the objects.
     let contested: Set<IDKey>
     /// The job's schemas of the collection in which the step creates documents.
     let schemas: [CompiledSchema]
