@@ -4,7 +4,7 @@ public struct BSONError: Error, Hashable, Sendable {
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The short stable name of the kind of defect.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }

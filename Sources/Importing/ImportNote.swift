@@ -54,7 +54,7 @@ package struct ImportNote: Hashable, Sendable {
     package let code: Code
     /// The path of the values to which the note applies.
     package let path: SchemaPath
-    /// The position in the source file.
+    /// The position, in the source file, of the part to which the note applies.
     package let location: SourceLocation
     /// The remark, as one clause; notes on the same fact at different paths have the same clause.
     package let message: String

@@ -39,7 +39,7 @@ extension ValidatorSchema {
 
     private static let combining: Set = ["allOf", "anyOf", "oneOf", "not"]
 
-    /// Returns one `enum` for schemas that only list values of their types; `nil` if one of them does not.
+    /// Returns one `enum` that stands for all branches; `nil` if a branch does more than list values of its types.
     private static func listOfValues(_ branches: [ValidatorSchema]) -> ValidatorSchema? {
         var values = DistinctValues()
         var types: [SchemaType] = []

@@ -163,7 +163,7 @@ extension MongoError {
     }
 }
 
-/// The server's codes: `src/mongo/base/error_codes.yml`.
+/// The server's error codes, from `src/mongo/base/error_codes.yml`.
 extension MongoError.Code {
     /// The command does not accept a value or a combination of values.
     package static let badValue = Self(rawValue: 2)
@@ -219,7 +219,7 @@ extension MongoError.Code {
     package static let illegalOperation = Self(rawValue: 20)
     /// The database or the collection does not exist.
     package static let namespaceNotFound = Self(rawValue: 26)
-    /// The hint names no index.
+    /// The hint of an operation names no existing index.
     package static let indexNotFound = Self(rawValue: 27)
     /// The server no longer has the cursor.
     package static let cursorNotFound = Self(rawValue: 43)
@@ -303,7 +303,7 @@ extension MongoError.Code {
     package static let apiStrictError = Self(rawValue: 323)
 }
 
-/// The driver's codes: `mongoc-error.h`, negated.
+/// The driver's error codes, which are the negative numbers of `mongoc-error.h`.
 extension MongoError.Code {
     /// A host's name could not be resolved.
     package static let nameResolution = Self(rawValue: -3)

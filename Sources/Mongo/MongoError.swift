@@ -80,7 +80,7 @@ extension MongoError {
         package static let sasl = Domain(MONGOC_ERROR_SASL)
         /// The domain of errors of a login by password (SCRAM).
         package static let scram = Domain(MONGOC_ERROR_SCRAM)
-        /// A command that the driver refuses, or a connection string.
+        /// A command or a connection string that the driver refuses.
         package static let command = Domain(MONGOC_ERROR_COMMAND)
         /// No suitable server was found in time.
         package static let serverSelection = Domain(MONGOC_ERROR_SERVER_SELECTION)

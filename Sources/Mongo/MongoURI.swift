@@ -67,12 +67,12 @@ extension MongoURI {
     /// Whether connections are encrypted.
     package var isEncrypted: Bool { unsafe mongoc_uri_get_tls(handle) }
 
-    /// The time to search for a suitable server.
+    /// The longest time for the search for a suitable server.
     package var serverSelectionTimeout: Duration {
         .milliseconds(integer(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, fallback: 30_000))
     }
 
-    /// The time to wait for one connection.
+    /// The longest time for making one connection.
     package var connectTimeout: Duration { .milliseconds(integer(MONGOC_URI_CONNECTTIMEOUTMS, fallback: 10_000)) }
 
     /// The string with `***` for the password, and without its options, because they may contain further secrets.

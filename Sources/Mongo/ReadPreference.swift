@@ -17,7 +17,7 @@ package struct ReadPreference: Hashable, Sendable {
         case nearest
     }
 
-    /// The kind of member that answers.
+    /// The kind of member that answers reads.
     package var mode: Mode
     /// Sets of tags, of which the first that matches a member is used; empty for any member.
     package var tags: [BSONDocument]

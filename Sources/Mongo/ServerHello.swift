@@ -12,7 +12,7 @@ package struct ServerHello: Sendable {
         case sharded
     }
 
-    /// The kind of deployment.
+    /// The kind of deployment that the server belongs to.
     package let topology: Topology
     /// Whether the server accepts writes.
     package let isWritablePrimary: Bool
@@ -62,7 +62,7 @@ package struct BuildInfo: Sendable {
         self.reply = reply
     }
 
-    /// Whether the server has this version or a later one.
+    /// Whether the server's version is `major`.`minor` or a later one.
     package func isAtLeast(_ major: Int, _ minor: Int = 0) -> Bool {
         !numbers.lexicographicallyPrecedes([major, minor])
     }

@@ -12,7 +12,7 @@ package struct WriteConcern: Hashable, Sendable {
         case mode(String)
     }
 
-    /// The members that must have the write.
+    /// The members that must have a write before the server acknowledges it.
     package var acknowledgement: Acknowledgement
     /// Whether the members that must have the write must also have it in their journals; `nil` for the server's
     /// default.

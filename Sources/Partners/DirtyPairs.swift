@@ -36,7 +36,7 @@ struct DirtyPairs {
         ///
         /// One read takes the pending changes of both streams.
         var read: Int
-        /// The time of the first change, in milliseconds since 1970; `nil` if it is unknown.
+        /// The time of the pair's first listed change, in milliseconds since 1970; `nil` if it is unknown.
         var since: Int64?
     }
 

@@ -63,7 +63,7 @@ struct CarriedPair {
 }
 
 extension MirrorRun {
-    /// The most pairs that are carried over at once.
+    /// The largest number of pairs that are carried over together.
     private static var maximum: Int { 1_000 }
 
     /// Carries over at most ``maximum`` pairs, the ones that changed first.

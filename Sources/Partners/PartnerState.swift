@@ -29,7 +29,7 @@ struct PartnerState {
     var sessions: OwnSessions
     /// The result of the last comparison; `nil` if there was none.
     var verified: BSONDocument?
-    /// The whole record; empty if the state database has none.
+    /// The partner's whole record in the state database; empty if there is none.
     let record: BSONDocument
 
     /// Whether a runner holds the lease; `false` if the record was read without the server's time as `now`.

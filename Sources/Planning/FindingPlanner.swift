@@ -65,7 +65,7 @@ struct FindingPlanner {
         }
     }
 
-    /// Returns the entries that repair one finding, or the remark why no step does.
+    /// Returns the entries that repair one finding, or the remark that says why no step repairs it.
     private func part(for finding: ViolationGroup, _ repair: Repair) -> FieldGroup {
         var part = FieldGroup(path: finding.violation.path)
         let reason =

@@ -92,7 +92,7 @@ package struct PlannedJob: Sendable {
         /// The number of parts.
         package var count: Int
 
-        /// The number with leading zeros, so that names sort in the order of the parts.
+        /// The number of the part with leading zeros, so that names sort in the order of the parts.
         package var name: String {
             String(repeating: "0", count: "\(count)".count - "\(number)".count) + "\(number)"
         }

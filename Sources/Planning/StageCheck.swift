@@ -51,7 +51,8 @@ struct StageCheck {
         }
     }
 
-    /// Whether the step fills in a value that breaks a constraint of the older schema, so that sync might refuse it.
+    /// Whether the step fills in a value that breaks a constraint of the older schema, so that sync might refuse the
+    /// document.
     private func mayBeRefused(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard step.kind == "default", let value = step.filling, let node = node(at: step.target, in: collection.root),
             let type = node.withoutNull.types.first, node.withoutNull.types.count == 1

@@ -97,7 +97,8 @@ extension StepLine {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }
 
-    /// The conversion with the setting that allows it to write the nearest value.
+    /// This conversion with the setting `onLoss: allow`, with which it writes the nearest value instead of skipping the
+    /// document.
     var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
 
     /// The conversion to UUIDs with the setting `legacy`, in which the operator names the driver that wrote the UUIDs

@@ -58,7 +58,7 @@ extension PartnerCollection: CustomStringConvertible {
 }
 
 extension SchemaPath {
-    /// The names of the steps as job files spell them.
+    /// The steps of the path as job files spell them: the names of fields, and `[]`.
     fileprivate var jobNames: [String] {
         steps.map { step in
             switch step {

@@ -193,17 +193,17 @@ extension SchemaChange.Code: CustomStringConvertible {
 extension SchemaChange {
     /// One version of the part of the schema that a change affects.
     public struct Side: Sendable {
-        /// The collection, by its name in this version; `nil` for a change of the whole app.
+        /// The collection with the changed part, by its name in this version; `nil` for a change of the whole app.
         public var namespace: Namespace?
-        /// The path of the part, with the names of this version.
+        /// The path of the changed part, with the names of this version.
         public var path: SchemaPath
-        /// The schema of the part; `nil` for a change of the sync configuration.
+        /// The schema of the changed part; `nil` for a change of the sync configuration.
         public var node: SchemaNode?
         /// Whether the field is required in the surrounding object.
         public var isRequired: Bool
         /// The link of the field, or of its elements or values; `nil` if there is none.
         public var link: Relationship?
-        /// The position of the part in its file.
+        /// The position of the changed part in the schema's file.
         public var location: SourceLocation
 
         /// Creates a side from its parts.

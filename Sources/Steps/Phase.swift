@@ -25,7 +25,7 @@ package struct Phase: Sendable {
     package let touched: [String]
     /// Further steps whose fields ``touched`` includes.
     private let alsoTouching: [CompiledStep]
-    /// Whether a top-level field may be removed or moved.
+    /// Whether a step may remove or move a top-level field.
     package let removesFields: Bool
 
     /// The steps of the phases before this one.
@@ -177,7 +177,7 @@ extension Phase {
         return phase
     }
 
-    /// The condition that a document has completed the earlier phases; `nil` if there are none.
+    /// The condition that a document has completed the earlier phases; `nil` if no earlier phase has a condition.
     package var isThrough: Expression? {
         let conditions = conditions(of: cleared.keys)
         return conditions.isEmpty ? nil : .all(conditions)

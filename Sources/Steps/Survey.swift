@@ -278,7 +278,7 @@ extension IDList {
 }
 
 extension Survey.Result {
-    /// Adds the counts of several sets of documents.
+    /// Returns the sum of the counts of several sets of documents.
     static func sum(_ results: [Survey.Result]) -> Survey.Result {
         guard let first = results.first else { return Survey.Result(before: [], after: [], needing: 0, documents: 0) }
         return results.dropFirst().reduce(first) { $0.adding($1) }

@@ -33,7 +33,7 @@ struct SurveyPasses {
                 if step.isAboutElements {
                     pipeline.append(["$set": ["\(mark(pass)).e\(index)": step.reasonCodes.bson]])
                 }
-                // No later step reads what the last step writes.
+                // No later step reads what the last step of the last pass writes, so its stage is left out.
                 let isLast = pass == count - 1 && index == job.steps.count - 1
                 if step.client == nil, !isLast { pipeline.append(step.stage) }
             }

@@ -15,7 +15,7 @@ struct PatternTranslation {
     /// Whether reading bytes instead of characters could change what the expression matches.
     private var needsCharacters = false
 
-    /// Reads an expression.
+    /// Translates a regular expression of JavaScript.
     init(_ text: String) {
         rest = Substring(text).unicodeScalars
         needsCharacters = !text.utf8.allSatisfy { $0 < 0x80 }
@@ -150,7 +150,7 @@ extension PatternTranslation {
         if isNegated { takeWide() }
     }
 
-    /// Reads one member of a class, and returns whether it stands for a set of characters, such as `\w`.
+    /// Reads one member of a character class, and returns whether it stands for a set of characters, such as `\w`.
     private mutating func takeMember(_ scalar: Unicode.Scalar, afterType: Bool) -> Bool {
         switch scalar {
         case "\\":

@@ -2,7 +2,7 @@ import ServerSchema
 
 /// The way in which BSON stores strings of a format or a pattern for which it has another type than string.
 struct StringStorage {
-    /// The types that the value may have.
+    /// The BSON types in which the strings may be stored.
     let types: [SchemaType]
     /// The subject of the note that says how the strings are stored.
     let code: ImportNote.Code

@@ -254,7 +254,7 @@ extension Translator {
         return json
     }
 
-    /// Translates `contains` by a negation: not every element fails its schema.
+    /// Translates `contains` by a negation: not every element fails the schema of `contains`.
     private mutating func translateContains(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

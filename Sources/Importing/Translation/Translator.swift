@@ -263,7 +263,7 @@ extension Translator {
         "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
         "definitions", "components", "schemas",
     ]
-    /// The keywords that describe values, and restrict none.
+    /// The keywords that describe values, but do not restrict them.
     private static let annotations: Set = [
         "default", "examples", "example", "readOnly", "writeOnly", "deprecated", "contentEncoding", "contentMediaType",
         "contentSchema", "discriminator", "xml", "externalDocs",

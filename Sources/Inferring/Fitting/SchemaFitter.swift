@@ -11,7 +11,7 @@ import ServerSchema
 struct SchemaFitter {
     let tree: PathTree
     let options: InferOptions
-    /// The number of documents that the schema may still be allowed to refuse.
+    /// The number of documents that the schema is still allowed to refuse.
     private(set) var budget: Int
     private(set) var plans: [Int: Plan] = [:]
     /// The tightenings that the schema can still get, the most expensive first.

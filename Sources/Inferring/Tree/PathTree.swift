@@ -176,7 +176,8 @@ extension PathTree {
 
     /// Folds an object that already has the largest allowed number of names, before a name is added.
     private mutating func makeRoom(in node: Int) {
-        // The number of paths must be bounded even within one document, so a full tree folds objects with fewer names.
+        // The number of paths must be bounded even within one document, so a tree with too many paths folds objects
+        // with few names.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }
