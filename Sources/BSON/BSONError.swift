@@ -49,7 +49,7 @@ public struct BSONError: Error, Hashable, Sendable {
 }
 
 extension BSONError: CustomStringConvertible {
-    /// The code, the offset and the detail.
+    /// The error as text: the code, the offset and the detail.
     public var description: String {
         let place = code == .invalidJSON ? "" : " at byte \(offset)"
         return "\(code.rawValue)\(place)" + (detail.map { ": \($0)" } ?? "")

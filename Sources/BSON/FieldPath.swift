@@ -66,7 +66,7 @@ public struct FieldPathError: Error, Hashable, Sendable {
 }
 
 extension FieldPathError: CustomStringConvertible {
-    /// The path, the defect, and the number of the defective name.
+    /// The error as text: the path, the defect, and the number of the defective name.
     public var description: String {
         code == .empty ? code.rawValue : "path \"\(path)\": \(code.rawValue) (name \(component + 1))"
     }

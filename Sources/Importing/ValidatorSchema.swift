@@ -91,8 +91,9 @@ extension ValidatorSchema {
             && Set(keywords.keys.map(Self.family)).isDisjoint(with: other.keywords.keys.map(Self.family))
     }
 
-    /// Returns the name of the group of a keyword. Keywords of one group affect each other, so two schemas that both
-    /// have keywords of one group cannot be merged.
+    /// Returns the name of the group of a keyword.
+    ///
+    /// Keywords of one group affect each other, so two schemas that both have keywords of one group cannot be merged.
     private static func family(_ keyword: String) -> String {
         switch keyword {
         case "patternProperties", "additionalProperties": "properties"

@@ -30,7 +30,7 @@ package struct Survey: Sendable {
         second.merge(other.second)
     }
 
-    /// Whether a document belongs to the first half; this depends neither on the order nor on the source of the
+    /// Whether a document belongs to the first half; the choice depends neither on the order nor on the source of the
     /// documents.
     private static func isFirst(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         let bytes: RawSpan

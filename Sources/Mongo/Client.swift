@@ -203,7 +203,7 @@ extension ClientLease {
 
     /// Moves the read and the write concern from the command to its options.
     ///
-    /// Otherwise the driver would also add the client's own concerns to the command.
+    /// If they stayed in the command, the driver would also add the client's own concerns.
     private static func split(_ command: BSONDocument, _ options: BSONDocument) -> (BSONDocument, BSONDocument) {
         let moved = ["writeConcern", "readConcern"]
         guard moved.contains(where: { command[$0] != nil }), let elements = try? command.elements() else {

@@ -226,7 +226,7 @@ extension MongoCollection {
 
     /// Returns the number of documents in the server's metadata.
     ///
-    /// This is quick, but inexact after an unclean shutdown or on a sharded cluster.
+    /// The count is quick, but inexact after an unclean shutdown or on a sharded cluster.
     /// - Throws: ``MongoError``.
     package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
         let reply = try lease.run(

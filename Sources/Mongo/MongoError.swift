@@ -48,7 +48,7 @@ package struct MongoError: Error, Hashable, Sendable {
 }
 
 extension MongoError: CustomStringConvertible {
-    /// The message, the code and its name, and the deployment's addresses.
+    /// The error as text: the message, the code and its name, and the deployment's addresses.
     package var description: String {
         let number = code.rawValue > 0 ? "code \(code.rawValue)" : ""
         let kind = [codeName, number.isEmpty ? nil : number].compactMap(\.self).joined(separator: ", ")

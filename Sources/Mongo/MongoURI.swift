@@ -3,7 +3,7 @@ internal import CCrypto
 internal import CMongoC
 internal import Glibc
 
-/// A connection string, parsed.
+/// A parsed connection string.
 ///
 /// The description never contains the password. The corresponding C type is `mongoc_uri_t`.
 @safe

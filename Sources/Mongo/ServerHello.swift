@@ -62,7 +62,7 @@ package struct BuildInfo: Sendable {
         self.reply = reply
     }
 
-    /// Whether the server's version is `major`.`minor` or a later one.
+    /// Whether the server has the version of the given numbers or a later one.
     package func isAtLeast(_ major: Int, _ minor: Int = 0) -> Bool {
         !numbers.lexicographicallyPrecedes([major, minor])
     }

@@ -29,8 +29,9 @@ struct DirtyPairs {
     struct Pair {
         /// The times of the changes on each side; a side without a change has no entry.
         var changes: [PartnerSide: Change] = [:]
-        /// Whether it is unknown which document of the pair changed. If it is unknown, a missing document does not
-        /// count as deleted.
+        /// Whether it is unknown which document of the pair changed.
+        ///
+        /// If it is unknown, a missing document does not count as deleted.
         var isUnknown = false
         /// The number of the read that first reported a change of the pair.
         ///

@@ -37,8 +37,8 @@ struct StreamReads {
 
     private mutating func compact(_ oldest: Int?) {
         guard let last = snapshots.lastIndex(where: { $0.read < oldest ?? .max }) else {
-            // All snapshots are later than the oldest change that is not carried over yet, so none of them can be
-            // saved.
+            // All snapshots are later than the oldest change that is not carried over yet, so no snapshot can be saved
+            // now.
             return
         }
         snapshots.removeFirst(last)

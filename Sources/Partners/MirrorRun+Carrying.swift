@@ -85,8 +85,8 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // The streams have now reported further changes from before the read, which the documents already
-                // contain.
+                // While the mirror waited, the streams may have reported further changes from before the read, which
+                // the documents already contain.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -115,8 +115,8 @@ extension MirrorRun {
                 if kernel.stop.isRaised { throw StopAsked() }
                 continue
             }
-            // A server that has just become primary may read at an earlier time, because it does not know yet that a
-            // majority has the latest change.
+            // A server that has just become primary may read at a time before `latest`, because it does not know yet
+            // that a majority has the latest change.
             guard time >= latest else {
                 try kernel.sleep(.milliseconds(20))
                 if kernel.stop.isRaised { throw StopAsked() }

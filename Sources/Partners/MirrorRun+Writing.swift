@@ -154,7 +154,8 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Returns changes that form a circle: each one needs the unique-index key of the next one's document.
+    /// Returns changes that form a circle, in which each change needs the unique-index key of the next change's
+    /// document.
     ///
     /// The result is empty if there is no circle.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {

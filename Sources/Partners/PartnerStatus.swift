@@ -163,7 +163,7 @@ extension PartnerRunner {
     /// Returns a clause if clients have written to the original after the mirror's last position, or if that is
     /// unknown.
     ///
-    /// The result is empty if they have not.
+    /// The result is empty if clients have not written.
     private func changes(
         since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
     ) throws -> [String] {

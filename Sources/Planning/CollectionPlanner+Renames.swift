@@ -88,8 +88,8 @@ extension FieldGroup {
 }
 
 extension FieldGroup {
-    /// The group with copies that are not refreshed, because the copy of the object around its field is not refreshed
-    /// either.
+    /// The group with copies that later runs do not refresh, because the copy of the object around the field is not
+    /// refreshed either.
     fileprivate var withoutRefresh: FieldGroup {
         var group = self
         for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }

@@ -27,8 +27,8 @@ extension ChangeKind {
                 + "mode cannot do this.")
     }
 
-    /// Returns the change as served by a partner: the partner has the documents in the new shape, and the original
-    /// keeps its schema.
+    /// Returns the kind of this change when a partner serves it: the partner has the documents in the new shape, and
+    /// the original keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],
@@ -38,7 +38,7 @@ extension ChangeKind {
                 + "serves the change: \(partner.state) (job \(partner.name)).")
     }
 
-    /// Returns the change that adds a collection which is a partner: served, or breaking while the partner is
+    /// Returns the kind of a change that adds a partner as a collection: served, or breaking while the partner is
     /// unverified.
     func added(as partner: PartnerCollection) -> ChangeKind {
         guard case .unverified(let reason) = partner.state else {

@@ -84,7 +84,7 @@ extension CompiledJob {
 
     /// Returns notes for the operator on what an older server cannot detect in a document before the write.
     ///
-    /// Empty from MongoDB 5.0 on.
+    /// The list is empty from MongoDB 5.0 on.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [

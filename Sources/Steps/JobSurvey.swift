@@ -19,7 +19,7 @@ package struct JobSurvey: Sendable {
     package let steps: [StepCount]
     /// For each step, the documents whose values it cannot convert, by the problem with the value.
     ///
-    /// Empty for a step that converts nothing, or that can convert all values.
+    /// The list is empty for a step that converts nothing, or that can convert all values.
     package let unconverted: [[Unconverted]]
 
     /// The documents that a conversion skips because of one kind of problem.

@@ -66,9 +66,9 @@ package struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
-    /// Returns the phase, with a check of the documents that its client-side step creates in another collection.
+    /// Returns the phase with the schemas by which its client-side step checks the documents that it creates.
     ///
-    /// The step checks them by the given schemas that cover that collection.
+    /// The step uses each given schema that covers the collection of the created documents.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
         guard var step = steps.first, let namespace = step.step.kind.creates else { return self }
         step.preparation.schemas = schemas.compactMap { schema in

@@ -19,8 +19,9 @@ struct StepFinder: Sendable {
     }
 
     private let questions: [Question]
-    /// A cheap condition that holds for every document which a step might change or skip. It is false for most
-    /// documents.
+    /// A cheap condition that holds for every document which a step might change or skip.
+    ///
+    /// The condition is false for most documents.
     private let isAnything: CompiledExpression
 
     /// Compiles the conditions of steps.

@@ -95,7 +95,8 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The source, the failure and its offset; and whether the documents before the failure are good.
+    /// The error as text: the source, the failure and its offset; and whether the documents before the failure are
+    /// good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string
         if let errno { return "\(name) \(code.rawValue): \(errno)" }

@@ -237,8 +237,9 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into a part with `additionalProperties`. The part lists every field that is
-    /// evaluated by this schema, or by another schema for the same object.
+    /// Translates `unevaluatedProperties` into a part with `additionalProperties`.
+    ///
+    /// The part lists every field that is evaluated by this schema, or by another schema for the same object.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

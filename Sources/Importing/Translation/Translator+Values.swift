@@ -283,7 +283,7 @@ extension Translator {
     /// Returns a regular expression as MongoDB spells it; `nil` if MongoDB cannot use it.
     ///
     /// Adds a note on the reason if MongoDB cannot use the expression, and on each respect in which MongoDB reads the
-    /// expression differently.
+    /// expression differently than JavaScript.
     mutating func usable(
         _ text: String, mode: Pattern.Mode, path: SchemaPath, _ location: SourceLocation
     ) -> String? {

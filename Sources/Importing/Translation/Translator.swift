@@ -175,8 +175,10 @@ extension Translator {
         return (schemas, losses == before)
     }
 
-    /// Translates `oneOf`. The result is a union, such as `anyOf`, if no value can fit two branches, or if the
-    /// translation of a branch accepts more than the branch.
+    /// Translates `oneOf`.
+    ///
+    /// The result is a union, such as `anyOf`, if no value can fit two branches, or if the translation of a branch
+    /// accepts more than the branch.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {

@@ -9,7 +9,9 @@ struct EnumCandidates: Hashable, Sendable {
 
     /// The number of occurrences of each value, by the byte of its BSON type followed by its bytes.
     private(set) var counts: [[UInt8]: Int] = [:]
-    /// Whether there were too many values, or a value was too long. In both cases no value is kept.
+    /// Whether there were too many values, or a value was too long.
+    ///
+    /// In both cases no value is kept.
     private(set) var isTooMany = false
 
     /// Counts the value of an element whose type is `string`, `int` or `long`.

@@ -27,7 +27,7 @@ package struct Evaluation: ~Copyable {
         package var after: BSONDocument
         /// The findings of all steps in the first pass, followed by their findings in the second pass.
         ///
-        /// Empty if the document needs no step.
+        /// The list is empty if the document needs no step.
         package var findings: [Finding]
         /// The documents that have to exist in other collections before this document is written.
         package var created: [ClientCreation] = []
