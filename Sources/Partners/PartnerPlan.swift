@@ -30,7 +30,7 @@ package struct PartnerPlan: Sendable {
     /// The commands that create the partner.
     var creation: [BSONDocument] = []
 
-    /// Whether the partner cannot be created unless the job or the documents change.
+    /// Whether the job or the documents have to change before the partner can be created.
     package var isRefused: Bool { refusals.count > 0 || !clashes.isEmpty }
 }
 

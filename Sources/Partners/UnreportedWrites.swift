@@ -14,7 +14,7 @@ struct UnreportedWrites {
         let change: PairWriter.Change
         /// The time of the read that the write is based on.
         let read: ClusterTime
-        /// The time up to which the stream has to report all changes, so that it has certainly reported the write.
+        /// An upper bound for the time that the change stream reports for the write.
         let end: ClusterTime
         /// The time of a client's last change between the read and the write; `nil` if no such change is known.
         var overwritten: ChangeTime?

@@ -64,7 +64,7 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // If several sets are moved to this place, a set that is inside another set comes first.
+            // If several sets are moved after this group, a set that is inside another set comes first.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered
