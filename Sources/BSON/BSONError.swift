@@ -4,7 +4,7 @@ public struct BSONError: Error, Hashable, Sendable {
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The short stable name of the kind of defect.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -49,7 +49,7 @@ public struct BSONError: Error, Hashable, Sendable {
 }
 
 extension BSONError: CustomStringConvertible {
-    /// The code, the offset and the detail.
+    /// The error as text: the code, the offset and the detail.
     public var description: String {
         let place = code == .invalidJSON ? "" : " at byte \(offset)"
         return "\(code.rawValue)\(place)" + (detail.map { ": \($0)" } ?? "")

@@ -29,8 +29,8 @@ extension Decimal128: CustomStringConvertible {
 extension Decimal128: LosslessStringConvertible {
     /// Reads a number such as `12.50`, `-1E+3`, `Infinity`, `inf` or `NaN`, in upper or lower case.
     ///
-    /// Returns `nil` for any other text. A number is never rounded: like libbson, this returns `nil` for a number that
-    /// needs more than 34 digits or an exponent out of range.
+    /// Returns `nil` for any other text. A number is never rounded: like libbson, the initializer returns `nil` for a
+    /// number that needs more than 34 digits or an exponent out of range.
     public init?(_ text: String) {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")

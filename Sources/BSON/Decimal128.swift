@@ -46,7 +46,7 @@ extension Decimal128 {
     /// Negative infinity.
     public static let negativeInfinity = Decimal128(high: 0xF800_0000_0000_0000, low: 0)
 
-    /// Whether the sign bit is set, which is possible for zero and NaN, too.
+    /// Whether the sign bit is set, which is possible even for zero and NaN.
     public var isNegative: Bool { high >> 63 == 1 }
     /// Whether the value is NaN.
     public var isNaN: Bool { high & 0x7C00_0000_0000_0000 == 0x7C00_0000_0000_0000 }

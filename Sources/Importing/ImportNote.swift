@@ -26,7 +26,7 @@ package struct ImportNote: Hashable, Sendable {
         case idAllowed = "id-allowed"
         /// The source names a field `id`, and no `_id`.
         case idMissing = "id-missing"
-        /// MongoDB reads a regular expression differently.
+        /// MongoDB reads a regular expression differently than JSON Schema does.
         case patternDiffers = "pattern-differs"
         /// MongoDB cannot use a regular expression.
         case patternUnusable = "pattern-unusable"
@@ -54,7 +54,7 @@ package struct ImportNote: Hashable, Sendable {
     package let code: Code
     /// The path of the values to which the note applies.
     package let path: SchemaPath
-    /// The position in the source file.
+    /// The position, in the source file, of the part to which the note applies.
     package let location: SourceLocation
     /// The remark, as one clause; notes on the same fact at different paths have the same clause.
     package let message: String

@@ -9,15 +9,15 @@ struct ValidatorSchema {
     var types: [SchemaType]?
     /// The values that are allowed; `nil` for any value.
     var values: [BSONValue]?
-    /// The values of the other keywords, by keyword.
+    /// The values of the keywords that have no property of their own, by keyword.
     var keywords: [String: BSONValue] = [:]
-    /// Further schemas that the value must fit as well.
+    /// Further schemas, all of which the value must fit.
     var parts: [ValidatorSchema] = []
 
     /// Creates a schema that every value fits.
     init() {}
 
-    /// Creates a schema for values of these types.
+    /// Creates a schema for values of the given types.
     init(types: [SchemaType]) { self.types = types }
 
     /// Creates a schema with one keyword.
@@ -91,7 +91,9 @@ extension ValidatorSchema {
             && Set(keywords.keys.map(Self.family)).isDisjoint(with: other.keywords.keys.map(Self.family))
     }
 
-    /// Returns the name of the group of a keyword; the keywords of one group refer to each other within a schema.
+    /// Returns the name of the group of a keyword.
+    ///
+    /// Keywords of one group affect each other, so two schemas that both have keywords of one group cannot be merged.
     private static func family(_ keyword: String) -> String {
         switch keyword {
         case "patternProperties", "additionalProperties": "properties"

@@ -31,7 +31,8 @@ package enum BinomialBound {
         var sum = 0.0
         while hits >= 0, term > 0 {
             sum += term
-            // The search for the bound only asks for shares at which the terms become smaller towards 0 hits.
+            // The caller only passes shares that are greater than `hits / n`. The terms then become smaller towards 0
+            // hits, so the rest of the sum is negligible.
             if term < sum * 1e-15 { break }
             let ratio: Double = hits / (n - hits + 1)
             term *= ratio * (1 - share) / share

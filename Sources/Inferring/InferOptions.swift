@@ -36,11 +36,12 @@ package struct InferOptions: Sendable {
 package struct DictionaryRule: Hashable, Sendable {
     /// The smallest number of distinct keys, over all objects at a path, for which the objects count as dictionaries.
     package var minimumKeys = 20
-    /// The largest share of all these keys that a dictionary may have on average.
+    /// The largest share of the distinct keys at a path that an average object at the path may have.
     package var maximumShare = 0.25
     /// The largest share of the dictionaries at a path that may have the most common key.
     package var maximumPresence = 0.5
-    /// The smallest share of the dictionaries' values, apart from nulls, that must have the same type.
+    /// The smallest share of the values in the dictionaries at a path, apart from nulls, that must have one common
+    /// type.
     package var minimumSameType = 0.99
 
     /// Creates the default rule.

@@ -16,7 +16,7 @@ package struct ChangeStream: ~Copyable {
     private var place: ResumeToken?
     private var refusals = 0
 
-    /// Opens a stream.
+    /// Opens a change stream.
     /// - Parameter open: makes the driver open its stream with the given options; never returns `nil`.
     init(_ lease: ClientLease, _ options: BSONDocument, open: @escaping (BSONDocument) -> OpaquePointer?) {
         unsafe handle = Self.opened(open, options)

@@ -62,7 +62,7 @@ extension Client {
         try lease.run(.write, command, on: database, options: options).checked(host: host)
     }
 
-    /// Returns the names of the databases on which the user has a privilege; listing these needs no further privilege.
+    /// Returns the names of the databases on which the user has a privilege; the listing needs no further privilege.
     /// - Parameter pattern: a regular expression that the names must match; `nil` for all names.
     /// - Throws: ``MongoError``.
     package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
@@ -203,7 +203,7 @@ extension ClientLease {
 
     /// Moves the read and the write concern from the command to its options.
     ///
-    /// Otherwise the driver would also add the client's own concerns to the command.
+    /// If they stayed in the command, the driver would also add the client's own concerns.
     private static func split(_ command: BSONDocument, _ options: BSONDocument) -> (BSONDocument, BSONDocument) {
         let moved = ["writeConcern", "readConcern"]
         guard moved.contains(where: { command[$0] != nil }), let elements = try? command.elements() else {

@@ -55,7 +55,8 @@ extension ClientLease {
 
     /// Whether a server of the deployment is older than 5.0.
     ///
-    /// Such a server does not say in its message whether an expression failed at a value, so the message may quote one.
+    /// The message of such a server does not show whether an expression failed at a value, so the message may quote a
+    /// value.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50

@@ -47,6 +47,6 @@ package struct CollectionInfo: Hashable, Sendable {
 }
 
 extension CollectionInfo.Kind: CustomStringConvertible {
-    /// The kind in words.
+    /// The kind of the collection in words.
     package var description: String { self == .timeseries ? "time series" : rawValue }
 }

@@ -18,9 +18,11 @@ package struct ConnectionOptions: Sendable {
     package var appName: String?
     /// The members that answer reads; the primary by default.
     package var readPreference: ReadPreference?
-    /// The read concern (the data that reads see); `nil` leaves it to the connection string, then to the server.
+    /// The read concern, which defines the data that reads see; `nil` leaves it to the connection string, then to the
+    /// server.
     package var readConcern: ReadConcern?
-    /// The write concern (when a write is done); `nil` leaves it to the connection string, then to the server.
+    /// The write concern, which defines when the server acknowledges a write; `nil` leaves it to the connection string,
+    /// then to the server.
     package var writeConcern: WriteConcern?
     /// The encryption of the connection; `nil` leaves it to the connection string.
     package var tls: TLSOptions?
@@ -79,7 +81,7 @@ extension ConnectionOptions: CustomStringConvertible, CustomReflectable {
 }
 
 extension ConnectionOptions {
-    /// Returns the connection string with all these options set.
+    /// Returns the connection string with all options of this value set.
     /// - Throws: ``MongoError`` for a string or an option that is not valid, and for a file that cannot be read.
     package func resolved() throws(MongoError) -> MongoURI {
         let resolved = try MongoURI.parse(uri)
@@ -147,7 +149,8 @@ extension ConnectionOptions {
 
     /// The least `maxPoolSize` of a connection string; a lower value is raised to it.
     ///
-    /// A run with all its threads, its state, its throttle and its ledger uses fewer clients than this at once.
+    /// The run of a job, with all its threads, its state, its throttle and its ledger, uses fewer clients than this at
+    /// once.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {

@@ -226,7 +226,7 @@ extension MongoCollection {
 
     /// Returns the number of documents in the server's metadata.
     ///
-    /// This is quick, but inexact after an unclean shutdown or on a sharded cluster.
+    /// The count is quick, but inexact after an unclean shutdown or on a sharded cluster.
     /// - Throws: ``MongoError``.
     package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
         let reply = try lease.run(
@@ -237,10 +237,10 @@ extension MongoCollection {
 }
 
 extension BSONDocument {
-    /// These options of a read, with `maxTimeMS: 0` (no time limit) added if they set no limit.
+    /// The options of a read, with `maxTimeMS: 0` (no time limit) added if they set no limit.
     ///
     /// The 0 has to be explicit, because from MongoDB 8.0 on a deployment may have a default limit for reads
-    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers take 0 for no limit, too.
+    /// (`defaultMaxTimeMS`), and a scan may take any time. Older servers also take 0 for no limit.
     var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
 }
 

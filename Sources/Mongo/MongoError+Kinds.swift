@@ -37,8 +37,8 @@ extension MongoError {
         code == .authenticationFailed || code == .loginFailed || domain == .scram || domain == .sasl
     }
 
-    /// Whether a connection can never succeed with these settings: the connection string, an option or a file is not
-    /// valid, or a password is missing.
+    /// Whether a connection can never succeed with the current settings: the connection string, an option or a file is
+    /// not valid, or a password is missing.
     package var isConfiguration: Bool {
         (domain == .command || domain == .client)
             && [.invalidArgument, .passwordMissing, .keyPasswordMissing].contains(code)
@@ -67,7 +67,7 @@ extension MongoError {
         code.rawValue < 0 && ([.command, .cursor, .bson].contains(domain) || code == .invalidArgument)
     }
 
-    /// Whether the operation's own time limit ended it.
+    /// Whether the operation's own time limit, or a time limit of the server, ended it.
     package var isTimeLimit: Bool { code == .maxTimeMSExpired || code == .exceededTimeLimit }
 
     private static let transientCodes: Set<Code> = [
@@ -97,8 +97,8 @@ extension MongoError {
         labels.contains("SystemOverloadedError") || Self.overloadCodes.contains(code) && domain.isServer
     }
 
-    /// Whether the server refused the command because of its load before it began it, so that even a write may be sent
-    /// again.
+    /// Whether the server refused the command because of its load, and had not begun the command, so that even a write
+    /// may be sent again.
     var isRefusedUnbegun: Bool {
         isOverload && domain == .server
             && (labels.contains("RetryableError") || labels.isEmpty && code == .ingressRequestRateLimitExceeded)
@@ -156,14 +156,14 @@ extension MongoError {
     /// The server's codes are positive and unchanged. The driver's are the negative of libmongoc's
     /// `mongoc_error_code_t`, because the two sets of numbers overlap.
     package struct Code: RawRepresentable, Hashable, Sendable {
-        /// The server's code, or the negative of the driver's.
+        /// The server's code, or the negative of the driver's code.
         package let rawValue: Int
         /// Creates a code, which need not be a known one.
         package init(rawValue: Int) { self.rawValue = rawValue }
     }
 }
 
-/// The server's codes: `src/mongo/base/error_codes.yml`.
+/// The server's error codes, from `src/mongo/base/error_codes.yml`.
 extension MongoError.Code {
     /// The command does not accept a value or a combination of values.
     package static let badValue = Self(rawValue: 2)
@@ -219,7 +219,7 @@ extension MongoError.Code {
     package static let illegalOperation = Self(rawValue: 20)
     /// The database or the collection does not exist.
     package static let namespaceNotFound = Self(rawValue: 26)
-    /// The hint names no index.
+    /// The hint of an operation names no existing index.
     package static let indexNotFound = Self(rawValue: 27)
     /// The server no longer has the cursor.
     package static let cursorNotFound = Self(rawValue: 43)
@@ -303,7 +303,7 @@ extension MongoError.Code {
     package static let apiStrictError = Self(rawValue: 323)
 }
 
-/// The driver's codes: `mongoc-error.h`, negated.
+/// The driver's error codes, which are the negative numbers of `mongoc-error.h`.
 extension MongoError.Code {
     /// A host's name could not be resolved.
     package static let nameResolution = Self(rawValue: -3)

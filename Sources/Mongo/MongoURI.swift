@@ -3,7 +3,7 @@ internal import CCrypto
 internal import CMongoC
 internal import Glibc
 
-/// A connection string, parsed.
+/// A parsed connection string.
 ///
 /// The description never contains the password. The corresponding C type is `mongoc_uri_t`.
 @safe
@@ -67,12 +67,12 @@ extension MongoURI {
     /// Whether connections are encrypted.
     package var isEncrypted: Bool { unsafe mongoc_uri_get_tls(handle) }
 
-    /// The time to search for a suitable server.
+    /// The longest time for the search for a suitable server.
     package var serverSelectionTimeout: Duration {
         .milliseconds(integer(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, fallback: 30_000))
     }
 
-    /// The time to wait for one connection.
+    /// The longest time for making one connection.
     package var connectTimeout: Duration { .milliseconds(integer(MONGOC_URI_CONNECTTIMEOUTMS, fallback: 10_000)) }
 
     /// The string with `***` for the password, and without its options, because they may contain further secrets.
@@ -121,7 +121,7 @@ extension MongoURI {
     func checkLogin() throws(MongoError) {
         guard let username, !username.isEmpty else { return }
         let mechanism = unsafe mongoc_uri_get_auth_mechanism(handle).map { unsafe String(cString: $0) }
-        // These mechanisms authenticate without a password.
+        // A login by one of these mechanisms needs no password.
         if let mechanism, ["MONGODB-X509", "GSSAPI", "MONGODB-AWS"].contains(mechanism.uppercased()) { return }
         let password = unsafe mongoc_uri_get_password(handle).map { unsafe String(cString: $0) } ?? ""
         guard password.isEmpty else { return }

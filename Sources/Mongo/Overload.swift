@@ -4,8 +4,8 @@ internal import Synchronization
 /// Makes commands wait while the server sheds load.
 ///
 /// The call that sends a command sends it again for as long as the server refuses it. A write is sent again only if the
-/// server had not begun it. The pauses are those of the drivers' specification "client backpressure". A caller with
-/// other work in the meantime, such as keeping a lease, sets a limit with ``within(_:_:)`` and waits by itself.
+/// server had not begun it. The pauses are those of the drivers' specification "client backpressure". A caller that has
+/// other work, such as keeping a lease, sets a limit with ``within(_:_:)``, and waits by itself.
 package final class Overload: Sendable {
     /// The longest time that a command of the current thread waits before the refusal is thrown.
     package struct Limit: Sendable {
@@ -42,7 +42,8 @@ package final class Overload: Sendable {
 
     /// Runs `body` with a limit on the waits of its commands; `nil` means no limit.
     ///
-    /// If an overloaded server refuses one of these commands, the command is sent again for no longer than `limit`.
+    /// If an overloaded server refuses a command that `body` sends, the command is sent again for no longer than
+    /// `limit`.
     package static func within<R>(_ limit: Limit?, _ body: () throws -> R) rethrows -> R {
         try $limit.withValue(limit, operation: body)
     }

@@ -3,21 +3,21 @@ internal import CMongoC
 
 /// The members of a replica set that answer reads.
 package struct ReadPreference: Hashable, Sendable {
-    /// The kind of member.
+    /// The rule by which the driver chooses the kind of member that answers a read.
     package enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The primary alone.
         case primary
-        /// The primary, and a secondary when there is none.
+        /// The primary, or a secondary when there is no primary.
         case primaryPreferred
         /// A secondary alone.
         case secondary
-        /// A secondary, and the primary when there is none.
+        /// A secondary, or the primary when there is no secondary.
         case secondaryPreferred
         /// Any member with a low latency.
         case nearest
     }
 
-    /// The kind of member that answers.
+    /// The kind of member that answers reads.
     package var mode: Mode
     /// Sets of tags, of which the first that matches a member is used; empty for any member.
     package var tags: [BSONDocument]
@@ -33,7 +33,7 @@ package struct ReadPreference: Hashable, Sendable {
 
     /// The primary alone.
     package static let primary = ReadPreference(.primary)
-    /// A secondary, and the primary when there is none.
+    /// A secondary, or the primary when there is no secondary.
     package static let secondaryPreferred = ReadPreference(.secondaryPreferred)
 }
 

@@ -42,8 +42,8 @@ package enum Redaction {
     /// after a colon, where mongod prints strings without quotes.
     package static func valueMessage(_ message: String) -> String {
         let mark = " :: caused by ::"
-        // If the part up to the first mark says that mongod was evaluating documents, that part is kept. A later mark
-        // may be part of a value.
+        // The part up to the first `mark` is kept if it says that mongod was evaluating documents. A later `mark` may
+        // be part of a value.
         let start = message.firstRange(of: mark).map(\.upperBound) ?? message.startIndex
         let head = isOfEvaluation(String(message[..<start])) ? start : message.startIndex
         let rest = withoutQuoted(serverMessage(String(message[head...])))

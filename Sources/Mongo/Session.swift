@@ -21,7 +21,7 @@ package struct Session: ~Copyable {
         lease.closed()
     }
 
-    /// The `lsid`, as `killSessions` takes it and `currentOp` shows it.
+    /// The session's `lsid`, in the form that `killSessions` takes and `currentOp` shows.
     package var id: BSONDocument { unsafe BSONDocument(copying: cmongoc_session_lsid(handle)) ?? BSONDocument() }
 
     /// Returns `options` with this session added, for an operation that is to run in the session.

@@ -44,7 +44,7 @@ struct URIText {
         return options.filter { names.contains($0.name) }.map(\.value)
     }
 
-    /// The options, with their names in lower case and their values as written.
+    /// The options of the connection string, with their names in lower case and their values as written.
     private var options: [(name: String, value: String)] {
         let options = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         return options.split(whereSeparator: { $0 == "&" || $0 == ";" }).compactMap { option in

@@ -43,7 +43,7 @@ struct CarriedChanges {
         return next
     }
 
-    /// Records, in a transaction, that all changes of these pairs up to the given time are carried over.
+    /// Records, in a transaction, that all changes of the given pairs up to the given time are carried over.
     /// - Parameter number: the record's number; a caller passes it later to ``isRecorded(_:in:of:options:)``.
     mutating func record(
         _ keys: [IDKey], until time: ClusterTime, as number: Int, in database: String, of client: borrowing Client,

@@ -29,13 +29,15 @@ struct DirtyPairs {
     struct Pair {
         /// The times of the changes on each side; a side without a change has no entry.
         var changes: [PartnerSide: Change] = [:]
-        /// Whether it is unknown which document of the pair changed; a missing document then does not count as deleted.
+        /// Whether it is unknown which document of the pair changed.
+        ///
+        /// If it is unknown, a missing document does not count as deleted.
         var isUnknown = false
         /// The number of the read that first reported a change of the pair.
         ///
         /// One read takes the pending changes of both streams.
         var read: Int
-        /// The time of the first change, in milliseconds since 1970; `nil` if it is unknown.
+        /// The time of the pair's first listed change, in milliseconds since 1970; `nil` if it is unknown.
         var since: Int64?
     }
 
@@ -52,7 +54,8 @@ struct DirtyPairs {
     /// The time of the oldest change that is not carried over yet, in milliseconds since 1970; `nil` if there is none.
     var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
 
-    /// Adds changes of one document of a pair: the last is from `time`, the first from `first` or else from `time`.
+    /// Adds one document's changes to its pair: the last one at `time`, and the first one at `first`, or at `time`
+    /// without `first`.
     mutating func add(
         _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, read: Int,
         isUnknown: Bool = false

@@ -83,8 +83,8 @@ struct HeldPairs {
     }
 
     /// Adds a pair to the held pairs, and records it in the state database.
-    /// - Returns: whether the pair is newly held, or for another reason or side than before; and whether a conflict
-    ///   between its two documents is new.
+    /// - Returns: `isNew` is `true` if the pair was not held before, or was held for another reason or side;
+    ///   `isNewConflict` is `true` if a conflict between its two documents is new.
     mutating func hold(
         _ key: IDKey, _ held: Held, under kernel: borrowing Kernel
     ) throws -> (isNew: Bool, isNewConflict: Bool) {

@@ -14,11 +14,11 @@ struct CarriedPair {
     enum Result {
         /// The other side's document is replaced by the given document, or the given document is inserted.
         case document(BSONDocument)
-        /// The other side's document is deleted, because this side's document no longer exists.
+        /// The document on the other side is deleted, because the document that is carried over no longer exists.
         case deletion
-        /// The other side's document already matches this side's document, so nothing is written.
+        /// The document on the other side already matches the document that is carried over, so nothing is written.
         case equal
-        /// This side's document cannot be carried over, because it cannot exist on the other side.
+        /// The document cannot be carried over, because it cannot exist on the other side.
         case refused(Refusal)
     }
 
@@ -63,7 +63,7 @@ struct CarriedPair {
 }
 
 extension MirrorRun {
-    /// The most pairs that are carried over at once.
+    /// The largest number of pairs that are carried over together.
     private static var maximum: Int { 1_000 }
 
     /// Carries over at most ``maximum`` pairs, the ones that changed first.
@@ -78,14 +78,15 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            // A document that the mirror overwrote is restored first. Its pair is then read with the client's change.
+            // If the mirror overwrote a client's document, that document is restored first. The pairs of this batch are
+            // read again afterwards.
             guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return
             }
             for index in open.indices {
-                // The streams have now reported further changes from before the read, which the documents already
-                // contain.
+                // While the mirror waited, the streams may have reported further changes from before the read, which
+                // the documents already contain.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }
@@ -114,8 +115,8 @@ extension MirrorRun {
                 if kernel.stop.isRaised { throw StopAsked() }
                 continue
             }
-            // A server that has just become primary may read at an earlier time, because it does not know yet that a
-            // majority has the latest change.
+            // A server that has just become primary may read at a time before `latest`, because it does not know yet
+            // that a majority has the latest change.
             guard time >= latest else {
                 try kernel.sleep(.milliseconds(20))
                 if kernel.stop.isRaised { throw StopAsked() }
@@ -136,7 +137,8 @@ extension MirrorRun {
         let session = try kernel.client.startSession(isSnapshot: true)
         let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
         let source = partner.job.source
-        // The first read of the session determines the point in time of all its reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all its
+        // reads.
         let reply = try kernel.client.runReadCommand(
             [
                 "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],
@@ -165,11 +167,11 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Returns the pairs that have to be carried over, and releases the others if they were held.
+    /// Returns the pairs that have to be carried over, and releases each remaining pair if it is held.
     ///
     /// If the original changed, the result of the forward steps on it is compared with the partner's document. A pair
-    /// in which only the partner's document changed is always returned; the reverse steps show later whether that
-    /// document differs.
+    /// in which only the partner's document changed is always returned; the reverse steps show later whether their
+    /// result differs from the original.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         var open: [CarriedPair] = []
         var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])

@@ -53,10 +53,12 @@ extension MirrorRun {
         if isStuck { try kernel.sleep(.milliseconds(50)) }
     }
 
-    /// Restores the clients' documents that the mirror's own writes overwrote, unless clients have changed them again.
+    /// Restores the documents of clients that the mirror's own writes overwrote, unless clients have changed them
+    /// again.
     ///
-    /// Each of these pairs is listed in ``dirty`` with the time of the client's change. That change is later than the
-    /// change that the mirror carried over, so it wins.
+    /// In each case a client changed the document after the mirror had read it. The client's change is later than the
+    /// one that the mirror carried over, so it wins. The pair of the document is listed in ``dirty`` with the time of
+    /// the client's change.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }
@@ -100,8 +102,8 @@ extension MirrorRun {
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // Several pairs may each need the unique-index key of the next pair, in a circle. They can only be written
-        // together, so all of them are tried again.
+        // Several pairs may each need the unique-index key of the next pair, in a circle. The server can only accept
+        // the changes of the circle together, so all its pairs are carried over again.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
@@ -139,8 +141,8 @@ extension MirrorRun {
             let left =
                 circle.isEmpty ? rest : rest.filter { one in !circle.contains { $0.change.key == one.change.key } }
             if circle.isEmpty, isProgressing {
-                // A change that was refused again may succeed now, because another change of the batch may have freed
-                // its key.
+                // A change that the server refused again may succeed in the next attempt, because another change of the
+                // batch may have freed its key.
                 tangled = left + again.refused.filter { $0.code == .duplicateKey }
                 outcome.refused += again.refused.filter { $0.code != .duplicateKey }
             } else {
@@ -152,7 +154,8 @@ extension MirrorRun {
         outcome.refused += tangled
     }
 
-    /// Returns changes that form a circle: each one needs the unique-index key of the next one's document.
+    /// Returns changes that form a circle, in which each change needs the unique-index key of the next change's
+    /// document.
     ///
     /// The result is empty if there is no circle.
     private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {

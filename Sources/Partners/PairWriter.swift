@@ -37,7 +37,8 @@ struct PairWriter: ~Copyable {
 
     /// The changes that the writer did not make.
     struct Outcome {
-        /// Changes whose document another client is writing, or has changed since it was read.
+        /// Changes that were not made, because another client is writing the document, or has changed it since it was
+        /// read.
         var unchanged: [Change] = []
         /// Changes that the server refuses.
         var refused: [Refused] = []

@@ -11,7 +11,8 @@ struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
 
-    /// The options that the partner gets from the original; the last two only if it gets a validator.
+    /// The options that the partner gets from the original; `validationLevel` and `validationAction` only if it gets a
+    /// validator.
     private static let carried = ["collation", "validationLevel", "validationAction"]
 
     /// An index of the partner.

@@ -11,7 +11,8 @@ struct PartnerEvidence {
     /// The time of the comparison; `nil` if ``differences`` is `nil`.
     var time: ServerTime?
 
-    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another.
+    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another
+    /// age.
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
     /// Returns the reason, as a clause, why the comparison does not show that the sides are equal; `nil` if it does.

@@ -15,7 +15,7 @@ struct PartnerProof: Sendable {
     let validator: BSONDocument?
     let stop: StopSignal
 
-    /// The counts of the check: all documents, those that would not sync, and those that would not fit the validator.
+    /// The numbers of documents that the partner would have, that would not sync, and that would not fit the validator.
     struct Result: Sendable {
         var documents = 0
         var refusals = RefusalList()

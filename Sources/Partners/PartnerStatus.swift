@@ -38,7 +38,7 @@ package struct PartnerStatus: Sendable {
     package var differences: Int?
     /// The time of the last comparison, in milliseconds since 1970.
     package var verified: Int64?
-    /// The server's time, in milliseconds since 1970.
+    /// The server's time when the status was read, in milliseconds since 1970.
     package var now: Int64 = 0
 }
 
@@ -79,7 +79,8 @@ extension PartnerRegistry {
 // MARK: cutover
 
 extension PartnerStatus {
-    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another.
+    /// The greatest age at which a comparison still shows that the sides are equal, unless the operator sets another
+    /// age.
     package static var standardAge: Duration { PartnerEvidence.standardAge }
 
     /// Returns the obstacles to the cutover, each as a clause; empty if there are none.
@@ -162,7 +163,7 @@ extension PartnerRunner {
     /// Returns a clause if clients have written to the original after the mirror's last position, or if that is
     /// unknown.
     ///
-    /// The result is empty if they have not.
+    /// The result is empty if clients have not written.
     private func changes(
         since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
     ) throws -> [String] {

@@ -33,7 +33,7 @@ package struct PairDifference: Hashable, Sendable {
         }
     }
 
-    /// The original's `_id`; if the `_id` of a partner's document cannot be converted, that `_id`.
+    /// The original's `_id`; for a partner's document whose `_id` cannot be converted, the `_id` of that document.
     package var id: BSONValue
     /// The kind of the difference.
     package var kind: Kind
@@ -71,7 +71,7 @@ package struct PartnerComparison: Sendable {
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
-    /// How long pairs that still differ are compared again.
+    /// The longest time for which pairs that differ are compared again.
     let settling: Duration
     let stop: StopSignal
     let progress: @Sendable (Int) -> Void
@@ -86,9 +86,9 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The most differences that a comparison keeps; the others are only counted.
+    /// The largest number of differences that a comparison keeps; further differences are only counted.
     private static let maximumKept = 1_000
-    /// The most pairs that are compared again; each further pair counts as a difference.
+    /// The largest number of pairs that are compared again; each further pair counts as a difference.
     private static let maximumRechecked = 200_000
 
     private struct Part: Sendable {
@@ -100,7 +100,7 @@ package struct PartnerVerification: Sendable {
         }
     }
 
-    /// A pair of documents, identified by the side of one document and its `_id` there.
+    /// A pair of documents, identified by the side and the `_id` of one of them.
     private struct Pair: Hashable {
         var id: IDKey
         var side: PartnerSide
@@ -191,8 +191,8 @@ package struct PartnerVerification: Sendable {
 
     /// Returns the differences of a side's documents, by their `_id`s on that side.
     ///
-    /// An original is compared with its partner document in all fields. For a document of the partner, this only checks
-    /// whether its original exists, because the comparison of the originals finds all other differences.
+    /// An original is compared with its partner document in all fields. For a document of the partner, the method only
+    /// checks whether its original exists, because the comparison of the originals finds all other differences.
     private func compare(
         _ documents: [BSONDocument], on side: PartnerSide, _ collection: MongoCollection, _ options: BSONDocument
     ) throws -> [(BSONValue, PairDifference.Kind)] {
@@ -256,7 +256,8 @@ package struct PartnerVerification: Sendable {
         again pairs: [Pair], _ client: borrowing Client
     ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
         let session = try client.startSession(isSnapshot: true)
-        // The first read of the session determines the point in time of all its reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all its
+        // reads.
         let source = client.collection(partner.job.source)
         var time: ClusterTime?
         var options: BSONDocument

@@ -14,7 +14,7 @@ struct UnreportedWrites {
         let change: PairWriter.Change
         /// The time of the read that the write is based on.
         let read: ClusterTime
-        /// The time up to which the stream has to report all changes, so that it has certainly reported the write.
+        /// An upper bound for the time that the change stream reports for the write.
         let end: ClusterTime
         /// The time of a client's last change between the read and the write; `nil` if no such change is known.
         var overwritten: ChangeTime?
@@ -55,7 +55,8 @@ struct UnreportedWrites {
         return write.overwritten
     }
 
-    /// Removes the writes to a side up to the given time, because its stream has reported all changes up to then.
+    /// Removes the writes that the stream of a side has certainly reported, because it has reported all changes up to
+    /// the given time.
     mutating func forget(upTo time: ClusterTime, on side: PartnerSide) {
         writes = writes.filter { place, writes in place.side != side || writes.contains { $0.end > time } }
     }

@@ -64,7 +64,7 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // Among the sets that are moved to this place, a set inside another one comes first.
+            // If several sets are moved after this group, a set that is inside another set comes first.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered
@@ -171,7 +171,8 @@ extension CollectionPlanner {
     }
     /// Whether a field is a text with any content.
     ///
-    /// A field with listed values is never a part of another text, and never several texts joined.
+    /// If the schema lists the values of a field, no suggestion splits the field into several fields, or joins fields
+    /// into it.
     private static func isText(_ side: SchemaChange.Side?) -> Bool {
         side?.node?.withoutNull.types == [.string] && side?.node?.constraints.allowedValues == nil
     }

@@ -5,7 +5,7 @@ import ServerSchema
 struct FieldGroup {
     let path: SchemaPath
     var entries: [PlanEntry] = []
-    /// Entries that must come after the deploy even if the other entries come before it, such as the end of a rename.
+    /// Entries that must come after the deploy even if ``entries`` come before it, such as the end of a rename.
     var late: [PlanEntry] = []
 
     var steps: [StepLine] { entries.compactMap(\.step) }

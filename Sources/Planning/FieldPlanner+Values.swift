@@ -137,7 +137,8 @@ extension FieldPlanner {
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
-    /// The end of a remark that suggests a partner collection; empty for a Prisma schema, which has none.
+    /// The end of a remark that suggests a partner collection; empty for a Prisma schema, for which none is
+    /// recommended.
     private var orPartner: String { dialect == .prisma ? "" : ", or use a partner collection" }
 
     static let emptyList = "an empty list has no value: null replaces it"

@@ -49,7 +49,7 @@ struct FieldPlanner {
             }
         }
         guard !rest.isEmpty else { return group }
-        // If a change forbids steps, it forbids them for the other changes at the same path too.
+        // If one change at a path forbids steps, no other change at the path gets steps.
         if changes.contains(where: { ManualRemedy.bars($0, in: self) }) {
             group.entries[0].changes += rest
             return group
@@ -65,8 +65,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not say whether the field is required, so its old or new side is used only if
-        // no other change has that side.
+        // A change of a constraint does not say whether the field is required. Its old and new sides are therefore used
+        // only if no other change at the path has one.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -82,7 +82,7 @@ struct FieldPlanner {
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
     }
 
-    /// Adds the remark for an `_id` or a part of an `_id`, which no step can write.
+    /// Adds the remark that no step can write an `_id` or a part of an `_id`.
     private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
         if path.steps.count == 1 {
             group.say(
@@ -130,10 +130,11 @@ extension FieldPlanner {
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds the converted value"))
         }
-        // Values that fit neither schema are fixed before they are copied, so that both fields hold the same value.
+        // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
+        // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // A copy step knows the result of a later conversion of its target for a single value that the server converts,
-        // but not for a list.
+        // A copy step can compute what a later conversion makes of its target if the target holds a single value that
+        // the server converts, but not if it holds a list.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -143,8 +144,8 @@ extension FieldPlanner {
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
-        // If a default is filled in before an old client writes the old field, the two fields differ from then on, so
-        // the new field keeps its value.
+        // If a default is filled into the new field before an old client writes the old field, the two fields stay
+        // different. The new field therefore keeps its value.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)

@@ -44,7 +44,8 @@ extension FindingPlanner {
         }
         func cut(_ count: Int64?, _ step: (Int64) -> String, type: String, size: String) -> StepLine? {
             guard let count, count > 0 else { return nil }
-            // The size is computed only for values of the right type, because `$strLenCP` and `$size` fail for others.
+            // The size is computed only for values of the right type, because `$strLenCP` and `$size` fail for values
+            // of other types.
             let isOfType = "{$eq: [{$type: \(value)}, \(type)]}"
             return expression(
                 field, step(count), when: "{$cond: [\(isOfType), {$gt: [{\(size): \(value)}, \(count)]}, false]}")

@@ -21,7 +21,8 @@ struct FindingPlanner {
         return Self.withRemovalsLast(CollectionPlanner.orderedSets(Self.joined(groups + stated)))
     }
 
-    /// Moves the steps that remove fields to the end, those inside objects before those of the objects.
+    /// Moves the steps that remove fields to the end: first the removals inside objects, then the removals of the
+    /// objects.
     ///
     /// A job refuses steps that read a field after a step that removes it.
     private static func withRemovalsLast(_ groups: [FieldGroup]) -> [FieldGroup] {
@@ -64,7 +65,7 @@ struct FindingPlanner {
         }
     }
 
-    /// Returns the entries that repair one finding, or the remark why no step does.
+    /// Returns the entries that repair one finding, or the remark that says why no step repairs it.
     private func part(for finding: ViolationGroup, _ repair: Repair) -> FieldGroup {
         var part = FieldGroup(path: finding.violation.path)
         let reason =
@@ -81,7 +82,8 @@ struct FindingPlanner {
         }
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
-        // The steps after the first one are for values that the first one writes, and no finding shows such values.
+        // The steps after the first one are for values that the first one writes, and no finding counts such values.
+        // They are marked, so that a survey which finds no document for them makes them inactive.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
@@ -133,7 +135,7 @@ extension PlanEntry {
 }
 
 extension FindingPlanner {
-    /// Returns the repair of a finding, as its rule, the found type and its place decide it.
+    /// Returns the repair of a finding, which depends on the rule, the found type and the path.
     private func repair(of finding: ViolationGroup) -> Repair {
         let path = finding.violation.path
         if path.steps.first == .field("_id") { return .decision(Repair.ofID) }
@@ -232,6 +234,7 @@ extension FindingPlanner {
     }
 
     /// Adds the step that fills a required field, or that removes a null from an optional one.
+    /// - Returns: the reason why there is no step; `nil` if there is one.
     private func fill(_ field: String, _ node: SchemaNode?, in part: inout FieldGroup) -> String? {
         guard case .field(let name)? = part.path.steps.last, let node, let holder = holder(of: part.path) else {
             return "the schema does not describe the field: give it with a \"default\" step of your own"

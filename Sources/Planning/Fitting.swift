@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether the schema accepts the value for its field, perhaps with warnings.
+    /// Whether the schema, as that of a required field, accepts the value with at most a warning.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]

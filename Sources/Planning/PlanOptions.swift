@@ -4,7 +4,7 @@ package import SchemaChange
 package struct PlanOptions: Sendable {
     /// The fields, types and collections that were renamed, with their old and new names.
     package var renames: [Rename] = []
-    /// The values that fields are filled with.
+    /// The values with which the planned steps fill fields, as the operator states them.
     package var defaults: [StatedDefault] = []
     /// The partner collections that exist already.
     package var partners: [PartnerCollection] = []

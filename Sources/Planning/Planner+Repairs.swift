@@ -56,7 +56,8 @@ extension Planner {
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {
-                // Only the steps of one job are checked against each other.
+                // Only the steps of one job are checked against each other, so steps that belong to earlier jobs are
+                // left out.
                 let own = Array(kept[(kept.count / JobFile.maximumSteps * JobFile.maximumSteps)...])
                 if let reason = stage.refusal(of: own + groups[index].steps) {
                     groups[index] = groups[index].refused(because: reason, in: new.dialect)
@@ -77,14 +78,14 @@ extension Planner {
 extension SchemaPlan {
     /// Completes a plan of repairs after the survey.
     ///
-    /// A step becomes a remark if it cannot change any document with the findings that it is planned for. Otherwise, a
-    /// job would only report these documents.
+    /// A step becomes a remark if it cannot change any document with the findings that it is planned for. If the step
+    /// stayed, a job would only report the documents that the step skips.
     mutating func completeRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
                 let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
-                // The steps that became remarks skip no documents any more.
+                // The steps that became remarks no longer skip documents.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
                 let counted = collections[index].jobs[job].documents?.stuck ?? 0
                 collections[index].jobs[job].documents?.stuck = min(counted, stuck)
@@ -104,7 +105,8 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry after the survey; `nil` if it serves no finding and no document needs it.
+    /// The entry after the survey: a remark if its step can change no document with its findings; `nil` if the entry
+    /// has no finding and its step is inactive.
     fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
         guard !violations.isEmpty else { return isActive ? self : nil }

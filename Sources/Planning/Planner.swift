@@ -141,8 +141,8 @@ package struct Planner: Sendable {
         for group in groups {
             let group =
                 areHeld ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.dialect) } ?? group
-            // The documents of a moved collection are copied to the new collection while clients are off, so the steps
-            // come afterwards.
+            // Clients are off while the documents of a moved collection are copied. The steps run after the copy, so
+            // the group belongs to the later job.
             if movedFrom != nil, hasClients {
                 late += group.entries
             } else if try !hasClients || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {

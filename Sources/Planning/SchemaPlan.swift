@@ -85,14 +85,14 @@ package struct PlannedJob: Sendable {
     /// The numbers of documents that the survey counted; `nil` if there was no survey.
     package var documents: Documents?
 
-    /// A part of the work of one stage, if that is too much for one job.
+    /// A part of the work of one stage, if the work is too much for one job.
     package struct Part: Hashable, Sendable {
         /// The number of the part, from 1.
         package var number: Int
         /// The number of parts.
         package var count: Int
 
-        /// The number with leading zeros, so that names sort in the order of the parts.
+        /// The number of the part with leading zeros, so that names sort in the order of the parts.
         package var name: String {
             String(repeating: "0", count: "\(count)".count - "\(number)".count) + "\(number)"
         }
@@ -183,7 +183,7 @@ package struct StepFinding: Sendable {
 
     /// The documents that are skipped for one reason.
     package struct Skipped: Sendable {
-        /// The reason why these documents are skipped.
+        /// The reason why the documents are skipped.
         package var reason: String
         /// Whether the operator has to fix the documents.
         package var isTrouble: Bool
@@ -197,7 +197,8 @@ package struct StepFinding: Sendable {
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
-        /// The value of the step's field; `nil` if it is not a single value.
+        /// The value that a conversion cannot convert; `nil` if the document is skipped for another reason, or if the
+        /// step converts values inside of arrays or dictionaries.
         package var value: BSONValue?
     }
 }

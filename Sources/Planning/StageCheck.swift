@@ -10,7 +10,7 @@ struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
     let namespace: Namespace
-    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name all of these paths.
+    /// The paths of the older schema's links, as steps name them; `nil` if steps cannot name one of the paths.
     private let linked: RelatedPaths?
 
     init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {
@@ -51,7 +51,8 @@ struct StageCheck {
         }
     }
 
-    /// Whether the step fills in a value that breaks a constraint of the older schema, so that sync might refuse it.
+    /// Whether the step fills in a value that breaks a constraint of the older schema, so that sync might refuse the
+    /// document.
     private func mayBeRefused(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard step.kind == "default", let value = step.filling, let node = node(at: step.target, in: collection.root),
             let type = node.withoutNull.types.first, node.withoutNull.types.count == 1

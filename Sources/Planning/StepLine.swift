@@ -24,7 +24,7 @@ package struct StepLine: Hashable, Sendable {
 
     /// The key that names the kind of the step.
     package let kind: String
-    /// The settings of the step below that key, in the order of the file.
+    /// The settings of the step, below the key that names the step's kind, in the order of the file.
     package internal(set) var members: [Member]
     /// The filter for the documents that the step applies to, as the job file writes it; `nil` for all documents.
     var condition: String?
@@ -72,7 +72,7 @@ extension StepLine {
             ["field": .text(field), "from": from, "to": .text(type.rawValue), "into": into.map { .text($0) }])
     }
 
-    /// Returns the step with a rule for targets that already hold a value; with `nil`, there is no such rule.
+    /// Returns the step with `present` as the rule for targets that already hold a value; `nil` sets no rule.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {
@@ -97,7 +97,8 @@ extension StepLine {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""
     }
 
-    /// The conversion with the setting that allows it to write the nearest value.
+    /// This conversion with the setting `onLoss: allow`, with which it writes the nearest value instead of skipping the
+    /// document.
     var allowingLoss: StepLine { adding("onLoss", .text("allow")) }
 
     /// The conversion to UUIDs with the setting `legacy`, in which the operator names the driver that wrote the UUIDs

@@ -363,7 +363,8 @@ extension CollectionSchema {
 
     /// Returns the path of a link's keys.
     ///
-    /// For a field with many keys, most exports name only the field; the path then leads to its elements or values.
+    /// For a field with many keys, most exports name only the field. The result then leads to the field's elements or
+    /// values.
     func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }

@@ -60,7 +60,7 @@ struct ConstraintChange {
 
     /// Records the changes of keywords whose values have no order.
     ///
-    /// A changed value counts as restricting more, because it might.
+    /// A changed value counts as restricting more, because it might restrict more.
     private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {
         let (before, after) = (old.otherKeywords(at: place), new.otherKeywords(at: place))
         for (name, value) in before where after[name] == nil || after[name] != value {

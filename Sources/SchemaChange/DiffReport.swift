@@ -55,7 +55,7 @@ public struct DiffReport: Sendable {
         }
     }
 
-    /// Whether the run fails.
+    /// Whether a change makes the run of the command fail.
     public var hasFailed: Bool { changes.contains(where: fails) }
 
     /// Returns the number of changes with this verdict.

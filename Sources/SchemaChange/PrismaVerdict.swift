@@ -102,7 +102,9 @@ struct PrismaVerdict {
         return reader.scalar == .int && writer.scalar == .float
     }
 
-    /// Whether values of the two types never equal each other in a filter.
+    /// Whether two schemas, or the schemas of their elements, have different types that are not all numeric.
+    ///
+    /// A filter then never finds equal values.
     private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         if let element = old.inner, let next = new.inner { return isCompared(element, next) }
         let numbers: Set<SchemaType> = [.int, .long, .double]

@@ -23,7 +23,7 @@ struct RenameOwner {
 }
 
 extension CollectionSchema {
-    /// An object type: that of a collection's documents, or that of embedded objects in them.
+    /// An object type: the type of a collection's documents, or the type of embedded objects in them.
     struct ObjectType {
         let namespace: Namespace
         let path: SchemaPath

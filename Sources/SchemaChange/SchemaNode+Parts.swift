@@ -20,7 +20,7 @@ extension SchemaNode {
         return named + unnamed.map { Field(name: $0, node: SchemaNode(location: location), isRequired: true) }
     }
 
-    /// Whether the objects that the schema allows are dictionaries; it may allow other types as well.
+    /// Whether the objects that the schema allows are dictionaries; the schema may also allow other types.
     var holdsValues: Bool {
         guard admits(.object), properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }

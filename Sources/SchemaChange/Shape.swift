@@ -50,7 +50,7 @@ package enum Shape: Hashable, Sendable {
         case (.list, .set), (.set, .list): .listSetChanged
         case (.single([.int]), .single([.long])), (.single([.long]), .single([.int])): .integerWidthChanged
         case (.single(let before), .single(let after)) where Self.isWidening(before, after): .numberWidened
-        // Both are stored as objects, so the number of values does not change.
+        // Embedded objects and dictionaries are both stored as objects, so the number of values does not change.
         case (.embedded, .dictionary), (.dictionary, .embedded): .propertyTypeChanged
         case _ where isCollection != other.isCollection: .cardinalityChanged
         default: .propertyTypeChanged

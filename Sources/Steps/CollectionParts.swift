@@ -24,8 +24,8 @@ package struct CollectionParts {
         do throws(MongoError) {
             filters = IDRange.filters(try IDRange.splitting(collection, into: concurrency * 4))
         } catch {
-            // A server may fail to draw a random sample, for example because its document count is wrong after a crash.
-            // It can still read the whole collection.
+            // A server may fail to draw a random sample, for example because its document count is wrong after a crash,
+            // although it can still read the whole collection. The collection is then one part.
             guard !error.isTransient else { throw error }
             filters = [[:]]
         }
@@ -44,7 +44,7 @@ package struct CollectionParts {
             var sum = start
             while let part = queue.withLock({ $0.popLast() }) {
                 do { sum = combining(sum, try count(part, collection)) } catch {
-                    // If one thread fails, the others need not continue.
+                    // If one thread fails, the other threads get no further parts.
                     queue.withLock { $0 = [] }
                     throw error
                 }

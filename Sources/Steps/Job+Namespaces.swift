@@ -51,7 +51,7 @@ package struct JobInDatabases: Sendable {
     package init(reading job: Job, assuming assumptions: CheckOptions) throws {
         (self.job, self.assumptions) = (job, assumptions)
         (active, next) = (try job.schema(at: job.activeSchema), try job.schema(at: job.nextSchema))
-        // This job is compiled first, so that errors name the collections as the file does.
+        // The job for the file's own database is compiled first, so that errors name the collections as the file does.
         own = try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 

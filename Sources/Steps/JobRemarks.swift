@@ -56,8 +56,8 @@ extension CompiledJob {
 extension CompiledJob {
     /// Refuses a job that this server cannot run or undo.
     ///
-    /// Such a job has an operator that the server does not know, creates documents that undo could not remove from this
-    /// server, or has more steps than fit into one command.
+    /// A job is refused if it has an operator that the server does not know, creates documents that undo could not
+    /// remove from this server, or has more steps than fit into one command.
     /// - Throws: ``RunError``, which names the step.
     package func checkServer(wireVersion: Int) throws(RunError) {
         for step in job.steps {
@@ -84,7 +84,7 @@ extension CompiledJob {
 
     /// Returns notes for the operator on what an older server cannot detect in a document before the write.
     ///
-    /// Empty from MongoDB 5.0 on.
+    /// The list is empty from MongoDB 5.0 on.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [
@@ -99,7 +99,7 @@ extension CompiledJob {
     /// the shards.
     private static let largestSurvey = 12 << 20
 
-    /// Refuses steps that depend on each other if the server would not accept them in one command.
+    /// Refuses a job whose steps depend on each other, if the server would not accept the steps in one command.
     private func checkSize() throws(RunError) {
         let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
         var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount

@@ -19,16 +19,16 @@ package struct JobSurvey: Sendable {
     package let steps: [StepCount]
     /// For each step, the documents whose values it cannot convert, by the problem with the value.
     ///
-    /// Empty for a step that converts nothing, or that can convert all values.
+    /// The list is empty for a step that converts nothing, or that can convert all values.
     package let unconverted: [[Unconverted]]
 
     /// The documents that a conversion skips because of one kind of problem.
     package struct Unconverted: Sendable {
         /// The problem with the value.
         package let kind: ConversionLoss
-        /// The number of documents with such a value.
+        /// The number of documents that the step skips because of the problem.
         package let count: Int
-        /// The `_id`s and values of a few of these documents.
+        /// The `_id`s and values of a few of the documents that the step skips because of the problem.
         ///
         /// `value` is `nil` if the step converts values inside of arrays or dictionaries.
         package let samples: [(id: BSONValue, value: BSONValue?)]

@@ -18,11 +18,11 @@ package struct StepCount: Sendable {
     package struct Skipped: Sendable {
         /// The reason, as a stable name.
         package var reason: String
-        /// Whether the operator has to act on the reason.
+        /// Whether the operator has to act on documents that are skipped for this reason.
         package var isTrouble: Bool
-        /// The number of documents.
+        /// The number of skipped documents.
         package var count: Int
-        /// The `_id`s of a few of these documents.
+        /// The `_id`s of a few of the skipped documents.
         package var samples: [BSONValue]
     }
 }

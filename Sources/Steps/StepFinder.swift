@@ -10,14 +10,18 @@ struct StepFinder: Sendable {
     private struct Question: Sendable {
         let isNeeded: CompiledExpression
         let reasons: [CompiledExpression]
-        /// Whether the step may be needed and skipped at the same time, and skipped for several reasons.
+        /// Whether a document can need the step and be skipped by it at the same time, or be skipped for several
+        /// reasons.
         ///
-        /// Some elements of an array or dictionary may need the step, while the step skips others for several reasons.
+        /// Some elements of an array or dictionary may need the step, while the step skips other elements for several
+        /// reasons.
         let isAboutElements: Bool
     }
 
     private let questions: [Question]
-    /// The condition that a document might need a step or be skipped by one; it is cheap, and false for most documents.
+    /// A cheap condition that holds for every document which a step might change or skip.
+    ///
+    /// The condition is false for most documents.
     private let isAnything: CompiledExpression
 
     /// Compiles the conditions of steps.

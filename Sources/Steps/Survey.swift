@@ -6,7 +6,8 @@ package import Mongo
 /// Counts the documents that each step would change or skip, before and after the job, in one read of the collection.
 ///
 /// If no step depends on what another step writes, the client counts with ``StepFinder``; otherwise the server counts.
-/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` the others.
+/// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` counts the
+/// documents that need one.
 package struct Survey {
     /// The counts of all steps.
     package struct Result {
@@ -53,7 +54,7 @@ package struct Survey {
         return try counted(result)
     }
 
-    /// Counts only the documents with these `_id`s, one slice after another.
+    /// Counts only the documents with the given `_id`s, one slice after another.
     package func run(over slices: [[BSONValue]]) throws -> Result {
         try .sum(
             slices.map { ids in
@@ -106,7 +107,7 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents of the scope need the job; if `ids` are given, only the documents with these `_id`s
+    /// Returns how many documents of the scope need the job; if `ids` are given, documents with other `_id`s do not
     /// count.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
@@ -122,9 +123,10 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that every document meets which a step changes or skips; `nil` if there is none.
+    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none.
     ///
-    /// The condition is checked only before the job: if no step applies to a document then, the job does not change it.
+    /// The condition is checked only before the job. If no step applies to a document before the job, the job does not
+    /// change it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -134,8 +136,8 @@ package struct Survey {
 
     /// The stages that select the documents before the steps are evaluated.
     ///
-    /// Without a client-side step, the server counts all of these documents. With one, it counts only the documents
-    /// that need no step.
+    /// Without a client-side step, the server counts all selected documents. With a client-side step, the server counts
+    /// only the documents that need no step.
     private var stages: [BSONDocument] {
         let matches = [part, quick].compactMap(\.self).map { ["$match": .object($0)] as BSONDocument }
         return matches + scope.stages(where: job.isServerSide ? nil : !job.whole.needs)
@@ -178,7 +180,7 @@ package struct Survey {
     /// All steps are then evaluated on the document as it is before the job. That costs much less than passing the
     /// document from step to step.
     private var evaluatesAtOnce: Bool {
-        // If one step of the job was compiled to several steps, these depend on each other.
+        // If one step of the job file was compiled to several steps, the resulting steps depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
@@ -217,14 +219,14 @@ package struct Survey {
         return counts
     }
 
-    /// The most documents that the server evaluates because the client cannot.
+    /// The most documents that the server evaluates because the client cannot evaluate them.
     private static let maximumUnevaluated = 10_000
 
     /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
     ///
-    /// Returns `nil` if the server has to count. It has to if only a list or a part of the documents is surveyed, a
-    /// step depends on another one, the collection has a collation, the server answers slowly, or there are too many
-    /// documents that the client cannot evaluate.
+    /// Returns `nil` if the server has to count. This is so if only a list or a part of the documents is surveyed, a
+    /// step depends on another one, the collection has a collation, the server answers slowly, or the client cannot
+    /// evaluate too many of the documents.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil
@@ -276,7 +278,7 @@ extension IDList {
 }
 
 extension Survey.Result {
-    /// Adds the counts of several sets of documents.
+    /// Returns the sum of the counts of several sets of documents.
     static func sum(_ results: [Survey.Result]) -> Survey.Result {
         guard let first = results.first else { return Survey.Result(before: [], after: [], needing: 0, documents: 0) }
         return results.dropFirst().reduce(first) { $0.adding($1) }

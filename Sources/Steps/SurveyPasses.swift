@@ -33,7 +33,7 @@ struct SurveyPasses {
                 if step.isAboutElements {
                     pipeline.append(["$set": ["\(mark(pass)).e\(index)": step.reasonCodes.bson]])
                 }
-                // No later step reads what the last step writes.
+                // No later step reads what the last step of the last pass writes, so its stage is left out.
                 let isLast = pass == count - 1 && index == job.steps.count - 1
                 if step.client == nil, !isLast { pipeline.append(step.stage) }
             }
@@ -61,7 +61,7 @@ struct SurveyPasses {
         return builder.finish()
     }
 
-    /// Returns the stages after which a document is as the step with this index finds it in the first pass.
+    /// Returns the stages that change a document as the steps before the step with this index do in the first pass.
     func stages(before step: Int) -> [BSONDocument] {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }

@@ -56,8 +56,8 @@ public struct ArchiveReader: ~Copyable {
 
     /// Moves to the next document of a wanted collection, and returns the index of the collection in ``wanted``.
     ///
-    /// Returns `nil` at the end of the archive. The documents can be trusted only after that, because the checksum of a
-    /// collection comes after its documents.
+    /// Returns `nil` at the end of the archive. The documents can be trusted only once the end is reached, because the
+    /// checksum of a collection comes after its documents.
     /// - Throws: ``DumpError`` when the rest of the archive cannot be read.
     public mutating func next() throws(DumpError) -> Int? {
         while true {

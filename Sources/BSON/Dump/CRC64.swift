@@ -34,7 +34,7 @@ struct CRC64 {
                 littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
             var rest = word ^ state
             state = 0
-            // The first byte of the word is the farthest from its end.
+            // The first byte of the word is the farthest from the word's end, so the last table comes first.
             for table in stride(from: 7 * 256, through: 0, by: -256) {
                 state ^= unsafe tables[unchecked: table &+ Int(rest & 0xFF)]
                 rest &>>= 8

@@ -6,7 +6,7 @@ public struct DumpError: Error, Hashable, Sendable {
     ///
     /// Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short stable name.
+        /// The short stable name of the kind of failure.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -95,7 +95,8 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The source, the failure and its offset; and whether the documents before the failure are good.
+    /// The error as text: the source, the failure and its offset; and whether the documents before the failure are
+    /// good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string
         if let errno { return "\(name) \(code.rawValue): \(errno)" }

@@ -162,13 +162,13 @@ extension DumpInput {
 
 /// The kind of a source of documents, which its first bytes show.
 public enum DumpKind: Hashable, Sendable {
-    /// One document after another, as in a `.bson` file; an empty source has this kind, too.
+    /// One document after another, as in a `.bson` file; an empty source also has this kind.
     case bson
     /// The output of `mongodump --archive`.
     case archive
     /// Extended JSON, as mongoexport writes it: one document after another, or an array of documents.
     case json
-    /// None of the other kinds.
+    /// A source that is neither BSON, nor a mongodump archive, nor extended JSON.
     case unknown
 }
 

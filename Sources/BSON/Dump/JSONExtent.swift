@@ -70,7 +70,7 @@ struct JSONExtent {
 
     /// Whether the quoted text is `t` or `i`, as in a timestamp, or `$minKey` or `$maxKey`.
     ///
-    /// The numbers after these names are plain in canonical extended JSON, too.
+    /// The numbers after these names are plain numbers even in canonical extended JSON.
     private func isNameOfPlainNumber(_ text: RawSpan) -> Bool {
         let length = count - quoteStart - 1
         guard length == 1 || length == 7 else { return false }

@@ -149,7 +149,7 @@ extension SourceDocument {
         return json
     }
 
-    /// Returns a step of a pointer with its escapes decoded: those such as `%25` first, then `~1` and `~0`.
+    /// Returns a step of a pointer with its escapes decoded: percent escapes such as `%25` first, then `~1` and `~0`.
     private static func decoded(_ step: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(step.utf8)[...]

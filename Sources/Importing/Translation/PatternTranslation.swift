@@ -5,7 +5,7 @@ import Patterns
 /// Most expressions mean the same in both languages. Other expressions are spelled differently in PCRE, differ in a
 /// detail that a note names, or do not exist in PCRE 8, the oldest version in use.
 struct PatternTranslation {
-    /// The respects in which MongoDB reads the expression differently.
+    /// The respects in which MongoDB reads the expression differently than JavaScript.
     private(set) var differences: Set<String> = []
     /// The reason why MongoDB cannot use the expression, apart from reasons that PCRE2 itself reports; `nil` if none.
     private(set) var refusal: String?
@@ -15,7 +15,7 @@ struct PatternTranslation {
     /// Whether reading bytes instead of characters could change what the expression matches.
     private var needsCharacters = false
 
-    /// Reads an expression.
+    /// Translates a regular expression of JavaScript.
     init(_ text: String) {
         rest = Substring(text).unicodeScalars
         needsCharacters = !text.utf8.allSatisfy { $0 < 0x80 }
@@ -43,7 +43,7 @@ struct PatternTranslation {
 
     /// Records that the last item matches characters beyond ASCII.
     ///
-    /// An item that is repeated without a limit needs no record, because it matches the bytes of these characters, too.
+    /// An item that is repeated without a limit needs no record, because it also matches the bytes of these characters.
     private mutating func takeWide() {
         if rest.first != "*", rest.first != "+" { needsCharacters = true }
     }
@@ -150,14 +150,15 @@ extension PatternTranslation {
         if isNegated { takeWide() }
     }
 
-    /// Reads one member of a class, and returns whether it stands for a set of characters, such as `\w`.
+    /// Reads one member of a character class, and returns whether it stands for a set of characters, such as `\w`.
     private mutating func takeMember(_ scalar: Unicode.Scalar, afterType: Bool) -> Bool {
         switch scalar {
         case "\\":
             let isType = rest.first.map { "dDwWsSpP".unicodeScalars.contains($0) } ?? false
             takeEscape()
             return isType
-        // A hyphen next to a set such as `\w` means itself, and PCRE2 refuses it there without a backslash.
+        // A hyphen next to a set such as `\w` means the hyphen itself. PCRE2 accepts the hyphen there only after a
+        // backslash.
         case "-" where afterType || startsWithType: result += "\\-"
         case "[": result += "\\["
         default: result.unicodeScalars.append(scalar)

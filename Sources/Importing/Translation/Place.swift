@@ -14,7 +14,7 @@ struct Place {
     /// Whether the values are the documents' `_id`s.
     var isID: Bool { path.steps == [.field("_id")] }
 
-    /// Returns the place of the values one step inside.
+    /// Returns the place of the values to which `step` leads from the values at this place.
     func inside(_ step: SchemaPath.Step) -> Place {
         Place(path: path.appending(step), isWhole: false, resource: resource)
     }

@@ -147,12 +147,12 @@ struct FieldSchemas {
     var named: [(name: String, schema: ValidatorSchema)] = []
     /// The schemas of the fields whose names match a regular expression.
     var matching: [(pattern: String, schema: ValidatorSchema)] = []
-    /// The schema of all other fields; `nil` if they may have any value.
+    /// The schema of the fields that neither `named` nor `matching` describes; `nil` if they may have any value.
     var rest: ValidatorSchema?
     /// Whether a regular expression was left out, so that it is unknown to which fields ``rest`` applies.
     var isIncomplete = false
 
-    /// The keywords of the validator that describe these fields.
+    /// The validator's keywords that describe the fields, such as `properties`.
     var keywords: [String: BSONValue] {
         var keywords: [String: BSONValue] = [:]
         if !named.isEmpty {
@@ -225,7 +225,7 @@ extension Translator {
         }
     }
 
-    /// Adds a part that allows only these fields, and `_id` in whole documents.
+    /// Adds a part that allows only the given fields, and `_id` in whole documents.
     private mutating func restrict(
         _ schema: inout ValidatorSchema, to fields: FieldSchemas, _ location: SourceLocation, at place: Place
     ) {
@@ -237,8 +237,9 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into a part with `additionalProperties`, which lists every field that this
-    /// schema or another schema for the same object evaluates.
+    /// Translates `unevaluatedProperties` into a part with `additionalProperties`.
+    ///
+    /// The part lists every field that is evaluated by this schema, or by another schema for the same object.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -287,12 +288,13 @@ extension FieldSchemas {
     }
 }
 
-/// The fields of an object that its schema, and the schemas that apply to the same object, evaluate.
+/// The fields that are evaluated by the schemas of one object: by its own schema, or by another schema that applies to
+/// it.
 private struct EvaluatedFields {
     let document: SourceDocument
     private(set) var names: [String] = []
     private(set) var patterns: [(text: String, location: SourceLocation)] = []
-    /// Whether the schemas evaluate every field.
+    /// Whether one of the schemas evaluates all remaining fields, for example by `additionalProperties`.
     private(set) var areAll = false
     /// Whether some of the schemas do not always apply, such as the branches of `anyOf`.
     private(set) var isConditional = false

@@ -78,7 +78,7 @@ extension Translator {
             return try translateText(keywords, into: &schema, at: place)
         }
         var names = try typeNames(keywords)
-        // A format applies only to strings, so a schema that has nothing but a format means a string.
+        // A format applies only to strings, so a schema without a type means a string if its format has a BSON type.
         if names.isEmpty, let format, StringStorage(format: format) != nil, !keepsStrings { names = ["string"] }
         guard !names.isEmpty else {
             noteFormat(format, keywords, at: place)
@@ -122,7 +122,7 @@ extension Translator {
         case "null": return [.null]
         case "object": return [.object]
         case "array": return [.array]
-        // TypeBox has these types for values of JavaScript.
+        // TypeBox adds types such as `Date` to JSON Schema, for values of JavaScript that JSON does not have.
         case "Date": return [.date]
         case "Uint8Array": return [.binData]
         case "bigint": return [.int, .long]
@@ -254,7 +254,7 @@ extension Translator {
         return json
     }
 
-    /// Translates `contains` by a negation: not every element fails its schema.
+    /// Translates `contains` by a negation: not every element fails the schema of `contains`.
     private mutating func translateContains(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -283,7 +283,7 @@ extension Translator {
     /// Returns a regular expression as MongoDB spells it; `nil` if MongoDB cannot use it.
     ///
     /// Adds a note on the reason if MongoDB cannot use the expression, and on each respect in which MongoDB reads the
-    /// expression differently.
+    /// expression differently than JavaScript.
     mutating func usable(
         _ text: String, mode: Pattern.Mode, path: SchemaPath, _ location: SourceLocation
     ) -> String? {

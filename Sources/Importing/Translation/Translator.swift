@@ -17,7 +17,7 @@ struct Translator {
     /// The fields of whole documents that the schema names, with the first position of each.
     var fields: [String: SourceLocation] = [:]
 
-    /// The positions of the schemas that contain the current one, including those that led here by reference.
+    /// The positions of the schemas around the current one, including schemas whose references lead to it.
     private var open: [SourceLocation] = []
     private var seen: Set<ImportNote> = []
     private var count = 0
@@ -175,7 +175,10 @@ extension Translator {
         return (schemas, losses == before)
     }
 
-    /// Translates `oneOf`, to `anyOf` if no value can fit two branches or if a branch accepts more than its source.
+    /// Translates `oneOf`.
+    ///
+    /// The result is a union, such as `anyOf`, if no value can fit two branches, or if the translation of a branch
+    /// accepts more than the branch.
     private mutating func exclusive(
         _ branches: [LocatedJSON], at place: Place
     ) throws(SchemaError) -> ValidatorSchema {
@@ -248,7 +251,7 @@ extension Translator {
         }
     }
 
-    /// The keywords that other files of this folder translate.
+    /// The keywords of JSON Schema that the translator's extensions translate.
     private static let translated: Set = [
         "title", "description", "type", "bsonType", "format", "pattern", "minLength", "maxLength", "enum", "const",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "properties", "patternProperties",
@@ -262,7 +265,7 @@ extension Translator {
         "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
         "definitions", "components", "schemas",
     ]
-    /// The keywords that describe values, and restrict none.
+    /// The keywords that describe values, but do not restrict them.
     private static let annotations: Set = [
         "default", "examples", "example", "readOnly", "writeOnly", "deprecated", "contentEncoding", "contentMediaType",
         "contentSchema", "discriminator", "xml", "externalDocs",

@@ -4,7 +4,7 @@ import ServerSchema
 struct Plan {
     /// The declared types; in an App Services schema exactly one.
     var types: [SchemaType]
-    /// Whether every object around the path must hold the field.
+    /// Whether every object that can have the field must have it.
     var isRequired = false
 
     /// A plan that accepts any value that clients can have.

@@ -11,10 +11,10 @@ import ServerSchema
 struct SchemaFitter {
     let tree: PathTree
     let options: InferOptions
-    /// The number of documents that the schema may still be allowed to refuse.
+    /// The number of documents that the schema is still allowed to refuse.
     private(set) var budget: Int
     private(set) var plans: [Int: Plan] = [:]
-    /// The steps that may be taken next, the most expensive first.
+    /// The tightenings that the schema can still get, the most expensive first.
     private var pending: [Tightening] = []
     private var order = 0
 

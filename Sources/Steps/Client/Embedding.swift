@@ -6,7 +6,7 @@ import Mongo
 import Scanning
 import ServerSchema
 
-/// The client's computation of ``EmbedStep``.
+/// Runs an ``EmbedStep`` on the client.
 struct Embedding: ClientTransform {
     let step: EmbedStep
     /// The `_id`s of linked documents to which several links exist, if the step skips documents with such links;

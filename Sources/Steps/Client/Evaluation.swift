@@ -5,7 +5,7 @@ import Mongo
 /// Evaluates server-side and client-side steps on documents, without writing.
 ///
 /// The documents are evaluated in batches; the steps of a batch run in their order. The server runs the server-side
-/// steps, and the client computes the others.
+/// steps, and the client computes the client-side steps.
 ///
 /// All steps run in two passes. A document that needs a step in the second pass would need a second run of the job.
 package struct Evaluation: ~Copyable {
@@ -27,7 +27,7 @@ package struct Evaluation: ~Copyable {
         package var after: BSONDocument
         /// The findings of all steps in the first pass, followed by their findings in the second pass.
         ///
-        /// Empty if the document needs no step.
+        /// The list is empty if the document needs no step.
         package var findings: [Finding]
         /// The documents that have to exist in other collections before this document is written.
         package var created: [ClientCreation] = []

@@ -5,11 +5,11 @@ import Jobs
 import Mongo
 import ServerSchema
 
-/// The client's computation of ``ExtractStep``.
+/// Runs an ``ExtractStep`` on the client.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// The `_id`s that several objects with different contents would get; the step skips the documents with these
-    /// objects.
+    /// The `_id`s that several objects with different contents would get; the step skips the documents that contain one
+    /// of the objects.
     let contested: Set<IDKey>
     /// The job's schemas of the collection in which the step creates documents.
     let schemas: [CompiledSchema]
@@ -90,8 +90,8 @@ struct Extraction: ClientTransform {
     /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
     /// `_id`.
     ///
-    /// A generated `_id` depends on the object's content, too, so that a later run generates another one if a user has
-    /// changed the object.
+    /// A generated `_id` also depends on the object's content. If a user has changed the object, a later run therefore
+    /// generates another `_id`.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {

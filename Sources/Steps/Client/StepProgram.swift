@@ -21,10 +21,10 @@ struct StepProgram {
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether the reply lacks the document from before the first run, because both versions are too large for one
-        /// reply.
+        /// Whether the reply lacks the document from before the first run, because both versions of the document are
+        /// too large for one reply.
         ///
-        /// The first run is then repeated for this document alone.
+        /// The first run is then evaluated again for this document alone.
         var isLarge = false
 
         var outcome: Evaluation.Outcome {
@@ -91,7 +91,7 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document for which no run was evaluated yet, and which need not come from the collection.
+    /// Returns a document on which no run of steps is evaluated yet, and which need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
@@ -99,7 +99,8 @@ struct StepProgram {
 
     /// Evaluates the remaining runs on documents that the first run returned, and returns the results.
     ///
-    /// For a large document, the first run is repeated, too.
+    /// For a large document, the first run is evaluated again here, because its reply did not contain the document from
+    /// before the run.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {

@@ -37,7 +37,10 @@ package struct StepTransformation: Sendable {
     /// The field stores whether a step skips the document for a reason on which the operator has to act.
     package let markedStages: [BSONDocument]?
 
-    /// The name of the field that ``markedStages`` set; its value is `true` or `false`, or the field is missing.
+    /// The name of the field that ``markedStages`` set.
+    ///
+    /// The value is `true` if a step skips the document for a reason on which the operator has to act, otherwise
+    /// `false`. The field is missing if the job has no steps.
     package static let mark = "__shipshape"
 
     /// Whether the job has no steps, so that documents stay unchanged.

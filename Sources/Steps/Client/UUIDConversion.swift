@@ -2,7 +2,7 @@ import BSON
 import Jobs
 import ServerSchema
 
-/// The client's computation of ``ConvertUUIDStep``.
+/// Runs a ``ConvertUUIDStep`` on the client.
 struct UUIDConversion: ClientTransform {
     let step: ConvertUUIDStep
 
@@ -37,7 +37,7 @@ struct UUIDConversion: ClientTransform {
     }
 }
 
-/// The client's computation of ``GenerateStep``, which sets generated ids.
+/// Computes, on the client, the ids that a ``GenerateStep`` sets.
 struct GeneratedDefault: ClientTransform {
     let step: GenerateStep
 
