@@ -15,7 +15,8 @@ package enum JobSchema {
         package var jobWithUnknownKey: String
     }
 
-    /// Reads the schema of jobs, or that of partner jobs.
+    /// Reads the JSON Schema of job files.
+    /// - Parameter kind: `job` for jobs, `partner` for partner jobs.
     package static func document(of kind: String = "job") throws -> BSONDocument {
         try BSONDocument(
             extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/\(kind).schema.json", encoding: .utf8))

@@ -37,7 +37,8 @@ import Testing
         #expect(Set(try properties.elements().map(\.name)) == Set(PartnerJob.keys))
     }
 
-    /// The schema has the same steps as that of a job, except for steps and keys that partners do not support.
+    /// The JSON Schema of partner jobs has the limits and steps of the JSON Schema of jobs, except for steps and keys
+    /// that partners do not support.
     @Test func itsStepsAndLimitsAreThoseOfAJob() throws {
         let job = try #require(try JobSchema.document()["properties"]?.document)
         let partner = try #require(

@@ -94,7 +94,7 @@ import Testing
 }
 
 extension Explanation.Section {
-    /// The heading of the section in the documentation.
+    /// The heading that the section has in the documentation.
     fileprivate var heading: String {
         switch self {
         case .documents: "Documents"

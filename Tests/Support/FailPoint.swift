@@ -2,7 +2,7 @@ package import BSON
 
 /// A failure that a test causes in a server with the fail point `failCommand`.
 package struct FailPoint: Sendable {
-    /// The choice of the commands that fail.
+    /// The rule that decides which calls of the commands fail: all, the first few, or a random share.
     package enum Mode: Sendable {
         /// All commands fail until the fail point is removed.
         case always
@@ -16,7 +16,7 @@ package struct FailPoint: Sendable {
 
     /// The names of the commands that fail.
     package var commands: [String]
-    /// The choice among these commands.
+    /// The rule that decides which calls of the ``commands`` fail.
     package var mode: Mode = .always
     /// The error code with which the server replies; `nil` for no error.
     package var errorCode: Int?

@@ -108,7 +108,9 @@ import Testing
         #"{"title":"Home","bsonType":"object","required":["city"],"properties":{"city":\#(text)}}"#
     private static let scores = #"{"bsonType":"object","additionalProperties":\#(text)}"#
 
-    /// Each field fails in only one way: otherwise a step could skip a document because of another failure of its
+    /// The properties of the schema.
+    ///
+    /// Each field can fail in only one way, because otherwise a step could skip a document for another failure of its
     /// field.
     private static let properties = """
         "_id": \(int), "name": \(text), "state": {"bsonType":"string","enum":["Open","Done"]},

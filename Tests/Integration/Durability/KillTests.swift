@@ -11,12 +11,13 @@ import Testing
 
     /// The moment at which a run of the job is killed.
     private enum Death: Equatable {
-        /// After the server acknowledged the write of a chunk, and before the checkpoint of that chunk.
+        /// The run is killed after the server acknowledged the write of a chunk, and before the checkpoint of that
+        /// chunk.
         case betweenWriteAndCheckpoint(chunk: Int)
-        /// A moment that the test chooses: shortly after the run's given number of checkpoints, wherever the program is
-        /// then.
+        /// The test kills the run shortly after the given number of checkpoints, wherever the program is at that
+        /// moment.
         case fromOutside(chunks: Int)
-        /// Right after the checkpoint of a chunk.
+        /// The run is killed right after the checkpoint of a chunk.
         case afterCheckpoint(chunk: Int)
 
         static func round(_ number: Int) -> Death {

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// A server under load may end any command with this error, because a time limit has passed.
+    /// A server under load may end any command with error 50 (MaxTimeMSExpired), because a time limit has passed.
     @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
     func aTimeLimitOutsideOfAChunksWriteIsRetried(_ command: String) async throws {
         try await withPeople { test in

@@ -31,7 +31,9 @@ struct FaultTrial: Sendable {
 
     /// Runs the command.
     ///
-    /// Unless it succeeds, its leases are ended, so that the next run does not have to wait for them.
+    /// If the command fails with an exit code other than 0 and 1, its leases are ended, so that the next run does not
+    /// have to wait for them.
+    /// - Parameter endsLeases: `false` to keep the leases even after a failure.
     func run(
         by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],
         fault: String? = nil, endsLeases: Bool = true, during: (LiveProgram) async throws -> Void = { _ in }

@@ -99,7 +99,7 @@ func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
 enum FaultTable {
     static let lostPrimary = "election, or kill -9 of the primary"
 
-    /// Prints a row.
+    /// Prints a row of the fault table.
     ///
     /// - Parameters:
     ///   - tries: how often the test caused the fault.

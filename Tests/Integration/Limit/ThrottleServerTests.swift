@@ -123,7 +123,7 @@ import Testing
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
-                    // The fail point is removed after a failure, too. Otherwise, the inserts and this test would hang.
+                    // The fail point is removed even after a failure. Otherwise, the inserts and this test would hang.
                     try await mongod.admin(hang.merging(["mode": "off"]))
                     throw error
                 }

@@ -104,8 +104,8 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // A write that took too long is retried in halves. The mirror then stops again before it has
-                    // reported anything.
+                    // If a write took too long, the mirror retries it in halves, and stops again before it reports its
+                    // lag. The test lets it continue.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded
                 }

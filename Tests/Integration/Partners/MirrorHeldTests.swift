@@ -32,7 +32,7 @@ import Testing
         #expect(try await test.run("status").output.contains("1 document not on the other side"))
     }
 
-    /// Earlier versions of the program recorded the reason only as a text.
+    /// A held pair is reported once, even if an earlier version of the program recorded the reason only as a text.
     @Test(arguments: [false, true]) func aHeldPairIsReportedOnce(_ isOfEarlierVersion: Bool) async throws {
         try await withMirror { test in
             if isOfEarlierVersion {

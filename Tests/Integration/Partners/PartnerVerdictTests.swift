@@ -29,7 +29,8 @@ import Testing
         case both
     }
 
-    /// Runs a test with a partner that is copied and not compared yet, and with the older schema and all newer ones.
+    /// Runs a test with a partner that is copied but not compared yet, and with the older schemas and each version in
+    /// ``Next``.
     private func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()

@@ -39,7 +39,7 @@ import Testing
         #expect(run.errors.contains("ulimit -u"), "\(run.errors)")
     }
 
-    /// The program raises a soft limit as far as the hard limit allows.
+    /// The program raises the soft limit on open files as far as the hard limit allows.
     @Test func aLowSoftLimitIsNoObstacle() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

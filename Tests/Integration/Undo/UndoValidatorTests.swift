@@ -43,7 +43,7 @@ import Testing
             #expect(dry.output.contains("refuses 3 documents as they were before the job"), "\(dry.output)")
             #expect(try await test.database.documents("people") == before)
 
-            // The undo without `--dry-run` skips the same documents.
+            // The undo without `--dry-run` skips the three documents that the dry run reported.
             let run = try await test.undo(flags: ["--output", "json"])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.errors.contains("refuses 3 documents as they were before the job"), "\(run.errors)")

@@ -129,6 +129,6 @@ extension BSONDocument {
 }
 
 extension FieldPath {
-    /// Whether the two paths are equal, or one of them is the path of a parent of the other's field.
+    /// Whether the paths are equal, or one of them is the beginning of the other.
     func meets(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
 }

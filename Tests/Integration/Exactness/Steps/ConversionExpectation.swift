@@ -96,7 +96,8 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the double nearest to a decimal; `nil` if it is out of range, or if it is 0 although the decimal is not.
+    /// Returns the double nearest to a decimal; `nil` if the decimal is too large for a double, or rounds to 0 without
+    /// being 0.
     private static func nearest(_ number: Decimal128) -> Double? {
         if number.isNaN { return .nan }
         if number.isInfinite { return number.isNegative ? -.infinity : .infinity }
