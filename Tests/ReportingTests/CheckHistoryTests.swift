@@ -113,7 +113,7 @@ import Testing
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))
-        // The words are those of the schema's dialect.
+        // The headline uses the words for the dialect of the schema, here Prisma.
         var last = summary(41, [("a", 7)])
         last.dialect = .prisma
         #expect(try CheckSummary(parsing: last.text) == last)

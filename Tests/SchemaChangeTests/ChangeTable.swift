@@ -92,7 +92,7 @@ private let propertyRows: [ChangeRow] = [
         to: app(x(string)), says: "x loses its default"),
 ]
 
-/// The rows for values whose type changes.
+/// The title of the quick reference's row for a property that changes its type.
 private let typeName = "Change property type but keep the name"
 private let valueRows: [ChangeRow] = [
     ChangeRow(

@@ -6,7 +6,7 @@ package struct FailPoint: Sendable {
     package enum Mode: Sendable {
         /// All commands fail until the fail point is removed.
         case always
-        /// Only this many commands fail.
+        /// The first commands, up to this number, fail, and all later ones succeed.
         case times(Int)
         /// The first commands, up to this number, succeed, and all later ones fail.
         case skip(Int)

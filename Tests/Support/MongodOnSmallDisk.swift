@@ -11,7 +11,7 @@ package final class MongodOnSmallDisk: Sendable {
 
     private init(mongod: Mongod, ballast: String) { (self.mongod, self.ballast) = (mongod, ballast) }
 
-    /// Whether the current user can create such a disk.
+    /// Whether the current user can mount a small disk.
     package static let isPossible = geteuid() == 0 && isExecutable("/usr/bin/unshare")
 
     /// The script that mounts the disk on the data folder, which is its first argument, and then runs the server's

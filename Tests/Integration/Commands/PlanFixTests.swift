@@ -67,7 +67,7 @@ import Testing
         let entries = members("jobs", of: plan).flatMap { members("entries", of: $0) } + members("remarks", of: plan)
         var left = counts(entries.filter { $0["role"] == "manual" }.flatMap { members("findings", of: $0) })
         for entry in entries where entry["role"] == "step" {
-            // A missing field fits the schema if its parent object is missing, too, so it is not a finding.
+            // A missing field fits the schema if its parent object is missing as well, so it is not a finding.
             let reasons = members("left_alone", of: entry).filter { $0["reason"] != "parent is missing" }
             let skipped = reasons.reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
             let findings = counts(members("findings", of: entry))

@@ -35,7 +35,7 @@ import Testing
         #expect(after.exitCode == 0, "\(after.output)\(after.errors)")
     }
 
-    /// Expects that each run ended with 0, or with 1, which means that it skipped documents.
+    /// Expects that each run ended with 0, or with 1, which means findings, such as skipped documents.
     private static func expectSteps(_ runs: [ProgramRun]) {
         for run in runs { #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)") }
     }

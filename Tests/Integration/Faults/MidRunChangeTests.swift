@@ -161,7 +161,8 @@ import Testing
 
     /// The journal is dropped during a run.
     ///
-    /// The undo restores the chunks that were journaled after that, and reports that the other chunks have no journal.
+    /// The undo restores the chunks that were journaled after the drop, and reports that the other chunks have no
+    /// journal.
     @Test func aJournalThatGoesDuringARunIsReportedByUndo() async throws {
         try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {

@@ -79,7 +79,7 @@ import Testing
 
     @Test func aUniqueIndexThatWouldBreakIsFoundBeforehand() async throws {
         try await Mongod.shared.withPartner { test in
-            // The forward step converts the codes to lower case, so both become "a".
+            // The forward step converts the codes to lower case, so the codes of both tasks become "a".
             try test.job(
                 """
                 forward: [expression: {field: code, value: {$toLower: "$code"}, when: {$ne: ["$code", null]}}]

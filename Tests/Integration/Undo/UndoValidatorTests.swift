@@ -89,7 +89,7 @@ import Testing
 
     /// If the validator's expression fails on a document, the server refuses that document.
     ///
-    /// Undo still checks the others.
+    /// Undo still checks the other documents.
     @Test func documentsThatTheValidatorCannotEvaluateAreReportedBefore() async throws {
         let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
         try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in

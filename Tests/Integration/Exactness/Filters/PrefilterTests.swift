@@ -6,7 +6,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests prefilters: with one, the server holds back only documents in which the checker finds nothing.
+/// Tests that with a prefilter, the server leaves out only documents in which the checker finds nothing.
 @Suite struct PrefilterTests {
     /// Tests the prefilter with the schemas and values of all ``FilterCase``s.
     @Test func everyRulesDocumentsAreStillFound() async throws {
