@@ -53,7 +53,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
         """
 }
 
-/// The columns of the cases that need some.
+/// The columns of the clients, for the cases of rules that need columns.
 private let columns = [
     ClientTable(
         collection: "Task", columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])

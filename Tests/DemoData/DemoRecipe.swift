@@ -4,7 +4,7 @@ import BSON
 protocol DemoRecipe {
     /// The document's `_id`.
     var id: BSONValue { get }
-    /// The document.
+    /// The document that the random decisions determine.
     var document: BSONDocument { get }
     /// Returns the findings that a check of the document under a schema must report.
     func flaws(against version: DemoVersion) -> [DemoFlaw]

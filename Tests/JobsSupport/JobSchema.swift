@@ -9,7 +9,7 @@ package enum JobSchema {
     package struct Place {
         /// The name of the mapping in messages.
         package var name: String
-        /// The keys that the schema allows in it.
+        /// The keys that the schema allows in the mapping.
         package var keys: [String]
         /// The text of a job in which the mapping has one key, which is unknown.
         package var jobWithUnknownKey: String

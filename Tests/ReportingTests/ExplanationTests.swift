@@ -35,7 +35,7 @@ import Testing
         _ section: Explanation.Section
     ) throws {
         let lines = try Self.text(of: section).split(separator: "\n").map { String($0) }
-        // A section may have another table before the one of its codes.
+        // A section may have another table before the table of its codes.
         let table = lines.filter { $0.hasPrefix("| ") }.drop { !$0.hasPrefix("| code |") }
         let header = (["code"] + section.columns).joined(separator: " | ")
         #expect(table.first == "| \(header) |")

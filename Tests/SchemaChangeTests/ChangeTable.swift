@@ -224,7 +224,7 @@ private let syncRows: [ChangeRow] = [
 ]
 
 extension ChangeRow {
-    /// All rows.
+    /// The rows for all kinds of changes.
     static let all = typeRows + propertyRows + valueRows + linkRows + constraintRows + syncRows
 }
 

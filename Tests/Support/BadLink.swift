@@ -21,9 +21,9 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// The numbers of connections that the proxy has accepted and cut so far.
+    /// The number of connections that the proxy has accepted so far, and the number of times that it has cut one.
     package struct Tally: Sendable {
-        /// The number of connections that were accepted.
+        /// The number of connections that the proxy has accepted.
         package var connections = 0
         /// The number of cuts; each direction of a connection is cut by itself.
         package var cuts = 0
@@ -46,7 +46,7 @@ package final class BadLink: Sendable {
     /// Stops accepting connections; existing ones continue.
     package func close() { relay.close() }
 
-    /// The numbers of connections that the proxy has accepted and cut so far.
+    /// The number of connections that the proxy has accepted so far, and the number of times that it has cut one.
     package var tally: Tally { state.withLock { $0 } }
 
     private func take(_ connection: RelayedConnection) {

@@ -5,7 +5,7 @@ import Glibc
 /// If the server ends because the disk is full, it starts again after the disk has room. The disk is in memory, in the
 /// mount namespace of the server's process, and is removed with the process. Only root can create such a disk.
 package final class MongodOnSmallDisk: Sendable {
-    /// The deployment.
+    /// The replica set whose data is on the small disk.
     package let mongod: Mongod
     private let ballast: String
 

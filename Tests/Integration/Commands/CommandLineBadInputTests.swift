@@ -37,6 +37,8 @@ import Testing
                 == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
     }
 
+    /// The program stops reading at a limit, which is given in MiB.
+    ///
     /// `/dev/zero` never ends, and a device reports no size that the program could check before it reads.
     @Test(arguments: [
         (["check", "/dev/zero", "--collection", "app.person", "--uri", nowhere], 65, 16),

@@ -103,7 +103,7 @@ import Testing
             #expect(job.nextSchema == "../../\(new)")
             let active = try #require(try job.schema(at: job.activeSchema))
             #expect(active.collections.first?.root.property("age")?.types == [.int])
-            // The existing copy has the same content, so the plan keeps it.
+            // A copy of the schema with the same content exists already, so the plan keeps the copy.
             let again = try await Program.run(
                 ["plan", old, new, "--out", "jobs", "--fail-on", "none", "--force"] + single, in: folder.path)
             #expect(again.exitCode == 0, "\(again.errors)")

@@ -5,7 +5,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the jobs of `plan --fix` repair the documents that fail, and that its remarks name all other failures.
+/// Tests that the jobs of `plan --fix` repair the documents that fail, and that the plan's remarks name all other
+/// failures.
 @Suite struct PlanFixTests {
     /// A collection `T`, its schema, and the folder of the jobs.
     private struct Subject {

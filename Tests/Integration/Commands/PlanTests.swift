@@ -30,7 +30,7 @@ import Testing
         for (id, line) in try await plan.failing(plan.new) where broken[id] == nil {
             Issue.record("\(id) fitted before, and does not now: \(line)")
         }
-        // Only documents that newly fail count here. The change itself may be breaking, which no job can fix.
+        // The check counts only documents that newly fail. The change itself may be breaking, which no job can fix.
         let after = try await plan.check("--fail-on", "new")
         #expect(after.exitCode == 0, "\(after.output)\(after.errors)")
     }

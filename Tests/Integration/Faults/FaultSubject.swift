@@ -10,7 +10,7 @@ import Testing
 struct FaultSubject: Sendable, CustomTestStringConvertible {
     /// The name of the command in the rows that `FaultTable` prints.
     let name: String
-    /// Inserts the command's data into the given server, runs a test on it, and removes it.
+    /// Inserts the command's data into the given server, runs a test on the data, and removes the data.
     let trial: @Sendable (Mongod, @Sendable (FaultTrial) async throws -> Void) async throws -> Void
 
     var testDescription: String { name }
@@ -167,8 +167,8 @@ extension FaultSubject {
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
-                    // The last column, the digest of the job file, is ignored: if the digest were wrong, the state
-                    // would also differ.
+                    // The last column, the digest of the job file, is left out: a wrong digest would also change the
+                    // column with the state.
                     let rows = try await test.migrationRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
                     }

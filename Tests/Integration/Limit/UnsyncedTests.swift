@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// The report that `unsynced` makes of a ledger.
+/// Tests the report that `unsynced` makes of a ledger.
 @Suite struct UnsyncedTests {
     private func with(_ body: (UnsyncedCase) async throws -> Void) async throws {
         try await UnsyncedCase.with(try await Mongod.shared, body)

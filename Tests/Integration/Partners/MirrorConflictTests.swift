@@ -89,7 +89,7 @@ import Testing
                 guard case .date(let now)? = try await test.mongod.admin(["hello": 1])["localTime"] else { return 0 }
                 return now
             }
-            // These are more changes than the mirror handles at once, so some of them still wait when the mirror is
+            // The mirror handles fewer than 1,500 changes at once, so some of the changes still wait when the mirror is
             // stopped.
             try await test.database.fill("Task", count: 1_500) { original(1_000 + $0) }
             let changed = try await now()

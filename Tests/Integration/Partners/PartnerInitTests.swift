@@ -239,7 +239,7 @@ import Testing
             try await test.database.delete("Task", ["_id": .objectID(PartnerCase.id(2))])
             try await test.database.update(
                 "TaskV2", ["_id": .string("\(PartnerCase.id(4))")], ["$set": ["name": "new"]])
-            // Fields that exist on one side only are no difference.
+            // `partner verify` must report no difference for fields that exist on one side only.
             try await test.database.update("TaskV2", ["_id": .string("\(PartnerCase.id(5))")], ["$set": ["note": "n"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(6))], ["$set": ["legacy": "l"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(7))], ["$set": ["priority": 2.5]])

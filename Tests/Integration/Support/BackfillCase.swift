@@ -32,7 +32,7 @@ struct BackfillCase: Sendable {
         }
     }
 
-    /// Writes a file into the folder.
+    /// Writes a text to a file in the test's folder.
     func write(_ name: String, _ text: String) throws {
         let file = try FileDescriptor.open(
             folder.appending(name), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)

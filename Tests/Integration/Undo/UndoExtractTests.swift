@@ -121,9 +121,7 @@ import Testing
         }
     }
 
-    /// An undo sleeps before it deletes documents until its lease has ended.
-    ///
-    /// It then deletes nothing.
+    /// An undo that sleeps before it deletes documents, until its lease has ended, deletes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)

@@ -82,9 +82,9 @@ import Testing
 }
 
 extension PrefilterTests {
-    /// Inserts documents, and expects that the checker finds nothing in those that the prefilter would hold back.
+    /// Inserts documents, and expects that the checker finds nothing in those that the prefilter would leave out.
     ///
-    /// - Returns: the number of documents that it would hold back.
+    /// - Returns: the number of documents that the prefilter would leave out.
     @discardableResult
     private func expectSame(
         _ documents: [BSONDocument], _ schema: String, _ options: CheckOptions, in database: TestDatabase,

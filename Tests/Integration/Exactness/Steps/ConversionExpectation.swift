@@ -163,7 +163,7 @@ extension Character {
     fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// A point in time in the years 0 to 9999, with the text of it that a conversion writes.
+/// A point in time in the years 0 to 9999, and the text into which a conversion changes it.
 private struct ISODate {
     let milliseconds: Int64
     /// The point in time as text, with milliseconds and `Z`.
