@@ -143,7 +143,7 @@ extension Mongod {
     ///
     /// Do not use it on a shared server, because it affects all tests that run at the same time.
     package func stepDown() async throws {
-        // The command fails if it does not get its locks within five seconds.
+        // The step-down fails if the server does not get its locks within five seconds.
         try await admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 0, "force": true])
         try await waitForPrimary()
     }

@@ -28,7 +28,7 @@ package final class MongodOnSmallDisk: Sendable {
 
     /// Starts the server, and waits until it accepts writes.
     package static func start() async throws -> MongodOnSmallDisk {
-        // The server's journal must take up space only as needed.
+        // The disk is small, so the server must not allocate space for its journal in advance.
         let more = ["--wiredTigerEngineConfigString", "log=(file_max=1MB,prealloc=false)"]
         let disk = ["/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, "disk"]
         let (process, host, command) = try await Mongod.startProcess(.replicaSet, more) { command, folder in

@@ -63,7 +63,7 @@ import Testing
             }
             #expect(run.exitCode == 75)
             #expect(run.output == "")
-            // On a busy machine, a line of progress may come first.
+            // On a busy machine, a line of progress may precede the message.
             #expect(
                 run.errorLines.last
                     == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over")

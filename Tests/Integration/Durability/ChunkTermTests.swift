@@ -34,8 +34,8 @@ import Testing
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(run.errors.contains("an election came between the writes of a chunk"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 100)
-            // The runner repeated the chunk itself. It did not leave that to the second pass, which looks for documents
-            // that still need the job.
+            // The runner wrote the chunk again itself. A second pass, which looks for documents that still need the
+            // job, was not necessary.
             #expect(try await test.checkpoint()?.pass == 1)
             #expect(try await test.checkpoint()?.chunks == 5)
         }

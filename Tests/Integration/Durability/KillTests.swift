@@ -80,7 +80,7 @@ import Testing
             run = try await test.backfill(flags: lease, fault: "after-checkpoint:\(chunks):stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 program.send(SIGCONT)
-                // The random pause decides at which moment the kill comes. It is too short for the rest of the job.
+                // The kill comes after a random pause, which is too short for the rest of the job.
                 usleep(.random(in: 0..<20_000))
                 program.send(SIGKILL)
             }

@@ -134,7 +134,7 @@ import Testing
                 let second = try await test.undo(flags: ["--lease-wait", "20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
                 #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
-                // A user inserts documents that look like the job's.
+                // A user inserts documents that equal those that the job inserted.
                 try await test.database.fill("homes", made.filter { $0["_id"] != "a user's" })
             }
             #expect(first.exitCode == 76, "\(first.errors)")
