@@ -56,7 +56,9 @@ import Testing
         #expect(Explanation.pages(of: code).map(\.section) == [.waits])
     }
 
-    /// `EveryCodeTests` checks that the documentation has each code of lint, diff and infer, and each exit code.
+    /// Codes of lint, diff and infer have one page each, and so do exit codes.
+    ///
+    /// `EveryCodeTests` checks that the documentation has all of these codes.
     @Test(arguments: ["id-type", "property-removed", "rare-type", "75"]) func otherCodesHaveAPage(_ code: String) {
         #expect(Explanation.pages(of: code).count == 1)
     }

@@ -212,8 +212,8 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    /// The parser normally keeps only the last value of a repeated flag, so the help must name the flags that may be
-    /// repeated.
+    /// The help names the flags that may be repeated, because the parser normally keeps only the last value of a
+    /// repeated flag.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")

@@ -70,6 +70,8 @@ import Testing
         }
     }
 
+    /// The program uses colours on a terminal, unless `NO_COLOR` is set, and none in a pipe.
+    ///
     /// The shell command `script` runs the program on a terminal and prints what the terminal shows.
     @Test func colourIsForTerminalsThatWantIt() async throws {
         try await withPeople { _, _, check in

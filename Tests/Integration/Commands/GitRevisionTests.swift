@@ -246,7 +246,9 @@ extension GitRevisionTests {
         }
     }
 
-    /// Regression: `GitRevision` turned its text into a `FilePath`, whose checks take quadratic time in a debug build.
+    /// A long text is read in time.
+    ///
+    /// An earlier version turned the text into a `FilePath`, whose checks take quadratic time in a debug build.
     @Test(.timeLimit(.minutes(10))) func aLongTextIsReadInTime() {
         #expect(GitRevision("HEAD:" + String(repeating: "a//", count: 1 << 16)) != nil)
         #expect(GitRevision(String(repeating: "a//", count: 1 << 16)) == nil)

@@ -13,9 +13,10 @@ import Testing
 @Suite(.serialized) struct ChunkTermTests {
     private static let server = Task { try await Mongod.start() }
 
-    /// After an election, the old primary rolls back its writes that a majority had not replicated.
+    /// A chunk is written again if an election comes before its checkpoint.
     ///
-    /// The replica set has no other member, so the test reverts the chunk's writes itself.
+    /// After an election, the old primary rolls back its writes that a majority had not replicated. The replica set has
+    /// no other member, so the test reverts the chunk's writes itself.
     @Test func aChunkIsRunAgainWhenAnElectionComesBeforeItsCheckpoint() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: 100)

@@ -124,7 +124,7 @@ import Testing
         FaultTable.note(.backfill, Self.row, tries: 1, continued: 0)
     }
 
-    /// The output file's folder exists when the run begins, and another process removes it before the run ends.
+    /// The run finishes its work, although another process removes the folder of the output file before the run ends.
     @Test(arguments: Output.ofJobs) func aFolderThatGoesDuringARunTakesNoWorkWithIt(_ output: Output) async throws {
         let subject = FaultSubject.backfill
         let mongod = try await Mongod.shared

@@ -117,6 +117,9 @@ import Testing
         }
     }
 
+    /// A command lists the documents that a validator refuses, because another client has set the validator during the
+    /// command.
+    ///
     /// The validator requires a string for the field in which the job writes an `int`, or an `int` where undo writes a
     /// string.
     @Test(arguments: [(FaultSubject.backfill, "string"), (FaultSubject.undo, "int")])

@@ -39,7 +39,8 @@ import Testing
         }
     }
 
-    /// The server's profiler records every command that reaches the test's database.
+    /// The command sends nothing that writes, as the server's profiler shows, which records every command that reaches
+    /// the test's database.
     @Test func noCommandThatWritesReachesTheServer() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             try await test.fill()

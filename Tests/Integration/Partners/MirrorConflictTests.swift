@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    /// A client inserts a document into the partner just after the mirror found it missing, and before the mirror
-    /// inserts it.
+    /// A client's insert into the partner is a conflict if it comes after the mirror found the document missing, and
+    /// before the mirror inserts it.
     @Test func anInsertWhileTheMirrorInsertsTheSameIsAConflict() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.fill("Task", [original(50), original(51)])

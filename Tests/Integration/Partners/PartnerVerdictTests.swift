@@ -109,9 +109,10 @@ import Testing
         }
     }
 
-    /// The partner was verified and `mirror --once` has run, but no mirror runs now.
+    /// A partner without a running mirror is not safe to deploy, because later changes of clients would not be carried
+    /// over.
     ///
-    /// Later changes of clients would not be carried over.
+    /// The partner was verified, and `mirror --once` has run.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
@@ -233,7 +234,8 @@ import Testing
         }
     }
 
-    /// The schema changes the type of the tags, which the partner's steps do not mention.
+    /// A schema change stays breaking if it changes the type of the tags, because the partner's steps do not mention
+    /// the tags.
     @Test(arguments: ["check", "diff", "plan"]) func aChangeThatThePartnerDoesNotCarryStaysBreaking(
         _ command: String
     ) async throws {

@@ -22,6 +22,8 @@ import Testing
         #expect(run.output.isEmpty)
     }
 
+    /// The program reports that the system allows it too few threads.
+    ///
     /// The limit on processes does not apply to root, so the test runs the program as another user.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
     func tooFewThreadsAreSaid() async throws {

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A run is killed, and then its undo is killed as well, before or after one of its writes.
+    /// A further undo finishes the work of an undo that was killed before or after one of its writes.
     @Test(arguments: [
         "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",
     ])

@@ -67,7 +67,10 @@ import Testing
         }
     }
 
-    /// At the level "moderate", the server accepts a change of a document that does not fit the validator already.
+    /// Undo restores a document that does not fit the validator, because the server accepts that change at the level
+    /// "moderate".
+    ///
+    /// At that level, the validator does not apply to changes of documents that already fail it.
     @Test func underModerateADocumentThatAlreadyFailsIsUndone() async throws {
         try await withValidator(["validationLevel": "moderate", "validationAction": "error"]) { test in
             try await test.database.run([
