@@ -8,7 +8,8 @@ import Testing
 
 @testable import Partners
 
-/// Tests that the example partner jobs fit their JSON Schema, which editors use, and that it agrees with the parser.
+/// Tests that the example partner jobs fit their JSON Schema, which editors use, and that this schema agrees with the
+/// parser.
 @Suite struct PartnerSchemaTests {
     private static var examples: [String] {
         let folder = "\(ReadyJobs.folder)/partners"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The stored summaries of earlier checks, and how they are shown.
+/// Tests the stored summaries of earlier checks, and how they are shown.
 @Suite struct CheckHistoryTests {
     private func summary(
         _ second: Int, _ findings: [(String, Int)], source: String = "here", collections: [String] = ["app.A"]

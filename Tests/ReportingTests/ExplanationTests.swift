@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The pages that `explain` prints are the rows of the documentation, and every code has one.
+/// The pages that `explain` prints are the rows of the documentation, and every code has a page.
 @Suite struct ExplanationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/reference")

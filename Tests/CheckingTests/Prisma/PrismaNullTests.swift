@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Tests how fields that are null or missing are judged, as a Prisma client reads them.
+/// Tests how a check for a Prisma client judges fields that are null or missing.
 @Suite struct PrismaNullTests {
     private static let others = """
         enum Role {

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A series of trials of a command: in each trial, one fault happens, at another moment of the command.
+/// A series of trials of a command: each trial has one fault, at a different moment of the command.
 ///
 /// A visit is one moment at which the command reaches a fault point or sends a request. Visits are counted from 1 on.
 enum FaultSweep {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The reservations of documents, which all jobs with the same state database share.
+/// Tests the reservations of documents, which all jobs with the same state database share.
 @Suite(.serialized) struct BudgetRecordTests {
     /// A server for this suite alone, because a server has only one fail point at a time.
     ///

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The unsync budget while another job runs or users write at the same time.
+/// Tests the unsync budget while another job runs or users write at the same time.
 @Suite struct BudgetSharedTests {
     @Test func twoJobsAtOnceShareTheCeiling() async throws {
         try await BudgetCase.withTasks { test in

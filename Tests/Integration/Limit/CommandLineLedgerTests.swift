@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// How the ledger of unsynced documents and the limit affect the deploy verdict of a check.
+/// Tests how the ledger of unsynced documents and the limit affect the deploy verdict of a check.
 @Suite struct CommandLineLedgerTests {
     /// Runs a test with three failing documents, two of which are in the app's ledger, and one that might fail.
     ///

@@ -166,7 +166,8 @@ import Testing
     }
 }
 
-/// The partner has a unique index, and documents exchange their keys before a mirror carries the changes over.
+/// Tests a mirror to a partner with a unique index, if documents have exchanged their keys before the mirror reads the
+/// changes.
 @Suite(.fencedDeletes) struct MirrorUniqueKeyTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy(

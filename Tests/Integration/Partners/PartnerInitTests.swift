@@ -228,7 +228,7 @@ import Testing
     }
 }
 
-/// `partner verify`, the comparison of both sides.
+/// Tests `partner verify`, which compares both sides.
 @Suite struct PartnerVerifyTests {
     @Test(.server(from: 5, for: "reads of one moment")) func everyDifferenceIsListedWithItsDirection() async throws {
         try await Mongod.shared.withPartner { test in

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The verdicts of `check`, `diff` and `plan` on a partner.
+/// Tests the verdicts of `check`, `diff` and `plan` on a partner.
 @Suite(.fencedDeletes) struct PartnerVerdictTests {
     private static func schema(_ title: String, _ key: String, tags: String = "mixed") -> String {
         """

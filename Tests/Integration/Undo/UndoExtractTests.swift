@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests the undo of `extract`: it removes the child documents that the job made, unless they have changed or are
-/// linked.
+/// Tests the undo of `extract`: it removes the child documents that the job made, unless they have changed or documents
+/// still link to them.
 @Suite(.fencedDeletes) struct UndoExtractTests {
     private static let documents = 30
 

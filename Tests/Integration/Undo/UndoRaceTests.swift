@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Users write a document after a job or its undo has read it, and before the job or the undo writes it.
+/// Tests undo if users write a document after a job or its undo has read it, and before the job or the undo writes it.
 @Suite struct UndoRaceTests {
     private static func document(_ id: Int) -> BSONDocument {
         [
