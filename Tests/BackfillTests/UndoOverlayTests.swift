@@ -62,7 +62,7 @@ import Testing
 }
 
 extension Restoring {
-    /// Returns the restoring of a document in which a job changed one field to "new".
+    /// Returns the ``Restoring`` of a document in which a job changed one field to "new".
     static func changed(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {
         let after = JournalDigest(of: BSONDocument([(name, BSONValue.string("new"))]))
         let group = try JournalGroup([

@@ -2,7 +2,7 @@ public import BSON
 
 /// The data of the demo app, the same on every machine and in every run.
 public enum DemoData {
-    /// The number of documents of the app in all collections together.
+    /// The number of documents of the demo app in all collections together.
     public static let documentCount = 200_000
 
     /// The app's internal id, which is stated in the entries of its ledger.

@@ -43,7 +43,7 @@ package final class BadLink: Sendable {
     /// The proxy's address, as in a connection string.
     package var host: String { relay.host }
 
-    /// Stops accepting connections; existing ones continue.
+    /// Stops accepting connections; existing connections continue.
     package func close() { relay.close() }
 
     /// The number of connections that the proxy has accepted so far, and the number of times that it has cut one.

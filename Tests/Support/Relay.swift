@@ -40,7 +40,7 @@ final class Relay: Sendable {
         }
     }
 
-    /// Stops accepting connections; existing ones continue.
+    /// Stops accepting connections; existing connections continue.
     func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 

@@ -243,7 +243,7 @@ extension FaultSubject {
 
     // MARK: Reads
 
-    /// A `check` of documents, a part of which does not fit the schema.
+    /// A `check` of documents, some of which do not fit the schema.
     static let check = check(of: 400)
 
     /// Returns the command `check` over this many documents.

@@ -54,7 +54,7 @@ struct BackfillCase: Sendable {
         try write("\(name).yml", lines.joined(separator: "\n") + "\n")
     }
 
-    /// Returns the path of the job file with a name.
+    /// Returns the path of the job file with this name.
     func path(_ job: String = "job") -> String { folder.appending("\(job).yml").string }
 
     /// Runs `shipshape backfill` without a terminal.

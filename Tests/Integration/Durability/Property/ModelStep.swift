@@ -24,7 +24,7 @@ struct ModelStep: Sendable {
     ///
     /// `nil` if the model does not know the effect, so that the test asks the server for it.
     let find: (@Sendable (BSONDocument) throws -> Finding)?
-    /// Further fields that the step reads or writes.
+    /// The fields that the step reads or writes besides ``target`` and ``source``.
     var others: [FieldPath] = []
 
     /// The reasons with which a run's report lists the documents that a step skips.
