@@ -2,7 +2,8 @@ package import BSON
 
 /// A failure that a test causes in a server with the fail point `failCommand`.
 package struct FailPoint: Sendable {
-    /// The rule that decides which calls of the commands fail: all, the first few, or a random share.
+    /// The rule that decides which calls of the commands fail: all, the first few, all but the first few, or a random
+    /// share.
     package enum Mode: Sendable {
         /// All commands fail until the fail point is removed.
         case always
