@@ -100,7 +100,7 @@ import Testing
         #expect(try await subject.backfill.database.count("T", [:]) > 0)
     }
 
-    // MARK: A document for each rule
+    // MARK: The schema, and a document for each rule
 
     private static let text = #"{"bsonType":"string"}"#
     private static let int = #"{"bsonType":"int"}"#
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    // MARK: What check says, and bad input
+    // MARK: The command that a check proposes, and bad input
 
     @Test func aCheckWithFindingsEndsWithTheCommandThatPlansTheirRepair() async throws {
         try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in

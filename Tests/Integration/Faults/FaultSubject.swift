@@ -71,7 +71,7 @@ extension FaultSubject {
     /// The commands that the fault tests run.
     static let all = [backfill, clientBackfill, undo, migrate, enforce, partnerInit, mirror, watch, check, infer]
 
-    // MARK: Jobs
+    // MARK: Commands on jobs
 
     /// A backfill that can make documents unsyncable, in chunks of 4 documents.
     static let backfill = backfill(of: 10)
@@ -192,7 +192,7 @@ extension FaultSubject {
         }
     }
 
-    // MARK: Streams
+    // MARK: Partner commands and `watch`
 
     /// A `partner init`, which creates and fills a partner collection.
     static let partnerInit = FaultSubject(name: "partner init") { mongod, body in
@@ -240,7 +240,7 @@ extension FaultSubject {
         }
     }
 
-    // MARK: Reads
+    // MARK: Commands that only read
 
     /// A `check` of documents, some of which do not fit the schema.
     static let check = check(of: 400)

@@ -160,7 +160,7 @@ import Testing
         FaultTable.note(subject, "an index of the state is dropped", tries: 1, continued: 1)
     }
 
-    // MARK: The state database
+    // MARK: Changes of the state database during a command
 
     /// The journal is dropped during a run.
     ///

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    // MARK: Journaled, but not known to be written
+    // MARK: Changes that are journaled, but not known to be written
 
     /// Each element has a step, a user's update that makes the same change, and document 3 after that update.
     private static let byHand: [(String, BSONDocument, BSONDocument)] = [
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    // MARK: Another document
+    // MARK: Another document with the same `_id`
 
     private static let other: BSONDocument = ["_id": 3, "name": "another", "age": "77", "born": 2001]
 
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    // MARK: The order of jobs
+    // MARK: The order in which jobs are undone
 
     /// A job runs, another job runs, and the first job is resumed.
     ///
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    // MARK: Documents of other collections
+    // MARK: Documents that a job inserts into another collection
 
     /// Undo removes a document that the job inserted for an embedded object, although no document links to it.
     ///
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    // MARK: Many steps
+    // MARK: Jobs with many steps
 
     private static let manyKinds = [
         "rename: {from: a#, to: b#}", "rename: {from: o.a#, to: o.b#}", "dedupe: {field: l#}",
@@ -323,7 +323,7 @@ import Testing
         }
     }
 
-    // MARK: A job that was undone
+    // MARK: Commands on a job that was undone
 
     @Test func anUndoneJobIsNotSteered() async throws {
         try await withPeople("unset: {field: nick}") { test in

@@ -81,7 +81,7 @@ struct UndoEventsCase {
         return ModelStep(yaml: yaml, target: try FieldPath(target), source: nil, find: nil)
     }
 
-    // MARK: Running
+    // MARK: Running the job while users write
 
     mutating func run() async throws -> Result {
         let writers = UndoEventsWriters(test.database, targets: targets.sorted() + ["a", "e", "l", "free"])
@@ -152,7 +152,7 @@ struct UndoEventsCase {
             description: "\(text)\n  steps: \(steps.map(\.yaml))\n  after: \(trail.joined(separator: "; "))")
     }
 
-    // MARK: Judging
+    // MARK: Judging the change events
 
     private func judge() async throws -> Result {
         let start = start
