@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// The failed commands write the job, its progress and its lease to the state database.
+    /// A run retries a failed write of the job, its progress or its lease to the state database.
     ///
     /// The program cannot know whether the server did such a write before it failed.
     @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
