@@ -4,8 +4,7 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// Tests that an inferred schema refuses no more documents than the cover allows, which is the least share that must
-/// fit.
+/// Tests that at least the share of the documents that the cover states fits the inferred schema.
 ///
 /// With a higher cover, the schema accepts all documents that it accepts with a lower one.
 @Suite struct CoverTests {

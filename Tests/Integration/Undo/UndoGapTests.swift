@@ -50,8 +50,8 @@ import Testing
             ], without: [3])
     }
 
-    /// Undo restores what the job wrote, although the number of documents does not show that a user changed the
-    /// collection.
+    /// Undo restores every value that the job changed, although the number of documents does not show that a user
+    /// inserted and deleted some.
     ///
     /// The user inserts as many documents as the user deletes.
     @Test func afterAChangeInPlaceToo() async throws {
