@@ -61,7 +61,7 @@ import Testing
     }
 }
 
-/// The counts of what happened when bytes were read that may be a document.
+/// How many inputs were accepted and how many were refused when they were read as documents.
 private struct Outcome {
     var accepted = 0
     var refused = 0

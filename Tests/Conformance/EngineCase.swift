@@ -8,9 +8,9 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     package var code: String
     /// The document that breaks the rule.
     package var breaks: BSONDocument
-    /// The finding, as `path: expected / found`.
+    /// The finding that a check reports, as `path: expected / found`.
     package var finding: String
-    /// The document that just does not break the rule.
+    /// A document that just does not break the rule, for comparison with ``breaks``.
     package var fits: BSONDocument
     /// The columns of PowerSync's clients; empty if the rule needs none.
     package var tables: [ClientTable] = []
@@ -53,7 +53,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
         """
 }
 
-/// The columns of the cases that need some.
+/// The columns of the clients, for the cases of rules that need columns.
 private let columns = [
     ClientTable(
         collection: "Task", columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])
@@ -66,7 +66,7 @@ private func nested(_ levels: Int) -> BSONValue {
     (0..<levels).reduce(["n": 1]) { value, _ in ["o": value] }
 }
 
-/// Returns a string in one field, so that the document has exactly `size` bytes.
+/// Returns a document of exactly `size` bytes, most of which are in one string.
 private func document(ofSize size: Int) -> BSONDocument {
     let empty: BSONDocument = ["_id": "a", "s": ""]
     return ["_id": "a", "s": .string(String(repeating: "x", count: size - empty.bytes.count))]

@@ -87,13 +87,13 @@ package struct Oracle: ~Copyable {
         return answers
     }
 
-    /// Removes all documents.
+    /// Removes all documents of the oracle's collection.
     private func clear() throws {
         try client.runCommand(
             ["delete": .string(namespace.collection), "deletes": [["q": [:], "limit": 0]]], on: namespace.database)
     }
 
-    /// Drops the collection.
+    /// Drops the oracle's collection.
     package func finish() throws {
         _ = try client.runCommand(["drop": .string(namespace.collection)], on: namespace.database)
     }

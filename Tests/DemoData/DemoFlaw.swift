@@ -23,7 +23,7 @@ public struct DemoFlaw: Hashable, Sendable {
     /// The certainty of the finding.
     public let level: Level
 
-    /// Makes a finding.
+    /// Makes a finding, which is certain unless another level is given.
     public init(_ rule: String, _ path: String, _ level: Level = .certain) {
         self.rule = rule
         self.path = path

@@ -2,7 +2,7 @@ import Jobs
 import JobsSupport
 import Testing
 
-/// The text of a refused job file, and the exact error, without the name of the file at its beginning.
+/// The text of a job file that must be refused, and the exact error message without the file name at its beginning.
 struct JobRefusal: CustomTestStringConvertible, Sendable {
     let text: String
     let error: String

@@ -17,7 +17,7 @@ import Testing
 
     @Test func aRuleOfALaterVersionHasNoRepair() { #expect(Repair(of: RuleCode(rawValue: "new-rule")) == nil) }
 
-    // MARK: Plans from documents
+    // MARK: Plans of repairs for documents
 
     /// Returns the plan of repairs for a collection `app.T` with these documents.
     ///

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The stored summaries of earlier checks, and how they are shown.
+/// Tests the stored summaries of earlier checks, and how they are shown.
 @Suite struct CheckHistoryTests {
     private func summary(
         _ second: Int, _ findings: [(String, Int)], source: String = "here", collections: [String] = ["app.A"]
@@ -113,7 +113,7 @@ import Testing
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))
-        // The words are those of the schema's dialect.
+        // The headline uses the words for the dialect of the schema, here Prisma.
         var last = summary(41, [("a", 7)])
         last.dialect = .prisma
         #expect(try CheckSummary(parsing: last.text) == last)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-/// The pages that `explain` prints are the rows of the documentation, and every code has one.
+/// The pages that `explain` prints are the rows of the documentation, and every code has a page.
 @Suite struct ExplanationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/reference")
@@ -35,7 +35,7 @@ import Testing
         _ section: Explanation.Section
     ) throws {
         let lines = try Self.text(of: section).split(separator: "\n").map { String($0) }
-        // A section may have another table before the one of its codes.
+        // A section may have another table before the table of its codes.
         let table = lines.filter { $0.hasPrefix("| ") }.drop { !$0.hasPrefix("| code |") }
         let header = (["code"] + section.columns).joined(separator: " | ")
         #expect(table.first == "| \(header) |")
@@ -56,7 +56,9 @@ import Testing
         #expect(Explanation.pages(of: code).map(\.section) == [.waits])
     }
 
-    /// `EveryCodeTests` checks that the documentation has each code of lint, diff and infer, and each exit code.
+    /// Codes of lint, diff and infer have one page each, and so do exit codes.
+    ///
+    /// `EveryCodeTests` checks that the documentation has all of these codes.
     @Test(arguments: ["id-type", "property-removed", "rare-type", "75"]) func otherCodesHaveAPage(_ code: String) {
         #expect(Explanation.pages(of: code).count == 1)
     }
@@ -94,7 +96,7 @@ import Testing
 }
 
 extension Explanation.Section {
-    /// The heading of the section in the documentation.
+    /// The heading that the section has in the documentation.
     fileprivate var heading: String {
         switch self {
         case .documents: "Documents"

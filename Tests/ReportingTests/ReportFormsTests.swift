@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// A build server counts exactly those findings as failures because of which the command exits with 1.
+    /// A build server counts a finding as a failure exactly if the command exits with 1 because of that finding.
     @Test func onlyWhatFailsTheRunIsAFailure() throws {
         func failures(_ policy: FailurePolicy) throws -> (jUnit: Int, gitHub: Int) {
             let report = try failing(policy)

@@ -4,7 +4,7 @@ import Testing
 @testable import Checking
 @testable import Scanning
 
-/// The search for `_id`s with equal texts finds exactly those, in bounded memory.
+/// The search for `_id`s with equal texts finds all of them and no others, in bounded memory.
 @Suite struct EqualTextTests {
     /// A generator with a fixed seed, so that a failure can be repeated.
     private struct Random: RandomNumberGenerator {

@@ -38,7 +38,7 @@ import Testing
         ("", "x Int", "required-added breaking non-breaking failed-queries"),
         ("", "x Int?", "optional-added non-breaking non-breaking"),
         ("", "x Int @default(0)", "required-added non-breaking non-breaking"),
-        // The client uses a function as a default only when it writes.
+        // The client uses a default that is a function, such as `now()`, only when it writes.
         ("", "x DateTime @default(now())", "required-added breaking non-breaking failed-queries"),
         ("x Int?", "x Int", "optional-to-required breaking non-breaking failed-queries"),
         ("x Int", "x Int?", "required-to-optional non-breaking breaking failed-old-clients"),
@@ -102,7 +102,8 @@ import Testing
         #expect(codes.allSatisfy { $0.hasPrefix("property-type-changed") } && codes.count == 2, "\(codes)")
     }
 
-    /// The comparison of one collection, which the notes of a job use, gives the same changes.
+    /// The comparison of single collections, which the notes of a job use, finds a rename like the comparison of whole
+    /// schemas.
     @Test func oneCollectionIsComparedAlike() throws {
         let (old, new) = (try schema("x Int?"), try schema("x Int? @map(\"y\")"))
         let changes = SchemaDiff.changes(from: old.collections[0], to: new.collections[0])

@@ -16,7 +16,7 @@ package final class FakeClock: Sendable {
     /// environment, and Swift, which looks for the arguments next to the environment, would not find them.
     private let shared = "/shipshape-\(UUID().uuidString)"
 
-    /// Makes a clock with a lock and memory, which are removed with the clock.
+    /// Makes a clock with a semaphore and shared memory, which are removed with the clock.
     package init() throws {
         let isLock = unsafe sem_open(shared, O_CREAT | O_EXCL, 0o600, 1) != nil
         let memory = unsafe shm_open(shared, O_CREAT | O_EXCL | O_RDWR, 0o600)

@@ -33,7 +33,7 @@ package final class LedgerSimulator: Sendable {
         var isStopped = false
         /// The number of changes that the ledger does not show yet.
         var waiting = 0
-        /// The time at which the first of these changes must be in the ledger.
+        /// The time at which the first waiting change must be in the ledger; `nil` if no change waits.
         var due: Date?
         /// The cluster time up to which the change stream was read.
         var time: ClusterTime?
@@ -166,7 +166,8 @@ extension LedgerSimulator {
                     "deletes": [["q": ["documentId": ["$in": .array(of: removed)]], "limit": 0]],
                 ], on: ledger.database)
         }
-        // A document that was repaired and fails again is in both lists, so entries are inserted after the removals.
+        // A document that was repaired and fails again is in the removals and in the entries, so the entries are
+        // inserted last.
         if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         changes.removeFirst(due.count)
         state.withLock { $0.note(changes) }

@@ -48,7 +48,7 @@ package final class RequestProxy: Sendable {
     /// Sets the process that a fault may kill.
     package func program(is process: pid_t) { state.withLock { $0.program = process } }
 
-    /// Stops accepting connections.
+    /// Stops accepting connections; existing connections continue.
     package func close() { relay.close() }
 
     /// The ID of the request on one connection whose reply the fault changes or drops.

@@ -29,7 +29,8 @@ extension CompiledSchema {
         #expect(try schema.validate(test.breaks.view) == schema.verdict(test.breaks))
     }
 
-    /// The rules that compare documents, or need a schema, have tests of their own.
+    /// Every rule has an ``EngineCase``, except for rules that compare documents or need a schema, which have their own
+    /// tests.
     @Test func everyRuleHasACase() {
         let others = ["powersync-id-text", "couchbase-id-text", "any-id-text", "rxdb-schema"]
         #expect(Set(EngineCase.all.map(\.code)).union(others) == Set(EngineRule.all.map(\.code.rawValue)))

@@ -68,7 +68,7 @@ import Testing
                 try await database.update("person", ["_id": 2], ["$set": ["name": "Bo"]])
                 let second = try await check(["--history", place])
                 #expect(second.output.contains(": 0 new, 0 grown, 1 shrunk, 0 gone."), "\(second.output)")
-                // A check of a dump can store its summary in a database too. The dump counts as another source, so its
+                // A check of a dump can also store its summary in a database. The dump counts as another source, so its
                 // summary is not compared with the earlier ones.
                 try folder.write("{\"_id\": 1}\n", to: "dump.json")
                 let dump = try await check(["--history", place, "--source", "dump.json"])

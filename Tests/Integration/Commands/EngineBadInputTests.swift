@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// `Program.run` checks each JSON output against `docs/reference/json/explain.schema.json`.
+    /// The JSON of `explain` fits `docs/reference/json/explain.schema.json`, against which `Program.run` checks it.
     @Test func programsReadIt() async throws {
         let one = try await Program.run(["explain", "any-year", "-o", "json"])
         #expect(one.output.contains("\"kind\": \"a rule for any sync engine\""), "\(one.output)")

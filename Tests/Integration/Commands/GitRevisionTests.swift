@@ -103,7 +103,7 @@ import Testing
             #expect(job.nextSchema == "../../\(new)")
             let active = try #require(try job.schema(at: job.activeSchema))
             #expect(active.collections.first?.root.property("age")?.types == [.int])
-            // The existing copy has the same content, so the plan keeps it.
+            // A copy of the schema with the same content exists already, so the plan keeps the copy.
             let again = try await Program.run(
                 ["plan", old, new, "--out", "jobs", "--fail-on", "none", "--force"] + single, in: folder.path)
             #expect(again.exitCode == 0, "\(again.errors)")
@@ -246,7 +246,9 @@ extension GitRevisionTests {
         }
     }
 
-    /// Regression: `GitRevision` turned its text into a `FilePath`, whose checks take quadratic time in a debug build.
+    /// A long text is read in time.
+    ///
+    /// An earlier version turned the text into a `FilePath`, whose checks take quadratic time in a debug build.
     @Test(.timeLimit(.minutes(10))) func aLongTextIsReadInTime() {
         #expect(GitRevision("HEAD:" + String(repeating: "a//", count: 1 << 16)) != nil)
         #expect(GitRevision(String(repeating: "a//", count: 1 << 16)) == nil)

@@ -30,12 +30,12 @@ import Testing
         for (id, line) in try await plan.failing(plan.new) where broken[id] == nil {
             Issue.record("\(id) fitted before, and does not now: \(line)")
         }
-        // Only documents that newly fail count here. The change itself may be breaking, which no job can fix.
+        // The check counts only documents that newly fail. The change itself may be breaking, which no job can fix.
         let after = try await plan.check("--fail-on", "new")
         #expect(after.exitCode == 0, "\(after.output)\(after.errors)")
     }
 
-    /// Expects that each run ended with 0, or with 1, which means that it skipped documents.
+    /// Expects that each run ended with 0, or with 1, which means findings, such as skipped documents.
     private static func expectSteps(_ runs: [ProgramRun]) {
         for run in runs { #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)") }
     }

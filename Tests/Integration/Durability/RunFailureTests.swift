@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// The failed commands write the job, its progress and its lease to the state database.
+    /// A run retries a failed write of the job, its progress or its lease to the state database.
     ///
     /// The program cannot know whether the server did such a write before it failed.
     @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// A server under load may end any command with this error, because a time limit has passed.
+    /// A server under load may end any command with error 50 (MaxTimeMSExpired), because a time limit has passed.
     @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
     func aTimeLimitOutsideOfAChunksWriteIsRetried(_ command: String) async throws {
         try await withPeople { test in

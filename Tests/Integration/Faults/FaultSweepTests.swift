@@ -10,7 +10,7 @@ import Testing
 @Suite struct FaultSweepTests {
     /// The commands that have fault points.
     ///
-    /// `enforce` has fault points too, but another suite kills it there.
+    /// `enforce` also has fault points, but ``EnforceKillTests`` kills it there.
     private static let subjects: [FaultSubject] = [
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
     ]

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// The subcommands that read or change a job's state wait for an overloaded server, too.
+    /// Subcommands that read or change a job's state wait for an overloaded server instead of failing.
     @Test func steeringWaits() async throws {
         let mongod = try await Self.server.value
         try await mongod.withBackfill { test in

@@ -78,8 +78,8 @@ import Testing
                     try await set.waitForMembers()
                     let term = try await set.term()
                     let kills = !churn.count.isMultiple(of: 2)
-                    // The program runs again before the primary changes, so that it meets a replica set without a
-                    // primary.
+                    // The test lets the program continue before the primary changes, so that the program meets a
+                    // replica set without a primary.
                     async let change: Void = kills ? set.killPrimary() : set.stepDown()
                     program.send(SIGCONT)
                     try await change

@@ -82,7 +82,8 @@ import Testing
         }
     }
 
-    /// The recorded deploy is of another schema: the early job's next schema is `other.json`.
+    /// The early job records the deploy of `other.json`, so the job that requires the deploy of `next.json` does not
+    /// run.
     @Test func theRecordOfAnotherSchemaDoesNotSuffice() async throws {
         try await withTasks { test in
             try test.write(

@@ -21,7 +21,7 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await mongod.admin(["revokeRolesFromUser": .string(name), "roles": [watch]])
-                // The runner reads the metrics again only if its last reading is a second old.
+                // The runner reads the metrics again only if its last reading is at least a second old.
                 try await Task.sleep(for: .milliseconds(1_200))
                 program.send(SIGCONT)
                 try await ThrottleCase.waitForThrottle("reading", test)
@@ -110,7 +110,7 @@ import Testing
         let mongod = try await Mongod.start(
             .replicaSet, ["--setParameter", "wiredTigerConcurrentWriteTransactions=5"])
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
-            // An insert that hangs keeps its ticket.
+            // An insert that hangs on the server keeps its write ticket.
             let hang: BSONDocument = ["configureFailPoint": "hangWithLockDuringBatchInsert"]
             try await mongod.admin(hang.merging(["mode": "alwaysOn"]))
             try await withThrowingTaskGroup { group in
@@ -123,7 +123,7 @@ import Testing
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
-                    // The fail point is removed after a failure, too. Otherwise, the inserts and this test would hang.
+                    // The fail point is removed even after a failure. Otherwise, the inserts and this test would hang.
                     try await mongod.admin(hang.merging(["mode": "off"]))
                     throw error
                 }

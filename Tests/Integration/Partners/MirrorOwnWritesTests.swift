@@ -54,7 +54,8 @@ import Testing
 
     /// The mirror's commit succeeds, but the server's replies report errors, so the mirror retries the commit.
     ///
-    /// A client sets the document back before the retry, which must not overwrite the client's change.
+    /// Before the retry, a client restores the earlier content of the document. The retry must not overwrite this
+    /// change.
     @Test func aRetryOfACommittedTransactionOverwritesNoClient() async throws {
         try await PartnerCase.withCopy { test in
             var point = FailPoint("commitTransaction", appName: test.appName, mode: .times(4))

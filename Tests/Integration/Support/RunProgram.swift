@@ -96,7 +96,7 @@ enum Program {
     static func atTerminal(_ arguments: [String], askedFor question: String, types input: String) async throws
         -> ProgramRun
     {
-        // The input stays open until the program ends: on a real terminal, it does not end after the answer either.
+        // The input stays open until the program ends, as it does on a real terminal.
         let script = #"""
             folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT && mkfifo "$folder/keys" || exit
             question=$1 input=$2; shift 2

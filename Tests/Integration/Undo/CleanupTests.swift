@@ -54,7 +54,8 @@ import Testing
         }
     }
 
-    /// A cleanup removes the markers by which the job recognizes documents that it has done.
+    /// A cleanup removes the markers by which the job recognizes documents that it has done, so the job cannot run
+    /// again.
     @Test func itTakesTheMarkersOutOfTheDocumentsAndTheJobCannotRunAgain() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(

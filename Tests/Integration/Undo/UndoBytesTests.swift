@@ -77,9 +77,9 @@ import Testing
         }
     }
 
-    /// If a step looks into an array whose keys are not 0, 1, 2, the server would renumber the keys.
+    /// The run skips and lists a document if a step looks into an array whose keys are not 0, 1, 2.
     ///
-    /// The run therefore skips and lists such a document.
+    /// The server would renumber the keys of such an array.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [

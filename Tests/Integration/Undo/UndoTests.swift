@@ -7,9 +7,9 @@ import Testing
 @Suite struct UndoTests {
     private static let documents = 600
 
-    /// The kinds of steps.
+    /// The steps of the jobs that the tests undo.
     ///
-    /// Their fields are missing, null, or of several types, and the `_id`s have every type.
+    /// The fields of these steps are missing, null, or of several types in the documents, whose `_id`s have every type.
     private static let kinds: [[String]] = [
         [#"default: {field: email, value: "none", when: missingOrNull}"#],
         [#"default: {field: address.country, value: "US"}"#],

@@ -20,7 +20,8 @@ actor PropertyUser {
     /// The top-level fields that the job may write.
     private let targets: [String]
 
-    /// Creates a user who inserts documents of the given kind, and writes mostly to fields that the job uses.
+    /// Creates a user who inserts documents of the given kind, and writes to each field that the job uses at least
+    /// twice as often as to any other field.
     init(
         _ database: TestDatabase, random: Randomness, documents: PropertyDocuments, ids: [BSONValue], job: ModelJob
     ) {

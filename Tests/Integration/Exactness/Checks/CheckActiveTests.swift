@@ -2,7 +2,8 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests how `check --active` counts documents that newly fail, already fail or are fixed, and its exit codes for them.
+/// Tests how `check --active` counts documents that newly fail, already fail or are fixed, and with which code it
+/// exits.
 @Suite struct CheckActiveTests {
     private static let old = #"""
         { "bsonType": "object", "required": ["name"],

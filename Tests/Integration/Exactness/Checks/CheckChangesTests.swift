@@ -114,7 +114,8 @@ import Testing
 
     @Test func withoutSnapshotsTheMomentIsNotStated() async throws {
         try await Mongod.shared.withDatabase { database in
-            // MongoDB 6.0 has no snapshots of a capped collection, but the check finds the same documents in it.
+            // MongoDB 6.0 has no snapshots of a capped collection, but a check during an insert has the counts of a
+            // check after it.
             try await database.run(["create": "person", "capped": true, "size": 4_000_000])
             let people = try await ChangingPeople(database, count: 5_000)
             let result = try await people.scan(try people.options()) { collection in

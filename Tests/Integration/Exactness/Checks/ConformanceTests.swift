@@ -93,7 +93,7 @@ extension BuildInfo {
         // Since 6.0.6, a property with an empty name applies to the field with that name, and no longer to the object
         // around it.
         if !numbers.lexicographicallyPrecedes([6, 0, 6]) { return text.contains(#""" : {"#) }
-        // Before 6.0 the server refuses a title among the dependencies, and some forms of encryption.
+        // A server before 6.0 refuses a title among the dependencies, and some forms of encryption.
         guard !isAtLeast(6) else { return false }
         return text.contains(#""encrypt""#) || text.contains(#""title""#)
     }

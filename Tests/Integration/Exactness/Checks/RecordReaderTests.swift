@@ -81,7 +81,8 @@ import Testing
         }
     }
 
-    /// A document that is deleted and inserted again is stored after all others.
+    /// The scan reads a document only once if another client deletes it and inserts it again, although it is then
+    /// stored after all others.
     @Test func aBoundThatMoves() async throws {
         try await withNumbers { database in
             let read = try await ids(of: database, parts: 2) { count, collection, plan in

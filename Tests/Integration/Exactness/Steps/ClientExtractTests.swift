@@ -124,6 +124,8 @@ import Testing
         }
     }
 
+    /// The third run finishes the job with one home for each person.
+    ///
     /// The first two runs are killed after they insert the objects of a chunk into `homes`, and before people link to
     /// these homes.
     @Test func aRunThatDiesBetweenTheTwoIsEndedWithoutATrace() async throws {

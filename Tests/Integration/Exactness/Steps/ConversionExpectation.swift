@@ -96,7 +96,8 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the double nearest to a decimal; `nil` if it is out of range, or if it is 0 although the decimal is not.
+    /// Returns the double nearest to a decimal; `nil` if the decimal is too large for a double, or rounds to 0 without
+    /// being 0.
     private static func nearest(_ number: Decimal128) -> Double? {
         if number.isNaN { return .nan }
         if number.isInfinite { return number.isNegative ? -.infinity : .infinity }
@@ -162,7 +163,7 @@ extension Character {
     fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
-/// A point in time in the years 0 to 9999, with the text of it that a conversion writes.
+/// A point in time in the years 0 to 9999, and the text into which a conversion changes it.
 private struct ISODate {
     let milliseconds: Int64
     /// The point in time as text, with milliseconds and `Z`.

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    // MARK: random documents
+    // MARK: Random documents
 
     private static let values = OddValues.all.filter { $0.name != "a huge text" }.map(\.value)
 

@@ -28,7 +28,7 @@ import Testing
             let reported = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
             let done = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(reported["steps"] == done["steps"])
-            // A rename changes each document in two passes, so the counts differ.
+            // A rename changes each document in two passes, so the dry run and the run have different counts.
             if !form.hasPrefix("rename") { #expect(reported["changed"] == done["changed"]) }
             let again = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(again["changed"] == 0)

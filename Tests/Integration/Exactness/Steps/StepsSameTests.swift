@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// A collection's collation may ignore the case of texts, but a conversion depends on the bytes of the text.
+    /// A collation that ignores the case of texts does not change a conversion, which depends on the bytes of the text.
     @Test func aCollationChangesNothing() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.run([

@@ -74,8 +74,8 @@ struct StepsRun {
     /// changes only the target of the step, and a second update changes nothing.
     func expectSound(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(remaining == 0, "idempotent", sourceLocation: sourceLocation)
-        // If a field name occurs twice in a document, the update would change the document each time; only the filter
-        // of a real run excludes it. The second update here has no filter.
+        // If a field name occurs twice in a document, each update changes the document; in a real run, the filter
+        // excludes it. The second update here has no filter.
         let repeated = classes.count { $0.reasons.contains(.repeatedName) }
         #expect(modifiedAgain <= repeated, "a second run changes nothing", sourceLocation: sourceLocation)
         #expect(modified == classes.count(where: \.isNeeded), sourceLocation: sourceLocation)
@@ -106,9 +106,7 @@ struct StepsRun {
 }
 
 extension BSONValue {
-    /// The bytes of the value.
-    ///
-    /// They distinguish 0.0 from -0.0, and they are the same for the same NaN.
+    /// The bytes of the value, by which 0.0 differs from -0.0, and a NaN equals itself.
     var bytes: [UInt8] { BSONDocument([("v", self)]).bytes }
 }
 
