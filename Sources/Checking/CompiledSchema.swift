@@ -206,7 +206,7 @@ extension CompiledSchema {
         case certain
         /// The failure is only possible: the field holds a collection, and the sync engine does not write an empty one.
         case possible
-        /// There is no failure: a default of the right type replaces the value.
+        /// The absence is no failure, because the field has a default of the right type, which replaces the value.
         case defaulted
         /// There is no failure, but a Prisma client reads null, where its types promise a list.
         case readAsNull

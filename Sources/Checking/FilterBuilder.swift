@@ -19,7 +19,8 @@ enum Expression {
         ["$cond": [condition, then, false]]
     }
 
-    /// Returns an expression: whether `holds` is true for at least one element of the array, as the variable `name`.
+    /// Returns an expression for whether `holds` is true for at least one element of the array; `holds` reads the
+    /// element as the variable `name`.
     static func any(of array: BSONValue, as name: String, _ holds: BSONValue) -> BSONValue {
         ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
     }

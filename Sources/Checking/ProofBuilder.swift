@@ -33,7 +33,8 @@ struct ProofBuilder {
             ]
             proof = ["$or": either, "$expr": size]
         }
-        // The server judges constraints as the checker does, except that it refuses null; such documents are read.
+        // The server judges constraints as the checker does, except that it refuses null. The check therefore reads the
+        // documents in which a constrained value is null.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
@@ -106,7 +107,8 @@ struct ProofBuilder {
     private func array(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         guard depth < Self.maximumDepth else { return nil }
-        // Only the checker finds equal elements, so the proof allows one element at most.
+        // Only the checker finds equal elements of a set, so the filter proves only that a set of at most one element
+        // fits.
         var keywords: [(String, BSONValue)] = node.flags.contains(.set) ? [("maxItems", 1)] : []
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)

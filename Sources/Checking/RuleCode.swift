@@ -96,7 +96,8 @@ extension RuleCode {
     public static let valueTooLarge = Rule.valueTooLarge.code
 }
 
-/// The further rules of the `prisma` dialect, which also has some of the rules above and `not-in-enum`.
+/// The rules that the `prisma` dialect adds. It also has some of the rules of the App Services dialect, and
+/// `not-in-enum`.
 extension RuleCode {
     /// A required field is null, but clients see its default.
     public static let requiredNullDefaulted = Rule.requiredNullDefaulted.code

@@ -395,7 +395,8 @@ extension Tally {
 }
 
 extension BSONValue {
-    /// Whether the value is short enough to be kept.
+    /// Whether a tally keeps the whole value; `false` for a string, binary data, an object or an array of more than
+    /// ``Tally/maximumKeptBytes`` bytes.
     var isSmall: Bool {
         switch self {
         case .string(let text): text.utf8.count <= Tally.maximumKeptBytes
@@ -414,7 +415,8 @@ extension BSONValue {
 }
 
 extension FindingCollector.Located {
-    /// Whether the names in the path are short enough to be kept.
+    /// Whether each field name in ``below`` has at most ``Tally/maximumKeptBytes`` bytes, so that a tally keeps the
+    /// path.
     var isSmall: Bool {
         below.allSatisfy { step in
             if case .field(let name) = step { name.utf8.count <= Tally.maximumKeptBytes } else { true }

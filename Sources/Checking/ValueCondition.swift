@@ -7,7 +7,7 @@ struct ValueCondition {
     private let finding: Finding
     private let node: CompiledSchema.Node
     private let targets: [ReferenceTarget]
-    /// The values of the enum that the value must be one of; empty if there is none.
+    /// The values of the enum that the schema names for the value; empty if there is no enum.
     private let members: [String]
     /// The types that the schema allows for the elements of an array; all types for other values.
     private let elements: TypeMask
@@ -41,7 +41,8 @@ struct ValueCondition {
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
-        // Two fields with values of one type can differ in whether they fit the schema in `additionalProperties`.
+        // Whether an extra field fits the schema in `additionalProperties` can depend on more than the type of its
+        // value.
         case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }

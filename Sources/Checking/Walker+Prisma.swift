@@ -60,7 +60,7 @@ extension Walker {
         sink.report(Finding(rule, .certain, node: index, found))
     }
 
-    /// Judges a number that the client converts to its own type.
+    /// Judges a number that a Prisma client converts to the numeric type of the field.
     private func prismaNumber<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) {

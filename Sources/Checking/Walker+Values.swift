@@ -188,7 +188,7 @@ extension Walker {
             return try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
         }
         try pass(element, of: view, depth: depth, into: &sink)
-        // A Prisma client does not read the field.
+        // A Prisma client does not read a field that the schema does not name.
         if node.flags.contains(.prisma) { return }
         if node.place == .root, isReserved(element, of: view) {
             return sink.report(Finding(.reservedField, .warning, node: index, found), extra: element, of: view)

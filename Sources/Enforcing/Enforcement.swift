@@ -72,7 +72,7 @@ package struct Enforcement {
             path: path, stage: try stage(of: seen, on: path, record), seen: seen, record: record, isFresh: false)
     }
 
-    /// Does the next step after a state that ``read(for:restarts:isStatus:)`` returned.
+    /// Sends the command that leads from a state, as ``read(for:restarts:isStatus:)`` returned it, to the next stage.
     /// - Throws: ``RunError`` if another runner does the step, if the server refuses it, or if the collection does not
     ///   have the validation of the next stage afterwards; ``MongoError``.
     package func advance(from state: State) throws {

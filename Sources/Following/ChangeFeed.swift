@@ -41,7 +41,7 @@ package final class ChangeFeed: Sendable {
     package enum End: Error {
         /// The oplog no longer holds the changes after the feed's position; the text is the server's message.
         case lost(String)
-        /// The collection was dropped, at this time.
+        /// The collection was dropped at the given time.
         case dropped(ClusterTime)
         /// The collection was renamed, or another collection took its name.
         case renamed

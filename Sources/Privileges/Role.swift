@@ -5,7 +5,7 @@ package import Mongo
 package struct Role: Sendable {
     /// The actions that the role grants on one resource, and their purposes.
     package struct Grant: Sendable, Hashable {
-        /// The resource.
+        /// The resource on which the role grants the actions.
         package var resource: PrivilegeResource
         /// The actions, each only once.
         package var actions: [String]

@@ -58,7 +58,7 @@ package protocol FollowingRun: ~Copyable {
     /// The lease, and everything else that the work needs to write.
     var kernel: Kernel { get set }
 
-    /// Works until it is asked to stop, or has nothing more to do.
+    /// Does the work until a stop is requested, or until nothing is left to do.
     mutating func run() throws -> Outcome
     /// Closes the change feeds that the work follows.
     func close()

@@ -24,7 +24,7 @@ package struct RunOptions: Sendable {
     package var only: IDList?
     /// Whether a stopped job starts again from its first document.
     package var restarts = false
-    /// How many documents may be skipped; one more stops the run.
+    /// How long the run waits in all for documents that the sync translator has locked.
     package var maxErrors = 100
     /// How long the run waits for documents that the sync translator has locked; all such waits together.
     package var lockWait: Duration = .seconds(10)

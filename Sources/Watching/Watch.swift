@@ -101,7 +101,7 @@ package enum WatchEvent: Sendable {
 package struct WatchCounts: Sendable, Hashable {
     /// The collection that holds the ledger.
     package var ledger: Namespace
-    /// The number of entries for each watched collection.
+    /// The number of ledger entries for each watched collection.
     package var collections: [(namespace: Namespace, count: Int)]
     /// The number of unsynced documents at which sync stops.
     package var limit: Int

@@ -33,7 +33,7 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents that the ledger still shows although they sync before this write.
+        /// The documents that the ledger still lists although they sync until the chunk is written.
         var stale: [BSONValue] = []
     }
 
@@ -75,8 +75,10 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document takes no further room in the budget: it is reserved, or the ledger shows it and this
-        /// write only might make it unsyncable.
+        /// Whether the document takes no further room in the budget.
+        ///
+        /// This is so if the document is reserved, or if the ledger shows it and the write only might make it
+        /// unsyncable.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
@@ -190,7 +192,7 @@ extension UnsyncBudget {
         return ids.filter { !failing.contains($0) }
     }
 
-    /// Calls `body` with each of these documents that does not sync under the active schema.
+    /// Calls `body` with each listed document that does not sync under the active schema.
     private func eachFailing(
         _ ids: [BSONValue], _ active: CompiledSchema, _ body: (borrowing BSONView) throws -> Void
     ) throws {

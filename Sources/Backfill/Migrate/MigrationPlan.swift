@@ -35,7 +35,7 @@ package struct MigrationPlan: Sendable {
         package var entry: JobFolder.Entry
         /// The record that the job was applied; `nil` if it was not.
         package var applied: AppliedJob?
-        /// The later events of the job after its start; `nil` if it was never started.
+        /// The events of the job since its start; `nil` if it was never started.
         package var aftermath: JobAftermath?
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///

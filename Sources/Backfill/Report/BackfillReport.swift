@@ -9,7 +9,7 @@ package import Steps
 package struct BackfillReport: Sendable {
     /// How a run ended.
     package enum Outcome: Sendable, Hashable {
-        /// A dry run: nothing was written.
+        /// The run was a dry run, and wrote nothing.
         case dryRun
         /// No document needed the job.
         case nothingToDo
@@ -89,7 +89,7 @@ package struct BackfillReport: Sendable {
         /// The values of the source and target fields before the job, by path; a value is `nil` if the field is
         /// missing.
         package var before: [(path: String, value: BSONValue?)]
-        /// The same fields after the job.
+        /// The values of the source and target fields after the job, by path; a value is `nil` if the field is missing.
         package var after: [(path: String, value: BSONValue?)]
     }
 

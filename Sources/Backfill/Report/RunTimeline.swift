@@ -5,7 +5,7 @@ package import Running
 ///
 /// Time is divided into stretches of equal length. Their number is limited, so they are longer in a longer run.
 package struct RunTimeline: Sendable {
-    /// The most stretches that are kept.
+    /// The largest number of stretches into which the time of a run is divided.
     private static let maximum = 240
     /// The most waits that are kept; further waits extend the last one.
     private static let maximumWaits = 200
@@ -21,7 +21,7 @@ package struct RunTimeline: Sendable {
 
     /// A period in which the run waited.
     package struct Wait: Sendable, Hashable {
-        /// The start, in seconds from the start of the run.
+        /// The start of the wait, in seconds from the start of the run.
         package var from: Double
         /// The end, in seconds from the start of the run.
         package var to: Double

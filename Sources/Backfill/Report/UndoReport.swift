@@ -40,7 +40,7 @@ package struct UndoReport: Sendable {
         package var left: LeftDocument
         /// The `_id`s of the first thousand documents; a dry run after an earlier undo may list twice as many.
         package var ids: [BSONValue]
-        /// The number of documents.
+        /// The number of documents that were skipped for the reason.
         package var count: Int
     }
 
@@ -58,13 +58,13 @@ package struct UndoReport: Sendable {
 
     /// Documents that the job inserted in another collection, and that stay there for one reason.
     package struct LeftChildren: Sendable, Hashable {
-        /// The collection of these documents.
+        /// The collection in which the documents stay.
         package var namespace: Namespace
-        /// The reason why the documents stay.
+        /// The reason why the undo does not remove the documents.
         package var reason: ChildReason
-        /// The `_id`s of the first thousand documents.
+        /// The `_id`s of the first thousand documents that stay.
         package var ids: [BSONValue] = []
-        /// The number of documents.
+        /// The number of documents that stay for the reason.
         package var count = 0
     }
 
@@ -74,7 +74,7 @@ package struct UndoReport: Sendable {
         package var removed = 0
         /// Documents that earlier, stopped undos of the job removed.
         package var earlier = 0
-        /// Documents that no longer exist.
+        /// Inserted documents that no longer exist.
         package var gone = 0
         /// The documents that stay in their collections.
         package var left: [LeftChildren] = []
@@ -82,7 +82,7 @@ package struct UndoReport: Sendable {
 
     /// How an undo ended.
     package enum Outcome: Sendable, Hashable {
-        /// A dry run: nothing was written.
+        /// The undo was a dry run, and wrote nothing.
         case dryRun
         /// Nothing was done, because an earlier undo had undone the job.
         case undoneBefore
@@ -103,7 +103,7 @@ package struct UndoReport: Sendable {
         package var changes = 0
         /// The chunks that are missing from the journal; their changes are not undone.
         package var missing = 0
-        /// How many chunks the journal should have, counted like ``chunks``.
+        /// How many chunks the journal should have; a chunk that was tried several times counts each time.
         package var attempts = 0
     }
 

@@ -24,8 +24,8 @@ extension BackfillRun {
         journal.begin()
         do {
             let attempt = try run(chunk)
-            // An attempt that was cut off or refused may have written documents, too. The journal then records which
-            // ones.
+            // The journal records which documents the attempt changed, because even an attempt that was cut off or
+            // refused may have written some.
             try acknowledge(job.phase(at: chunk.phase))
             // Documents may be written without a checkpoint. Undo needs their journal, so a majority must have it.
             try journal.confirm(kernel)
@@ -171,7 +171,8 @@ extension BackfillRun {
                     possiblyUnsyncable: decision.documents.filter { $0.judgement == .possiblyUnsyncable }.map(\.id))
                 return .admitted(decision.documents)
             }
-            // Other jobs, or new entries in the ledger, took the room in the meantime, so the headroom is read again.
+            // Since the headroom was read, other jobs or new entries in the ledger took the room, so the headroom is
+            // read again.
             account.headroom = nil
         }
         return .stopped(.threshold(try room(for: documents.count, budget)))

@@ -55,7 +55,7 @@ extension BackfillRun {
 struct LockWait {
     /// When the wait ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
-    /// The `_id`s of the locked documents, and their locks at the start of the wait.
+    /// The `_id`s of the locked documents for which the run waits, and their locks when the wait began.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []
     /// The number of locked documents that were not recorded as skipped, because there were too many.
     fileprivate(set) var unlisted = 0
@@ -101,7 +101,7 @@ extension BackfillRun {
             for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }
-        // The documents without a record are only counted.
+        // Further locked documents, which were not read, have no record; they are only counted.
         locks.unlisted = held.count < LockWait.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }

@@ -114,7 +114,8 @@ struct BackfillRun: ~Copyable {
         try begin()
         let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
         if stopped != nil { saveCount() }
-        // A finished list says nothing about the rest of the collection, so the job's state stays what it was.
+        // A run over a list of `_id`s says nothing about the rest of the collection, so the job's state stays as it
+        // was.
         try kernel.renew(setting: RangeChange.ending(isDone: plan.wasDone))
         return stopped
     }
@@ -122,7 +123,7 @@ struct BackfillRun: ~Copyable {
     /// Prepares the run for its first chunk.
     ///
     /// Reads the requests of operators and the documents that earlier runs skipped. Releases the reservations of
-    /// documents that were repaired since.
+    /// documents that have been repaired.
     private mutating func begin() throws {
         _ = kernel.throttler?.waitReasons()
         takeOver()
@@ -257,7 +258,7 @@ extension BackfillRun {
         }
     }
 
-    /// Takes the documents of a list through those phases of the job that have these indexes.
+    /// Takes the listed documents through the phases of the job that have the given indexes.
     private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
         var rest = list[...]
         return try pass { _, amount in

@@ -140,8 +140,8 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns the plan with the number of documents that a refresh would change; these then no longer count as
-    /// skipped.
+    /// Returns the plan with the number of documents that a refresh would change, and no longer counts these documents
+    /// as skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {

@@ -15,7 +15,7 @@ struct ChunkSize: Hashable {
 
     /// The number of documents in the next chunk.
     private(set) var documents: Int
-    /// Whether the size is down to one document, and even that takes more than the target.
+    /// Whether the size is one document, and even a chunk of one document takes more than a target.
     private(set) var isStuck = false
     private var maximum: Int
     private var targetBytes: Double
@@ -89,7 +89,7 @@ struct ChunkSize: Hashable {
     }
 
     private static func p90(_ values: [Double]) -> Double {
-        // The tenth of eleven sorted values, so that one outlier has no effect.
+        // Of eleven samples, this is the tenth in ascending order, so that one outlier has no effect.
         values.sorted()[(values.count * 9) / 10]
     }
 }

@@ -242,7 +242,8 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // An `_id` that contains a string is found only by the collection's collation.
+            // The update compares strings by their bytes unless the `_id` contains a string, because only the
+            // collection's collation finds such an `_id`.
             isBinary: !document.id.dependsOnCollation)
     }
 }

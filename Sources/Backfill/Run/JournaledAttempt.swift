@@ -28,7 +28,7 @@ struct JournaledAttempt {
     enum Start {
         /// The server can read the documents as they were at this time.
         case time(UInt64)
-        /// These documents met the condition of their update.
+        /// The documents in the set met the condition of their update.
         case ready(Set<BSONValue>)
         case unknown
     }
@@ -52,8 +52,8 @@ struct JournaledAttempt {
         return error.modifiedAtLeast != nil || !error.mayBeUnderWay
     }
 
-    /// Counts from 0 again before a write is repeated; `doubtful` has the documents that look changed already, which
-    /// are not counted.
+    /// Sets ``counted`` to 0 before a write is repeated; the documents in `doubtful`, which look changed already, are
+    /// not counted.
     mutating func recount(without doubtful: Set<BSONValue>) {
         (self.doubtful, counted, isExact) = (doubtful, 0, true)
     }

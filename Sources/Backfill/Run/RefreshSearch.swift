@@ -22,7 +22,8 @@ struct WrittenValues {
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
 
-    /// The most fields of one digest for which the constant is tried in place of the current value.
+    /// The largest number of fields of one digest for which a refresh tries the constant of ``fillings`` in place of
+    /// the field's current value.
     private static let maximumFillings = 6
 
     init(of job: CompiledJob) {

@@ -2,7 +2,7 @@ import BSON
 
 /// The counts of what a run wrote, and whether they are certain.
 struct RunTally {
-    /// Chunks that are checkpointed.
+    /// The number of chunks that have a checkpoint.
     private(set) var chunks = 0
     /// Documents that were changed, apart from those of ``uncounted``; a document counts once even if several phases
     /// changed it.
@@ -11,10 +11,10 @@ struct RunTally {
     private(set) var updates = 0
     /// Changes by the current chunk that are not in the other counts yet, because the chunk has no checkpoint.
     private(set) var uncounted = 0
-    /// The documents that an earlier phase changed, and the documents that the current phase may be the first to
-    /// change.
+    /// The documents of the current read: `changed` has those that an earlier phase changed, and `fresh` has those that
+    /// the current phase may be the first to change.
     ///
-    /// Both sets contain only documents that were read together. `nil` in a run of one phase.
+    /// `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
     /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
     private(set) var isLow = false

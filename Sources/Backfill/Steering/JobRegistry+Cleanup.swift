@@ -105,6 +105,6 @@ package struct CleanupPlan: Sendable {
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []
 
-    /// Whether there is nothing to drop.
+    /// Whether a cleanup of the job has nothing to drop.
     package var isEmpty: Bool { journal + skipped + seenReservations == 0 && markers.isEmpty }
 }

@@ -8,7 +8,7 @@ import Steps
 package struct RebindPlan: Sendable {
     /// The job's name.
     package let job: String
-    /// The collection of the job.
+    /// The UUID of the collection to which the job is bound.
     package let namespace: Namespace
     /// The UUID that the job is bound to.
     package let was: BSONValue
@@ -26,7 +26,8 @@ package struct RebindPlan: Sendable {
     /// changes.
     package internal(set) var hasLast: Bool?
 
-    /// How many of ``changes`` belong to existing documents of which it is unknown whether they are the same.
+    /// How many of ``changes`` belong to documents that exist, without evidence whether they are the documents that the
+    /// job changed.
     package var unidentified: Int { changes - same - gone - others }
 
     /// Whether the collection is another one: of the documents that can be identified, most do not exist or are other

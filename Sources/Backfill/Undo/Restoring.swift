@@ -14,9 +14,9 @@ struct Restoring {
     var evidence: ArraySlice<UInt8>?
     /// The document as it was read; either the whole document, or only the fields that undo needs.
     let current: BSONDocument
-    /// Whether the write requires that the whole document is still as it was read.
+    /// Whether the write requires that the whole document is unchanged since it was read.
     ///
-    /// Only in that state is the document known not to become unsyncable by the restore.
+    /// Only for the document as it was read is it known that the restore does not make it unsyncable.
     var isWatched = false
 
     /// Returns the document with the changed fields as they were before the job.

@@ -15,7 +15,8 @@ struct RestoringStatements {
     /// too large.
     private(set) var moved = 0
 
-    /// The most bytes of a statement; a command with only this statement then has less than 16 MiB.
+    /// The number of bytes that a statement must stay below, so that a command with only this statement has less than
+    /// 16 MiB.
     static let largest = (16 << 20) - (16 << 10)
 
     /// - Parameters:
@@ -31,8 +32,8 @@ struct RestoringStatements {
             if isPlaced, one.byteCount >= Self.largest,
                 let other = try Restoring.statement(group, under: lease, isPlaced: false)
             {
-                // The command would hold the document twice and be too large. A command with only the changed fields
-                // may fit.
+                // A command that keeps the positions would hold the whole document twice, and would be too large. A
+                // command with only the changed fields may fit.
                 (one, isPlaced) = (other, false)
                 moved += 1
             }

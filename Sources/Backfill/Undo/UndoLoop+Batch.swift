@@ -12,7 +12,8 @@ extension UndoLoop {
     enum Attempt {
         /// The first entries of the batch are finished; the number says how many.
         case done(Int)
-        /// The batch has to be tried again with fewer entries, because it took too long or has to be judged again.
+        /// The batch has to be tried again with fewer entries, because it took too long, or because its documents have
+        /// to be judged again.
         case tooSlow
         case stopped(RunStop)
     }
@@ -102,7 +103,8 @@ extension UndoLoop {
         let fields = try group.fields(of: document)
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
-            // Another client changed the fields, unless this undo restored them from newer entries.
+            // The fields hold neither the values from before the job's change nor those from after it. Another client
+            // changed them, unless this undo already restored them from newer journal entries.
             return try memory.isRestored(fields, of: entry.id, in: group) ? .done : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
@@ -190,8 +192,8 @@ extension UndoLoop {
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // These documents are still as they were read, but the server does not write them, because it compares some
-        // values differently.
+        // The documents that remain in `due` are still as they were read, but the server does not write them, because
+        // it compares some values differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }
@@ -346,13 +348,13 @@ extension UndoLoop {
             new = Array(new.prefix(headroom.documents))
         }
         guard !new.isEmpty else { return cut }
-        // These documents sync now, so an entry of the ledger for one of them is outdated.
+        // The documents in `new` sync now, so a ledger entry for one of them is outdated.
         let shown = try kernel.retrying { try budget.ledger.listed(new, of: namespace) }
         let now = try kernel.retrying {
             try budget.limit.record(new, new: new, stale: new.filter(shown.contains), of: namespace, kernel.store)
         }
         guard now.isExceeded else { return cut }
-        // Another job took the room in the meantime, so these documents are not reserved.
+        // Since the headroom was read, another job took the room, so no document of the batch is restored.
         due = []
         return (new[0], now)
     }

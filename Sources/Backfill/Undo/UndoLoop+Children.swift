@@ -209,7 +209,8 @@ extension UndoLoop {
                 }
             }
         }
-        // The server removes nothing in a delete that arrives after its fence has ended.
+        // A delete that arrives at the server after its fence has ended removes nothing. If that may have happened,
+        // `renew` throws an error if the lease is lost.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }

@@ -26,7 +26,7 @@ struct UndoLoop: ~Copyable {
     /// The number of documents in other collections that earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
-    /// Whether uncertain changes are undone, too.
+    /// Whether the undo also undoes changes that the job might not have made.
     var includesUncertain = false
 
     /// The most entries of a batch.
@@ -102,7 +102,7 @@ struct UndoLoop: ~Copyable {
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
         FaultInjection.reached(.afterRestore)
-        // A further pass over skipped documents stores no position, because it is not resumed.
+        // An undo that only retries skipped documents stores no position, because it is not resumed.
         let changes = memory.isRetry ? [:] : RangeChange.undone(to: position, restored: earlier + tally.restored)
         try kernel.renew(setting: changes)
     }

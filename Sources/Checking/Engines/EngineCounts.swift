@@ -54,7 +54,7 @@ struct EngineEffect: Hashable, Sendable {
     private(set) var outcome: EngineRule.Outcome?
     /// The number of values that are lost.
     private(set) var values: Int32 = 0
-    /// Whether a finding because of which the engine halts is covered by no exception.
+    /// Whether the engine halts because of at least one finding that no exception covers.
     private(set) var isHaltingUnexcepted = false
 
     mutating func add(_ rule: EngineRule, _ level: Level, isExcepted: Bool) {

@@ -60,7 +60,7 @@ struct EnginePlan: Sendable {
 
     /// The limits that apply to a document as a whole.
     struct Limits: Sendable, BitwiseCopyable {
-        /// A limit with its rule.
+        /// A limit, with the rule and the level of the finding about a document that exceeds it.
         struct Limit: Sendable, BitwiseCopyable {
             var most = Int.max
             var rule = Rule.anySize
@@ -81,7 +81,8 @@ struct EnginePlan: Sendable {
         var watched: TypeMask = []
         /// The types to watch as well as ``watched`` if findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
-        /// The types that a field of the table needs to have for a rule to apply to it.
+        /// The types of values to which the rules for top-level fields apply; a field with a value of another type
+        /// needs no check.
         var judgedInFields: TypeMask = []
         /// Whether binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
@@ -91,7 +92,7 @@ struct EnginePlan: Sendable {
         var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
     }
 
-    /// Compiles the rules of an engine; `nil` if it has none of its own, as Device Sync.
+    /// Compiles the rules of an engine; returns `nil` for an engine without rules of its own, such as Device Sync.
     init?(_ settings: EngineSettings, for schema: CollectionSchema, firstNode: Int) {
         engine = settings.engine
         self.firstNode = firstNode

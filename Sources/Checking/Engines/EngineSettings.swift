@@ -22,7 +22,7 @@ public struct ClientTable: Hashable, Sendable {
         case text, integer, real
     }
 
-    /// A column of a table.
+    /// A column of a client's table in SQLite.
     public struct Column: Hashable, Sendable {
         /// The column's name, which is the name of the documents' top-level field.
         public var name: String
@@ -48,7 +48,8 @@ public struct ClientTable: Hashable, Sendable {
 }
 
 extension EngineSettings {
-    /// Returns the columns of a collection: as stated, or as they follow from the types in its schema.
+    /// Returns the columns that the operator states for a collection; without a statement, the columns that follow from
+    /// the types in its schema.
     func columns(of schema: CollectionSchema) -> [ClientTable.Column] {
         if let table = tables.first(where: { $0.holds(schema.namespace) }) { return table.columns }
         return schema.root.properties.compactMap { property in

@@ -222,8 +222,8 @@ extension EngineWalker {
         return Found(element.type)
     }
 
-    /// Whether SQLite's CAST reads the whole text as a number; if `isWhole`, whether the number is also written as that
-    /// text.
+    /// Whether SQLite's CAST reads the whole text as a number; if `isWhole`, the text must also be the number's usual
+    /// spelling.
     private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
         let text = text.decoded()
         if isWhole { return Int64(text).map { "\($0)" == text } ?? false }

@@ -66,7 +66,8 @@ extension Tally {
             below: [.field("_id")])
         let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
-        // The same engine serves both schemas, so the document fails under the active schema as well.
+        // The active schema is checked with the rules of the same engine, so the document fails under the active schema
+        // as well.
         (new.verdict, new.active) = (.certain, before.map { _ in .certain })
         if !isExcepted { new.unexcepted = .certain }
         if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }

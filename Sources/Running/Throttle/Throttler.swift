@@ -151,7 +151,7 @@ package final class Throttler {
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !waitReasons.isEmpty, ended == nil else {
                 if hasWaited {
-                    // A run that has to stop does so even if it lost its lease during the wait.
+                    // A run that has to stop ignores the error of `keep` if the lease was lost during the wait.
                     if ended == nil { try keep([]) } else { try? keep([]) }
                 }
                 if said != nil { events(.continuing(seconds: started.duration(to: .now).seconds)) }
@@ -188,7 +188,7 @@ package final class Throttler {
 
 /// How long a run waited for one throttle reason.
 package struct ThrottleWait: Hashable, Sendable {
-    /// The latest reason of this kind, with its metric, value and limit.
+    /// The throttle reason, with the metric, value and limit that it had last.
     package var waitReason: WaitReason
     /// How long the run waited for the reason, in seconds; several reasons may apply at the same time.
     package var seconds: Double

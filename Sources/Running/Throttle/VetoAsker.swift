@@ -32,7 +32,8 @@ struct VetoAsker {
 }
 
 extension Veto {
-    /// Asks the program or server, and returns why a run must wait now; `nil` if it may continue.
+    /// Runs the operator's command, or requests the operator's URL; returns why the run must wait now, or `nil` if it
+    /// may continue.
     func waitReason() async -> WaitReason? {
         switch asked {
         case .command(let command):
