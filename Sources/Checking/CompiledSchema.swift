@@ -31,7 +31,7 @@ public struct CompiledSchema: Sendable {
     let engine: EnginePlan?
     let hasEngine: Bool
     let links: [Link]
-    /// The texts on each node, which findings show.
+    /// The path and the words of each node, which findings show.
     let texts: NodeTexts
 
     /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
@@ -204,7 +204,8 @@ extension CompiledSchema {
     /// The consequence of a required field that is absent.
     enum WhenMissing: Equatable, Sendable, BitwiseCopyable {
         case certain
-        /// The failure is only possible: the field holds a collection, and the sync engine does not write an empty one.
+        /// The absence is only a possible failure, because the sync engine does not write an empty list, set or
+        /// dictionary.
         case possible
         /// The absence is no failure, because the field has a default of the right type, which replaces the value.
         case defaulted
@@ -231,7 +232,7 @@ extension CompiledSchema {
 
     /// A field that links to documents of another collection: it holds their keys.
     struct Link: Sendable {
-        /// The node of the key itself: the field's node, or the node of its elements or values.
+        /// The node of a link's key: the node of the field, or of the field's elements or values.
         var node: Int
         var target: Namespace
         var foreignKey: String

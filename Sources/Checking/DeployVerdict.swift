@@ -29,7 +29,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Severity: String, Hashable, Sendable, CaseIterable {
         /// Nothing speaks against the deploy.
         case safe
-        /// Nothing was found, but not everything was checked.
+        /// Nothing speaks against the deploy, but not everything was checked.
         case unknown
         /// The deploy is unsafe.
         case unsafe = "harmful"

@@ -12,7 +12,7 @@ enum Expression {
         values.count == 1 ? values[0] : ["$and": .array(of: values)]
     }
 
-    /// Returns an expression: `then` if the condition holds, otherwise false.
+    /// Returns an expression that has the value of `then` if the condition holds, and is otherwise false.
     ///
     /// The server does not evaluate `then` if the condition does not hold, so `then` may fail for other values.
     static func guarded(_ condition: BSONValue, _ then: BSONValue) -> BSONValue {
@@ -42,7 +42,8 @@ enum Expression {
         }
     }
 
-    /// Returns an expression: whether a string equals the text byte for byte, whatever the collection's collation.
+    /// Returns an expression that is true if a string equals the text byte for byte, whatever the collection's
+    /// collation.
     static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
         and([
             ["$eq": [["$strLenBytes": value], .integer(text.utf8.count)]],

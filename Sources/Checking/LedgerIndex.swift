@@ -62,7 +62,7 @@ package enum LedgerKey: Hashable, Sendable {
     case objectID(ObjectID)
     /// A whole number.
     case integer(Int64)
-    /// Any other value.
+    /// An `_id` of any other type.
     case other(BSONValue)
 
     /// Creates the key of an `_id`; `_id`s that the ledger does not distinguish get the same key.

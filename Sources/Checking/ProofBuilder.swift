@@ -39,7 +39,7 @@ struct ProofBuilder {
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
 
-    /// Returns the proof for a schema of the `jsonschema` dialect, which is the schema itself.
+    /// Returns the filter that proves that a document fits a schema of the `jsonschema` dialect: the schema itself.
     private func whole(_ plan: JSONSchemaPlan) -> BSONDocument? {
         guard let root = plan.origins.first?.schema.jsonSchema, root.isPlain(levels: Self.maximumLevels) else {
             return nil

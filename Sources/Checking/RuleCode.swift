@@ -36,9 +36,9 @@ extension RuleCode {
     public static let nullID = Rule.nullID.code
     /// The `_id` is of another type than the schema names.
     public static let idTypeMismatch = Rule.idTypeMismatch.code
-    /// An embedded object or a dictionary is something else.
+    /// A value that should be an embedded object or a dictionary is no object.
     public static let embeddedNotObject = Rule.embeddedNotObject.code
-    /// A list or a set is something else.
+    /// A value that should be a list or a set is no array.
     public static let arrayNotArray = Rule.arrayNotArray.code
     /// A required field of an embedded object is absent.
     public static let embeddedRequiredMissing = Rule.embeddedRequiredMissing.code
@@ -105,7 +105,8 @@ extension RuleCode {
     public static let boolAsNumber = Rule.boolAsNumber.code
 }
 
-/// The further rules of the `jsonschema` dialect (`semantics.md`, section 5.2), which also has some of the rules above.
+/// The rules that the `jsonschema` dialect adds (`semantics.md`, section 5.2). It also has some of the rules of the App
+/// Services dialect.
 extension RuleCode {
     /// A number is less than `minimum`.
     public static let belowMinimum = Rule.belowMinimum.code

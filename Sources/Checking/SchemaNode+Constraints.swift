@@ -65,7 +65,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// These constraints, changed where MongoDB would refuse them.
+    /// The constraints, changed where MongoDB would refuse them in a `$jsonSchema`.
     fileprivate var inJSONSchema: Constraints {
         var result = self
         if minimum.number == nil { result.minimum.isExclusive = false }

@@ -55,7 +55,7 @@ struct ValueCondition {
         return targets.rawValue.nonzeroBitCount == 1 ? targets : nil
     }
 
-    /// Returns an expression: whether the value of the expression `value` has the finding.
+    /// Returns an expression that is true if the value of the expression `value` has the finding.
     func holds(for value: BSONValue) -> BSONValue {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
@@ -63,7 +63,7 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
-        // Only engines have these findings, whose conditions are those of ``EngineCondition``.
+        // Only the rules of engines report these findings; ``EngineCondition`` has the expressions for them.
         case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .notNumber, .longer, .larger, .largerAsJSON,
             .moreFields, .equalText, .unfit:
             return isOfType
@@ -88,7 +88,7 @@ struct ValueCondition {
         }
     }
 
-    /// Returns an expression: whether a value is 16 bytes of binary data of the found subtype.
+    /// Returns an expression that is true if a value is 16 bytes of binary data of the found subtype.
     ///
     /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
@@ -180,9 +180,9 @@ extension ValueCondition {
         return Expression.guarded(Expression.type(value, is: "object"), Expression.and([isPoint, problem]))
     }
 
-    /// Returns an expression: whether an array's element is from `-limit` to `limit`.
+    /// Returns an expression that is true if an array's element is from `-limit` to `limit`.
     ///
-    /// NaN is not, because it sorts below every number.
+    /// The expression is false for NaN, because NaN sorts below every number.
     private func isWithin(_ array: BSONValue, _ index: Int32, _ limit: Double) -> BSONValue {
         let element: BSONValue = ["$arrayElemAt": [array, .int(index)]]
         return Expression.and([["$gte": [element, .double(-limit)]], ["$lte": [element, .double(limit)]]])
@@ -203,7 +203,8 @@ struct ReferenceTarget {
 }
 
 extension ValueCondition {
-    /// Returns an expression: whether a DBRef leads to no synced collection, or to one whose `_id`s are of other types.
+    /// Returns an expression that is true if a DBRef leads to no synced collection, or to one whose `_id`s are of other
+    /// types.
     func reference(_ value: BSONValue) -> BSONValue {
         let isLink = Expression.and([
             ["$eq": [name(0), ["$literal": "$ref"]]], Expression.type(part(0), is: "string"),

@@ -94,7 +94,8 @@ struct Walker: ~Escapable {
             let isEmbedded = node.accepts == .object && !node.flags.contains(.dictionary)
             if !isEmbedded, !node.flags.contains(.link) { report(.dictionaryValueNull, .possible) }
         case .root, .id, .field:
-            // Clients see an empty collection in place of null, but this is not documented.
+            // Clients see an empty list, set or dictionary in place of null, but this is not documented, so the level
+            // is a warning.
             let isCollection = node.accepts == .array || node.flags.contains(.dictionary)
             report(.nullOptional, refusesNulls ? .possible : isCollection ? .warning : .info)
         }

@@ -11,7 +11,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     case error
     /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires that.
     case prepared
-    /// The server itself guarantees that every document fits.
+    /// The server itself guarantees that every document fits the validator.
     case constraint
 
     /// Orders the stages from ``before`` to ``constraint``.
@@ -79,11 +79,10 @@ package struct EnforcementPath: Sendable {
         }
     }
 
-    /// Returns the next command on the way from this validation back to the earlier one; `nil` if it is the earlier
-    /// one.
+    /// Returns the next command that leads from the given validation back to ``before``; `nil` if the two are the same.
     ///
     /// MongoDB does not allow a validator to be changed while the collection is prepared or at the level "constraint".
-    /// The first command therefore ends that.
+    /// The first command therefore ends that state.
     package func commandBack(from validation: Validation) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         if validation.isSame(as: before) { return nil }

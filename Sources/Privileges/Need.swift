@@ -55,7 +55,7 @@ package struct Need: Sendable, Hashable {
 
 /// The resources that a command works on, by kind.
 package struct WorkPlaces: Sendable, Equatable {
-    /// The resources of each kind.
+    /// The resources that the command works on, by kind.
     package private(set) var resources: [Place: [PrivilegeResource]] = [.cluster: [.cluster]]
 
     /// Creates the resources that do not depend on collections: the deployment, the oplog and, if it is given, the

@@ -10,7 +10,7 @@ package import ServerSchema
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections that sync; the watch judges their documents, and the others do not count.
+    /// The schemas of the collections that sync; the watch judges only the documents of these collections.
     let schemas: [CompiledSchema]
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.

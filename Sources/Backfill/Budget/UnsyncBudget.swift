@@ -263,8 +263,8 @@ enum Judgement: Hashable {
     case possiblyUnsyncable
     /// No step that can make documents unsyncable changes the document.
     ///
-    /// The write runs only the other steps, even if a user changes the document first. Steps of their kinds cannot make
-    /// a document unsyncable.
+    /// The write leaves out all such steps, so it cannot make the document unsyncable even if a user changes the
+    /// document first.
     case safe
 
     /// Whether the document is reserved before it is written.

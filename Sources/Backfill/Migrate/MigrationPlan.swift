@@ -17,7 +17,7 @@ package struct AppliedJob: Hashable, Sendable {
     package var hasFindings: Bool
 }
 
-/// The later events of a started job that decide whether a migration may run the job again.
+/// The events since the start of a job that decide whether a migration may run the job again.
 package struct JobAftermath: Sendable {
     /// The error that refuses another run of the job; `nil` unless the job was undone.
     package var undone: RunError?

@@ -77,7 +77,7 @@ package struct BackfillReport: Sendable {
     package var unsyncable: (before: Int?, after: Int, dialect: Dialect)?
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
-    /// The estimated cost of a run; only in a dry run.
+    /// The estimated cost of a run; `nil` unless the run was a dry run.
     package var estimate: RunEstimate?
     /// Further notes for the operator.
     package var notes: [String] = []
@@ -113,7 +113,7 @@ extension BackfillReport {
         package var code: Int
         /// The reason for which the documents were skipped, in words.
         package var name: String
-        /// The number of documents.
+        /// The number of documents that were skipped for the reason.
         package var count: Int
         /// The `_id`s of a few of the documents.
         package var samples: [BSONValue]

@@ -23,7 +23,7 @@ package struct RunTimeline: Sendable {
     package struct Wait: Sendable, Hashable {
         /// The start of the wait, in seconds from the start of the run.
         package var from: Double
-        /// The end, in seconds from the start of the run.
+        /// The end of the wait, in seconds from the start of the run.
         package var to: Double
         /// The throttle reasons, in words.
         package var reason: String

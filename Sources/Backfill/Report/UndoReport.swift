@@ -36,7 +36,7 @@ package struct UndoReport: Sendable {
 
     /// The documents that are skipped for one reason.
     package struct Skipped: Sendable {
-        /// The reason, and the server's error code.
+        /// The reason why the documents are skipped, and the server's error code.
         package var left: LeftDocument
         /// The `_id`s of the first thousand documents; a dry run after an earlier undo may list twice as many.
         package var ids: [BSONValue]

@@ -55,7 +55,8 @@ extension BackfillRun {
         }
         documents = try journal(documents, of: phase, at: chunk.phase)
         guard !documents.isEmpty else {
-            // Nothing was written, so there is no checkpoint for this chunk; the next checkpoint stores the count.
+            // Nothing was written, so this chunk has no checkpoint. The next checkpoint stores the number of processed
+            // documents.
             if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
             return .done(0, rest: rest)
         }
@@ -144,7 +145,7 @@ extension BackfillRun {
         case stopped(RunStop)
     }
 
-    /// How often a chunk is judged, at most, when other jobs repeatedly take the room that it had.
+    /// The largest number of times that a chunk is judged, if other jobs take its room again and again.
     private static let maximumTries = 4
 
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.

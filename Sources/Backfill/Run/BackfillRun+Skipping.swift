@@ -94,7 +94,8 @@ extension BackfillRun {
             if unset > 0 { return true }
         }
         let held = try readLocks()
-        // All documents may have been unlocked after the previous count, and no later pass would find them.
+        // If all locked documents were unlocked since the previous count, another pass is due if any of them needs the
+        // job.
         if held.isEmpty { return try countNeeding() > 0 }
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }

@@ -131,8 +131,8 @@ struct BackfillRun: ~Copyable {
         journal = RunJournal(
             readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13,
             isReplicaSet: hello.topology == .replicaSet)
-        // Documents that no longer need the job are left out. So are documents that were skipped because of a lock;
-        // their code is 0.
+        // The list leaves out documents that no longer need the job, and documents that were skipped because of a lock,
+        // whose code is 0.
         let earlier = try pruneFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(maximum: runner.options.maxErrors, earlier: Set(earlier))
         guard runner.job.countsUnsyncable else { return }

@@ -301,7 +301,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// The number is too high if it exceeds both the headroom and the number that the operator accepted.
+    /// The number of unsyncable documents is too high if it exceeds both the headroom and the number that the operator
+    /// accepted.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable

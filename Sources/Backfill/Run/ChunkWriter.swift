@@ -62,7 +62,7 @@ struct ChunkWriter {
             .slices(count: Self.maximum.updates, bytes: Self.maximum.bytes, size: \.byteCount)
     }
 
-    /// Sends one command.
+    /// Sends one `update` command.
     /// - Parameter isFinal: whether the command waits for a majority; otherwise the chunk's checkpoint waits.
     /// - Returns: the server's reply.
     /// - Throws: ``MongoError``; some of the updates may then be done, and all of them can be sent again.
@@ -180,10 +180,11 @@ extension ChunkWriter {
         return likeness
     }
 
-    /// Returns the conditions on which the journal relies.
+    /// Returns the conditions that must hold for the journal to be right.
     ///
-    /// Fields that were missing are still missing. Values that are replaced or removed are exactly as they were read,
-    /// unless the new values show the old ones. Steps that were to change no field are still not needed.
+    /// Fields that were missing must still be missing. Values that the update replaces or removes must be exactly as
+    /// they were read, unless the new values show the old ones. Steps that were to change no field must still not be
+    /// needed.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {

@@ -20,7 +20,7 @@ struct TouchedFields: ~Copyable {
 
     /// The size of the touched fields in bytes above which the old fields are read separately.
     ///
-    /// Otherwise, one document of at most 16 MiB has to hold the old and the new fields.
+    /// Below this size, one document of at most 16 MiB can hold both the old and the new fields.
     private static let large = 7_500_000
 
     /// - Parameters:

@@ -30,8 +30,8 @@ package struct RebindPlan: Sendable {
     /// job changed.
     package var unidentified: Int { changes - same - gone - others }
 
-    /// Whether the collection is another one: of the documents that can be identified, most do not exist or are other
-    /// documents.
+    /// Whether the collection is not the one that the job changed: of the documents that can be identified, most do not
+    /// exist or are other documents.
     ///
     /// Users delete some documents, but not most of them at once.
     package var isAnother: Bool { (gone + others) * 2 > changes - unidentified }
@@ -68,8 +68,8 @@ extension RebindPlan {
                 if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
                 continue
             }
-            // Without evidence, a document counts as the same if its fields are as the job wrote them, or as the job
-            // found them.
+            // Without evidence of its identity, a document counts as the one that the job changed if its fields are as
+            // the job wrote them, or as the job found them.
             let group = part.groups[entry.group]
             let now = try group.fields(of: document)
             if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }

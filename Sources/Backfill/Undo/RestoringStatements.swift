@@ -11,8 +11,8 @@ struct RestoringStatements {
     private var groups: [[Restoring]] = []
     /// The `_id`s of documents that are too large for a command, which must hold the compared and the restored fields.
     private(set) var tooLarge: [BSONValue] = []
-    /// The number of documents with restored fields at their end, because a command that keeps the positions would be
-    /// too large.
+    /// The number of documents whose restored fields are put at the end, because a command that keeps the positions
+    /// would be too large.
     private(set) var moved = 0
 
     /// The number of bytes that a statement must stay below, so that a command with only this statement has less than

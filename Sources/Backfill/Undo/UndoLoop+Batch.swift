@@ -221,7 +221,7 @@ extension UndoLoop {
 }
 
 extension UndoLoop {
-    /// The outcome of a write.
+    /// The outcome of a write that restores documents.
     struct Written {
         /// How many documents were changed, as far as this is known.
         var modified = 0
@@ -264,7 +264,8 @@ extension UndoLoop {
                 sent += part.count
             }
         }
-        // The server changes nothing in a write that arrives after its fence has ended.
+        // A write that arrives at the server after its fence has ended changes nothing. If that may have happened,
+        // `renew` throws an error if the lease is lost.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }

@@ -2,9 +2,9 @@
 public struct EngineCounts: Hashable, Sendable, Codable {
     /// The documents that halt the engine for all users.
     public var halting = 0
-    /// The documents that never arrive.
+    /// The documents that never arrive at the clients.
     public var dropped = 0
-    /// The documents that arrive without a value, or with 0 or null in its place.
+    /// The documents that arrive at the clients without a value, or with 0 or null in its place.
     public var losing = 0
     /// The values that the documents in ``losing`` lose.
     public var values = 0

@@ -69,9 +69,9 @@ struct EnginePlan: Sendable {
 
         var depth = Limit()
         var fields = Limit()
-        /// The most bytes of the document.
+        /// The limit on the bytes of the document.
         var size = Limit()
-        /// The most bytes of the document by a second, milder rule.
+        /// The limit on the bytes of the document by a second, milder rule.
         var secondSize = Limit()
         /// The largest size of the document in bytes, and of its JSON text in UTF-16 code units.
         var rowSize = Limit()
@@ -182,7 +182,7 @@ extension EnginePlan {
         if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
-        // Only the texts of these types can exceed a limit of hundreds of bytes.
+        // Only an `_id` of these types can have a text that exceeds a limit of hundreds of bytes.
         if limits.idSize.most < .max { field.plain.subtract([.string, .object, .binData]) }
         add("_id", field)
     }

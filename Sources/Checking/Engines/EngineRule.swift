@@ -39,7 +39,7 @@ public struct EngineRule: Sendable {
     public enum Outcome: String, Hashable, Sendable, CaseIterable {
         /// The replication of the whole instance stops at the document, for all users.
         case halts
-        /// The document never arrives.
+        /// The document never arrives at the clients.
         case dropped
         /// The document arrives, but a value of it does not, or arrives as 0 or null.
         case lostValue = "lost value"

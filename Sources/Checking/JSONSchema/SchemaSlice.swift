@@ -42,7 +42,7 @@ struct SchemaSlice {
     /// Whether the filter matches only documents with the finding.
     ///
     /// The filter for `oneOf` is not exact, because the keyword causes two different findings. The filter for
-    /// `additionalItems` is not, because it does not restrict the type of the element.
+    /// `additionalItems` is not exact either, because it does not restrict the type of the element.
     private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
     /// Returns a schema for the finding's node that a value breaks exactly if it has the finding; `nil` if there is no

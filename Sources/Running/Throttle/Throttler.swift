@@ -132,8 +132,8 @@ package final class Throttler {
     }
 
     /// Waits until there is no throttle reason.
-    /// - Parameter keep: called during the wait with the current reasons, to keep the lease, and with no reason at the
-    ///   end.
+    /// - Parameter keep: keeps the lease; called during the wait with the current reasons, and at the end of the wait
+    ///   with none.
     /// - Returns: why the run has to stop; `nil` if it can continue.
     func wait(
         stop: StopSignal, deadline: ContinuousClock.Instant?,
