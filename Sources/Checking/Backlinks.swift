@@ -28,7 +28,7 @@ public struct Backlinks: Hashable, Sendable {
     public struct Place: Hashable, Sendable {
         /// The collection whose documents hold the links.
         public var namespace: Namespace
-        /// The path of the links in these documents.
+        /// The path of the links in the documents.
         public var path: SchemaPath
 
         /// Creates a place.

@@ -56,7 +56,7 @@ public struct CheckReport: Sendable {
         verdict.syncState = sync.state
     }
 
-    /// The sum of the counts of all collections that the verdict includes.
+    /// The sum of the counts of all collections whose documents count in the verdict.
     public var total: DocumentCounts {
         collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
     }
@@ -132,7 +132,7 @@ extension CheckReport {
 
         /// The computed differences; `nil` if there are none.
         public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
-        /// The differences as a JSON report states them; `nil` if there are none.
+        /// The differences in the JSON report from which this report was read; `nil` if there are none.
         public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
     }
 

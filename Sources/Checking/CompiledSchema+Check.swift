@@ -22,7 +22,7 @@ extension CompiledSchema {
         return try verdict(sink.verdict, of: document)
     }
 
-    /// Checks a document whose bytes were not validated before, and validates all of them, if possible while checking.
+    /// Checks a document and validates all its bytes, in one traversal if possible.
     /// - Throws: ``BSONError`` as ``BSONView/validate()`` does, or else as ``check(_:)`` does.
     public func validate(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         guard !hasJSONSchema else {

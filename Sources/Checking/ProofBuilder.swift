@@ -72,7 +72,8 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// A schema that only documents with each field once and no other field fit; the server rejects others quickly.
+    /// A schema that fits only documents with each field once and no other field; the server quickly rejects other
+    /// documents.
     ///
     /// `nil` if no such schema can be built.
     private var completeRoot: [(String, BSONValue)]? {
@@ -164,7 +165,7 @@ struct ProofBuilder {
     private static let lockNames = ["_id__baas_transaction", "_id_realm_transaction"]
     private static let locks: [(String, BSONValue)] = lockNames.map { ("^\($0)\\z", nothing) }
 
-    /// Returns a regular expression that matches only this name; the server matches it byte by byte.
+    /// Returns a regular expression that matches only the given name; the server matches it byte by byte.
     private static func escaped(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             let isPlain =

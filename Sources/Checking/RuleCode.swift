@@ -62,7 +62,7 @@ extension RuleCode {
     public static let mixedType = Rule.mixedType.code
     /// A mixed value has more levels than clients support.
     public static let mixedDepth = Rule.mixedDepth.code
-    /// A mixed value is an array or an object, in an app that does not allow those.
+    /// A mixed value is an array or an object, in an app that does not allow arrays and objects in mixed values.
     public static let mixedCollection = Rule.mixedCollection.code
     /// Binary data is of another subtype than 0.
     public static let binarySubtype = Rule.binarySubtype.code

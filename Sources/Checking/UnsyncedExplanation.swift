@@ -9,7 +9,7 @@ public struct UnsyncedExplanation: Hashable, Sendable {
     public struct Counts: Hashable, Sendable, Codable {
         /// The documents that still do not fit the schema.
         public var failing = 0
-        /// The documents that might not fit; that is the likely reason why the ledger records them.
+        /// The documents that might not fit, which is the likely reason why the ledger records them.
         public var possible = 0
         /// The documents that fit now; their ledger entries are stale, or have a reason that the check does not judge.
         public var fitting = 0

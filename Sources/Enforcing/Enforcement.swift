@@ -224,8 +224,9 @@ extension Enforcement {
 
     /// Returns the stages at which the collection may be according to the record.
     ///
-    /// They are the stage of the recorded step and, while the step is not done, the stage before it. After an abort has
-    /// begun, they are all stages.
+    /// While the recorded step is not done, the collection may be at the stage of the step or at the stage before it.
+    /// Once the step is done, only the stage of the step is possible. After an abort has begun, all stages are
+    /// possible.
     private static func allowed(_ record: EnforcementStore.Record) -> [EnforcementStage] {
         guard let stage = EnforcementStage(rawValue: record.step) else { return EnforcementStage.allCases }
         return record.isDone ? [stage] : [stage] + [stage.previous].compactMap(\.self)

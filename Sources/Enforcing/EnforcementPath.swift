@@ -56,7 +56,7 @@ package struct EnforcementPath: Sendable {
         }
     }
 
-    /// Returns the latest stage at which the collection has this validation; `nil` if there is none.
+    /// Returns the latest stage at which the collection has the given validation; `nil` if there is none.
     package func stage(of validation: Validation) -> EnforcementStage? {
         EnforcementStage.allCases.last { self.validation(at: $0).isSame(as: validation) }
     }
@@ -64,7 +64,7 @@ package struct EnforcementPath: Sendable {
     /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
     /// Each command sets only the options that differ between the stages. If another client changed other options, the
-    /// next read of the collection therefore shows it.
+    /// next read of the collection therefore shows that change.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {

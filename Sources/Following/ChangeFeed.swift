@@ -45,7 +45,7 @@ package final class ChangeFeed: Sendable {
         case dropped(ClusterTime)
         /// The collection was renamed, or another collection took its name.
         case renamed
-        /// The feed cannot get the changes from the deployment, because of this error.
+        /// The feed cannot get the changes from the deployment, because of the given error.
         case failed(MongoError)
     }
 
@@ -258,9 +258,9 @@ extension MongoError {
 
 /// A position in the change stream of a collection.
 package enum FeedPlace: Hashable, Sendable {
-    /// The position after the event with this resume token, which is the last event that an earlier feed reported.
+    /// The position after the event with the given resume token, which is the last event that an earlier feed reported.
     case after(ResumeToken)
-    /// The position at this time on the deployment's logical clock.
+    /// The position at the given time on the deployment's logical clock.
     case at(ClusterTime)
 }
 
@@ -284,7 +284,7 @@ extension FeedPlace {
         }
     }
 
-    /// The option that makes a change stream begin at this position.
+    /// The option that makes a change stream begin at the position.
     var option: (String, BSONValue) {
         switch self {
         case .after(let token): ("resumeAfter", .object(token.document))

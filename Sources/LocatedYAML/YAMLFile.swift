@@ -80,7 +80,7 @@ package enum YAMLFile {
 enum YAMLBounds {
     /// The limit on the number of values and keys of a file together.
     ///
-    /// Each of them takes some hundred bytes of memory.
+    /// Each value and each key takes some hundred bytes of memory.
     private static let maximumNodes = 250_000
     /// The limit on the levels of nested lists and mappings.
     private static let maximumLevels = 100

@@ -22,7 +22,7 @@ package struct YAMLNode {
     /// Whether the node is a list without entries.
     package var isEmptyList: Bool { node.sequence?.isEmpty == true }
 
-    /// Whether the node is a mapping with this key, whose value is `text` if that is given.
+    /// Whether the node is a mapping with the given key and, if `text` is given, with `text` as the key's value.
     package func hasMember(_ key: String, _ text: String? = nil) -> Bool {
         node.mapping?.contains { name, value in
             name.scalar?.string == key && (text == nil || value.scalar?.string == text)
@@ -106,10 +106,10 @@ package struct YAMLMembers {
     /// The position in the file where the mapping begins.
     package let location: SourceLocation
 
-    /// The member with this key; `nil` if there is none.
+    /// The member with the given key; `nil` if there is none.
     package subscript(name: String) -> YAMLNode? { members[name] }
 
-    /// Returns the member with this key.
+    /// Returns the member with the given key.
     /// - Throws: ``LocatedError`` if there is none.
     package func required(_ name: String) throws(LocatedError) -> YAMLNode {
         guard let member = members[name] else { throw LocatedError("\(what) needs \"\(name)\"", at: location) }

@@ -37,7 +37,7 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(command, needs.filter { !$0.actions.contains(action) })
     }
 
-    /// Returns only the command's needs for this action, for a user who performs no other action.
+    /// Returns only the command's needs for the given action, for a user who performs no other action.
     package func only(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { $0.actions.contains(action) })
     }

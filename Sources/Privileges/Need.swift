@@ -76,7 +76,7 @@ package struct WorkPlaces: Sendable, Equatable {
         if place == .data || place == .partner { addDatabases(of: namespaces, to: .database) }
     }
 
-    /// Adds the databases of these collections as resources of a kind.
+    /// Adds the databases of the given collections as resources of a kind.
     private mutating func addDatabases(of namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .database($0.database) }, to: place)
     }

@@ -159,7 +159,8 @@ package struct Kernel: ~Copyable {
         if state.heldLease?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// Records that the server may still execute a write that failed with this error, unless the error excludes that.
+    /// Records that the server may still execute a write that failed with the given error, unless the error excludes
+    /// it.
     package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
     /// Calls `write`, and repeats the call until the write certainly arrived before its fence ended.

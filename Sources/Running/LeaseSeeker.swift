@@ -13,7 +13,7 @@ package struct LeaseSeeker {
     private let retry: RetryPolicy
     private let events: @Sendable (RunEvent) -> Void
 
-    /// Creates a seeker for the runner with this identity.
+    /// Creates a seeker for the runner with the given identity.
     package init(
         options: RunOptions, identity: RunnerIdentity, retry: RetryPolicy,
         events: @Sendable @escaping (RunEvent) -> Void
@@ -33,8 +33,8 @@ package struct LeaseSeeker {
         let started = ContinuousClock.now
         var announced = false
         let longest = max(options.leaseWait, .zero)
-        // A runner that is known to be dead, and the time at which its lease ends: a dead runner does not renew its
-        // lease. After that time, another runner may take the lease, and die, too.
+        // A runner that is known to be dead, and the time at which its lease ends, because a dead runner does not renew
+        // its lease. After that time, another runner may take the lease, and may die as well.
         var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         var deadRunners = 0
         while true {

@@ -16,7 +16,7 @@ package enum RunEvent: Sendable {
     case halved(documents: Int)
     /// Even a chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument
-    /// The throttle makes the run wait for these reasons; the run keeps its lease.
+    /// The throttle makes the run wait for the given reasons; the run keeps its lease.
     case waiting([WaitReason])
     /// The wait for the throttle is over; it lasted `seconds`.
     case continuing(seconds: Double)

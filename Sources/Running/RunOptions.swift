@@ -24,9 +24,9 @@ package struct RunOptions: Sendable {
     package var only: IDList?
     /// Whether a stopped job starts again from its first document.
     package var restarts = false
-    /// How long the run waits in all for documents that the sync translator has locked.
+    /// How many documents may be skipped; one more stops the run.
     package var maxErrors = 100
-    /// How long the run waits for documents that the sync translator has locked; all such waits together.
+    /// How long the run waits in all for documents that the sync translator has locked.
     package var lockWait: Duration = .seconds(10)
     /// Whether the run removes locks of the sync translator that have not changed during ``lockWait``.
     package var unsetsLocks = false

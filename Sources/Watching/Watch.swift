@@ -15,8 +15,8 @@ package struct Watch: Sendable {
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.
     let appID: String?
-    /// The digest of the schema and the options; if it differs from an earlier run's, the watch builds the ledger
-    /// again.
+    /// The digest of the schema and the options; the watch builds the ledger again if an earlier run had another
+    /// digest.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal
@@ -83,9 +83,9 @@ package struct WatchError: Error, CustomStringConvertible {
 package enum WatchEvent: Sendable {
     /// An event that any runner may report.
     case run(RunEvent)
-    /// The watch begins to read a whole collection, for this reason.
+    /// The watch begins to read a whole collection, for the given reason.
     case reading(Namespace, reason: String)
-    /// The watch has read a whole collection, with this number of documents, of which `failing` do not sync.
+    /// The watch has read a whole collection of `documents` documents, of which `failing` do not sync.
     case wasRead(Namespace, documents: Int, failing: Int)
     /// The watch follows a collection from the position at which an earlier run stopped.
     case resumed(Namespace)

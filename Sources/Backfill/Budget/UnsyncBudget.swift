@@ -82,7 +82,7 @@ struct UnsyncBudget {
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the ledger shows the document although it syncs now, and this write makes it unsyncable.
+        /// Whether the ledger shows the document although the document syncs now, and the write makes it unsyncable.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
@@ -108,7 +108,7 @@ struct UnsyncBudget {
 }
 
 extension UnsyncBudget {
-    /// Returns which of these written documents the phase did not make unsyncable.
+    /// Returns which of the given documents the phase did not make unsyncable when it wrote them.
     ///
     /// Each of them syncs, no longer exists, or did not sync before the write either. A document certainly did not sync
     /// before if it violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
@@ -170,7 +170,7 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// Returns, in batches, the documents that these jobs reserved and that no run has seen in the ledger yet.
+    /// Returns, in batches, the documents that the given jobs reserved and that no run has seen in the ledger yet.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
@@ -214,15 +214,15 @@ extension SchemaPath {
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema.
     private(set) var unsyncable = 0
-    /// The headroom as read for the previous chunk; `nil` when it has to be read again.
+    /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
     var headroom: Headroom?
     /// Reserved documents that may have stayed syncable, and that were not checked since their write.
     private(set) var unconfirmed: [BSONValue] = []
-    /// Documents that ``unsyncable`` counts before their write has a checkpoint; a repeated write does not count them
-    /// again.
+    /// Documents that ``unsyncable`` counts although their write has no checkpoint yet; a repeated write does not count
+    /// them again.
     private var inDoubt: Set<BSONValue> = []
 
-    /// Adds documents that were reserved because they may become unsyncable.
+    /// Adds to ``unconfirmed`` the documents that were reserved because they may become unsyncable.
     ///
     /// The write makes such a document unsyncable only if a user changes the document first.
     mutating func reserve(possiblyUnsyncable ids: [BSONValue]) { unconfirmed += ids }
@@ -235,7 +235,7 @@ struct UnsyncAccount {
         inDoubt.formUnion(ids)
     }
 
-    /// Records that a checkpoint confirms the write of these documents.
+    /// Records that a checkpoint confirms the write of the given documents.
     mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
     /// Removes a document from the count, because it was not written, and adds it to ``unconfirmed``.

@@ -102,9 +102,9 @@ package struct MigrationPlan: Sendable {
         return items[..<last].filter { $0.applied == nil }.map(\.entry)
     }
 
-    /// Returns the pending jobs that do not wait for a deploy, up to the job with this name or file name.
+    /// Returns the pending jobs that do not wait for a deploy, up to the job with the given name or file name.
     ///
-    /// If the name is `nil`, all of them are returned. Returns `nil` if the folder has no job of that name.
+    /// Returns all such jobs if the name is `nil`. Returns `nil` if the folder has no job of the name.
     package func due(upTo name: String?) -> [JobFolder.Entry]? {
         guard let name else { return items.filter(Self.isDue).map(\.entry) }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }

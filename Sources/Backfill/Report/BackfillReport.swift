@@ -31,8 +31,8 @@ package struct BackfillReport: Sendable {
         /// Whether ``modified`` may be too low, because the server does not report for every failed write how many
         /// documents it changed.
         package var modifiedIsLow = false
-        /// The number of documents in which a refresh gave a target its source's new value, or would; `nil` if no step
-        /// refreshes its target.
+        /// The number of documents in which a refresh gave, or would give, a target its source's new value; `nil` if no
+        /// step refreshes its target.
         package var refreshed: Int?
         /// How many chunks the run wrote, or would write.
         package var chunks = 0

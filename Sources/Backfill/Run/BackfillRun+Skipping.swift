@@ -155,7 +155,7 @@ struct SkippedDocuments {
     /// Whether this run skips a document.
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
 
-    /// Returns the reason to stop if too many documents would be skipped with this one; `nil` if it may be skipped.
+    /// Returns the reason to stop if one more skipped document would be too many; `nil` if the document may be skipped.
     ///
     /// If the run stops, the document does not count as skipped, and the next run tries it again.
     func refusal(of failure: Failure) -> RunStop? {

@@ -35,7 +35,7 @@ struct BackfillRun: ~Copyable {
 
     /// The most passes in a row.
     ///
-    /// If documents still need the job after the last of them, the run ends, and the next run handles these documents.
+    /// If documents still need the job after the last pass, the run ends, and the next run handles these documents.
     private static let maximumPasses = 5
     /// The most documents in one chunk of a pass over a list of `_id`s.
     private static let maximumListed = 2_000
@@ -198,8 +198,9 @@ struct BackfillRun: ~Copyable {
         return max(0, result.needing - left)
     }
 
-    /// Returns how many documents need the job now, apart from those that this run skips; does not count them for each
-    /// step.
+    /// Returns how many documents need the job now, without the documents that this run skips.
+    ///
+    /// Unlike a survey, it does not count them for each step.
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in

@@ -193,14 +193,15 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // The kinds of the steps prove that no document needs them after a run, so these counts are 0. A dry run also
-        // checks that in every document.
+        // The kinds of the steps prove that no document needs a step after a run, so the counts of such documents are
+        // 0. A dry run also checks that in every document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
     }
 
-    /// Returns the groups of metrics that the throttle cannot read, and notes on them and on reasons to wait now.
+    /// Returns the groups of metrics that the throttle cannot read, and notes on these groups and on the reasons to
+    /// wait now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -218,9 +219,9 @@ package struct BackfillRunner: Sendable {
         return ["the consumer takes at most \(rate)\(least)"]
     }
 
-    /// Returns the plan with its risk.
+    /// Returns the plan with the job's effect on documents that sync.
     ///
-    /// To find it, judges every document that needs the job, and reads the headroom.
+    /// The function judges every document that needs the job, and reads the headroom.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {

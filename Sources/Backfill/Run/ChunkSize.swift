@@ -42,7 +42,8 @@ struct ChunkSize: Hashable {
 
     /// Applies limits that an operator changed.
     ///
-    /// A lower limit of documents applies at once, the other limits from the next chunks on.
+    /// A lower limit of documents applies at once. The limits of bytes and time apply once a further chunk is
+    /// processed.
     mutating func adopt(_ limits: Job.Limits) {
         maximum = limits.mostDocuments
         (targetBytes, targetTime) = (Double(limits.mostBytes), limits.chunkTime)

@@ -105,8 +105,8 @@ extension ChunkWriter {
     private struct Likeness: Hashable {
         /// Whether the statement leaves out the steps that can make documents unsyncable.
         var isSafe: Bool
-        /// The change of each field that the phase touches: 0 for no change, 1 for a field that was missing, 2 for
-        /// another value before.
+        /// The change of each field that the phase touches: 0 for no change, 1 if the field was missing before, 2 if it
+        /// had another value before.
         var fields: [UInt8] = []
         /// The old values of the fields that change, if the write has to check that they are still the same.
         var before = BSONDocument()

@@ -26,7 +26,7 @@ struct JournaledAttempt {
 
     /// A way to find out which documents met the condition of their update just before the first update was sent.
     enum Start {
-        /// The server can read the documents as they were at this time.
+        /// The server can read the documents as they were at the given time.
         case time(UInt64)
         /// The documents in the set met the condition of their update.
         case ready(Set<BSONValue>)

@@ -72,8 +72,8 @@ struct WrittenValues {
     }
 }
 
-/// Finds the documents for a refresh: the target still holds the job's value, and the job would now write another
-/// value.
+/// Finds the documents for a refresh: their targets hold the values that the job wrote, and the job would now write
+/// others.
 struct RefreshSearch {
     /// The most documents to which one refresh applies.
     private static let maximum = 100_000

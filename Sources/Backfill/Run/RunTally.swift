@@ -49,8 +49,8 @@ struct RunTally {
 
     /// Drops ``uncounted``, because an election may have undone some of these changes.
     ///
-    /// When the chunk runs again, they may be counted a second time or not at all.
-    /// - Parameter isLow: whether the counts may be too low after that.
+    /// When the chunk runs again, its changes may be counted a second time or not at all.
+    /// - Parameter isLow: whether the counts may be too low because of this.
     mutating func giveUp(isLow: Bool) {
         self.isLow = self.isLow || isLow
         uncounted = 0

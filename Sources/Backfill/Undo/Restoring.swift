@@ -22,7 +22,7 @@ struct Restoring {
     /// Returns the document with the changed fields as they were before the job.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
-    /// Returns the update that restores those documents of one group which are still as they were read; `nil` for no
+    /// Returns the update that restores documents of one group if they are still as they were read; `nil` for no
     /// documents.
     ///
     /// The update writes only the changed fields. But if a removed field has to return to its position, a pipeline

@@ -3,7 +3,7 @@ import JobState
 import Jobs
 import Mongo
 
-/// The updates that restore documents, if these are still as they were read.
+/// The updates that restore documents which are still as they were read.
 struct RestoringStatements {
     /// The statements, each for documents that are restored in the same way.
     private(set) var all: [UpdateStatement] = []
@@ -63,8 +63,8 @@ struct RestoringStatements {
 
     /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
-    /// A document is a group of its own if its fields return to their positions, or if all of it must be as it was
-    /// read.
+    /// A document is a group of its own if its fields return to their positions, or if the write requires that the
+    /// whole document is unchanged.
     private static func groups(_ documents: [Restoring], for concurrency: Int) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []

@@ -161,9 +161,9 @@ extension UndoLoop {
                 isDone = true
                 break
             }
-            // Some documents changed in the meantime or were refused, or the reply is not reliable, so the documents
-            // are read again. If the budget has judged them, the whole batch starts again, so that they are also judged
-            // again.
+            // Some documents changed after they were read, the server refused some, or its reply is not reliable, so
+            // the documents are read again. If the budget has judged the documents, the whole batch starts again, so
+            // that they are judged again as well.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -185,8 +185,8 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // A user may have repaired the document since it was judged, so that only the restore would make it
-            // unsyncable.
+            // If a user repaired the document after it was judged, only the restore would make it unsyncable, so it
+            // needs a reservation.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
@@ -323,8 +323,8 @@ extension UndoLoop {
             let after = try document.restored()
             guard try active.check(after.view) == .certain else { continue }
             // A document that fails under the active schema already needs no room in the budget. If a user repaired it
-            // before the write, the restore would make it unsyncable without a reservation. It is therefore written
-            // only if it is still as it was read.
+            // before the write, the restore would make it unsyncable without a reservation. The undo therefore writes
+            // the document only if it is still as it was read.
             if try active.check(document.current.view) == .certain {
                 due[index].isWatched = true
             } else {

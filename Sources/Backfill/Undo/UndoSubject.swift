@@ -26,7 +26,7 @@ struct UndoSubject {
     let earlier: EarlierState?
     /// The state of the job's undo; `nil` if none was started.
     let undoing: Undoing?
-    /// The name of a job that wrote the same fields after this job; `nil` if there is none.
+    /// The name of a later job that wrote the same fields as this job; `nil` if there is none.
     let laterWriter: String?
 
     /// The collection's UUID, if the server compares it with every command.

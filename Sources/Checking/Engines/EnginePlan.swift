@@ -4,7 +4,7 @@ import ServerSchema
 /// The rules of an engine for the documents of one collection, compiled once for ``EngineWalker``.
 struct EnginePlan: Sendable {
     let engine: Engine
-    /// The tests of values by their types; those of the level ``Level/info`` come last.
+    /// The tests of values by their types; the tests of the level ``Level/info`` come last.
     private(set) var tests: [ValueTest] = []
     /// The number of tests of a higher level than ``Level/info``.
     private(set) var seriousTestCount = 0

@@ -12,7 +12,9 @@ public struct EngineRule: Sendable {
     public let example: String
     /// The advice on what to do about the documents.
     public let remedy: String
-    /// The engine's source file or documentation page that shows the behaviour; for ``Engine/any``, also another rule.
+    /// The source of the rule: a file of the engine's source, or a page of its documentation.
+    ///
+    /// For ``Engine/any``, the source can also be the name of another rule.
     public let source: String
     /// The words for what the engine expects in place of what was found.
     let expected: String

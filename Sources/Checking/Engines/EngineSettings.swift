@@ -5,8 +5,9 @@ public import ServerSchema
 public struct EngineSettings: Hashable, Sendable {
     /// The engine.
     public var engine: Engine
-    /// The stated tables of the clients' PowerSync schema; without a table, a collection's columns follow from its
-    /// schema.
+    /// The tables of the clients' PowerSync schema, as the operator states them.
+    ///
+    /// If no table is stated for a collection, its columns follow from its schema.
     public var tables: [ClientTable] = []
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?

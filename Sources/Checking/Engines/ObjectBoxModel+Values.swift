@@ -16,7 +16,7 @@ struct PropertyValues {
 }
 
 extension TypeMask {
-    /// The types of `_id`s that ObjectBox maps; a relation holds such an `_id`.
+    /// The types of `_id`s that ObjectBox maps; a relation holds an `_id` of one of these types.
     fileprivate static var keys: Self { [.objectId, .binData, .string, .int, .long] }
 }
 

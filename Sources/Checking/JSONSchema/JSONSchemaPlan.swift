@@ -106,7 +106,7 @@ struct JSONSchemaPlan: Sendable {
 
     /// The values that the `enum` keywords of the schema allow.
     struct AllowedValues: Sendable {
-        /// The largest number of values of one `enum` that are compared one by one; more are searched for by their
+        /// The largest number of values of one `enum` that are compared one by one; a longer `enum` is searched by
         /// hashes.
         static let few = 16
 

@@ -26,8 +26,8 @@ struct ServerMetrics: Hashable, Sendable {
     var oplogWindow: Double?
     /// The filled share of the oplog's maximum size; the server removes no entries before the oplog is full.
     var oplogFill: Double?
-    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because it is not read
-    /// otherwise.
+    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because only then is the size
+    /// read.
     var oplogSize: Int?
 
     /// A secondary, and its lag in seconds.

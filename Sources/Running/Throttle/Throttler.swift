@@ -27,7 +27,7 @@ package final class Throttler {
     private var pace = ConsumerPace()
     /// Whether the run has reported that it waits for the consumer.
     ///
-    /// The run reports this only once, because it waits after every chunk.
+    /// The run reports these waits only once, because it waits after every chunk.
     private var hasSaidPace = false
     private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?
