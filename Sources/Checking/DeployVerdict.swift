@@ -15,7 +15,8 @@ public struct DeployVerdict: Hashable, Sendable {
         /// No document that was read is certain to stop syncing, and the limit is not reached, but documents were left
         /// out on purpose.
         case unproven
-        /// Documents stop syncing, but too few to reach the limit.
+        /// Documents stop syncing, but too few to reach the limit; documents that might stop count only if the operator
+        /// asks for it.
         case documentsWillStop = "documents_will_stop"
         /// The limit is reached if all possible failures happen.
         case syncMightStop = "at_risk"
@@ -31,7 +32,7 @@ public struct DeployVerdict: Hashable, Sendable {
         case safe
         /// Nothing speaks against the deploy, but not everything was checked.
         case unknown
-        /// The deploy is unsafe.
+        /// The part of the verdict shows that the deploy is unsafe.
         case unsafe = "harmful"
     }
 

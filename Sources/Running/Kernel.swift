@@ -250,7 +250,8 @@ package struct Kernel: ~Copyable {
 extension Error {
     /// Whether the server may still execute a write of the run that this error ended.
     ///
-    /// `false` if the user lacks a privilege, because the server then refuses the write.
+    /// `false` for a missing privilege, because the server then refuses the write, and for every ``RunError`` of
+    /// another kind than `stopped`.
     package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? RunError)?.kind == .stopped

@@ -81,7 +81,7 @@ package struct WatchError: Error, CustomStringConvertible {
 
 /// An event that a watch reports while it works.
 package enum WatchEvent: Sendable {
-    /// An event that any runner may report.
+    /// An event that every kind of runner can report, such as a retry.
     case run(RunEvent)
     /// The watch begins to read a whole collection, for the given reason.
     case reading(Namespace, reason: String)
@@ -110,7 +110,7 @@ package struct WatchCounts: Sendable, Hashable {
     /// The lag of the ledger in seconds: the age of the state of the deployment that the ledger shows.
     package var lag: Int
 
-    /// The number of entries in the whole ledger.
+    /// The number of ledger entries of all watched collections.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
     /// Whether two counts have the same values.

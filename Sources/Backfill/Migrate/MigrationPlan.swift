@@ -95,8 +95,9 @@ package struct MigrationPlan: Sendable {
     /// Whether a job is pending and does not wait for a deploy.
     private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
-    /// The pending jobs that come before an applied job in the folder: they were added late, for example from another
-    /// branch.
+    /// The jobs that were never applied although they come before an applied job in the folder.
+    ///
+    /// Such a job was added late, for example from another branch.
     package var late: [JobFolder.Entry] {
         guard let last = items.lastIndex(where: { $0.applied != nil }) else { return [] }
         return items[..<last].filter { $0.applied == nil }.map(\.entry)

@@ -151,10 +151,10 @@ package struct UndoReport: Sendable {
     /// How long the undo took, in seconds.
     package var seconds = 0.0
 
-    /// Whether the undo leaves something for the operator to deal with: skipped documents, changes without a journal,
-    /// or the reason for a refusal.
+    /// Whether the undo leaves something for the operator to deal with.
     ///
-    /// `false` for a stopped undo, because the next undo continues.
+    /// This can be a skipped document that still exists, an inserted document that stays, a change without a journal, a
+    /// missing chunk, or a refusal. `false` for a stopped undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

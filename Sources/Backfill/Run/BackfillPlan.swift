@@ -57,7 +57,7 @@ package struct BackfillPlan: Sendable {
     package var after: [StepCount]
     /// How many chunks earlier runs wrote; `nil` if they left no unfinished pass.
     package var resumesAfter: Int?
-    /// The effect of the job on documents that sync.
+    /// The effect of the job on documents that sync under the active schema.
     package var risk = Risk()
     /// Notes for the operator before the start, about changes that cannot be undone and about facts that could not be
     /// read.

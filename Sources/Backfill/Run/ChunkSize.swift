@@ -23,7 +23,7 @@ struct ChunkSize: Hashable {
     private let averageSize: Int?
     private var samples: [Cost] = []
 
-    /// How many chunks of the same size are measured before the size changes.
+    /// How many chunks of one size are measured before the size is adapted, unless one chunk takes far too long.
     private static let window = 11
     /// The size of the first chunk, if the limits of documents and bytes allow it.
     private static let start = 20_000

@@ -9,7 +9,7 @@ struct JournaledAttempt {
     let sequence: Int64
     /// The documents whose changes are in the journal.
     let documents: [DueDocument]
-    /// How many of ``documents`` were changed, by the server's replies.
+    /// How many of ``documents`` were changed, according to the server's replies.
     private var counted = 0
     /// Whether ``counted`` is exact.
     private var isExact = true
@@ -21,7 +21,7 @@ struct JournaledAttempt {
     private var sent: [ChunkWriter.Update] = []
     /// The way to find out which documents met the condition of their update just before the first update was sent.
     ///
-    /// `nil` until the first update is sent.
+    /// `nil` until the first update is about to be sent.
     var start: Start?
 
     /// A way to find out which documents met the condition of their update just before the first update was sent.

@@ -47,8 +47,9 @@ struct RunJournal {
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
-    /// These fields have the most different values in the first and the last documents, and the job does not write
-    /// them. A random sample would cost the server as much as thousands of writes.
+    /// At most six fields are chosen, with the most different values in the first and the last 50 documents. The job
+    /// neither writes them nor reads them for a refresh. A random sample would cost the server as much as thousands of
+    /// writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         // The fields that a refresh reads are expected to change, so they cannot identify a document.

@@ -8,9 +8,9 @@ import Steps
 package struct RebindPlan: Sendable {
     /// The job's name.
     package let job: String
-    /// The UUID of the collection to which the job is bound.
+    /// The collection of the job.
     package let namespace: Namespace
-    /// The UUID that the job is bound to.
+    /// The UUID of the collection to which the job is bound.
     package let was: BSONValue
     /// The UUID of the existing collection.
     package let now: BSONValue

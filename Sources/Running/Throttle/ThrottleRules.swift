@@ -116,8 +116,9 @@ struct ThrottleRules: Sendable {
         return WaitReason(.pauseWindow, metric: "time", value: window.time(at: time), limit: "outside \(window.text)")
     }
 
-    /// Returns how many seconds writers waited for flow control in each second since the last reading; `nil` at the
-    /// first one.
+    /// Returns how many seconds writers waited for flow control in each second since the last reading.
+    ///
+    /// Returns `nil` at the first reading, and if the server does not report the wait.
     private mutating func flowControlWait(_ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant) -> Double? {
         guard let wait = reading.flowControlWait else { return nil }
         guard let last = flowControl else {

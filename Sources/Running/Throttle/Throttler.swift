@@ -8,8 +8,8 @@ import Mongo
 ///
 /// It considers the server metrics, the requests of operators, the time of day and a veto.
 ///
-/// The server metrics are read at most once a second, not for each chunk, to keep the cost low. A throttler must be
-/// used on one thread.
+/// To keep the cost low, the server metrics are read at most once a second, unless the last reading failed. A throttler
+/// must be used on one thread.
 package final class Throttler {
     /// The limits of the job file, with the changes that an operator made to them.
     package private(set) var limits: Job.Limits
@@ -35,7 +35,7 @@ package final class Throttler {
     private var veto: VetoAsker?
 
     private static let interval = Duration.seconds(1)
-    /// The time between two checks during a wait, and thus the longest time until a stop signal has an effect.
+    /// The pause between two checks during a wait; a stop signal has an effect at the next check.
     private static let tick = Duration.milliseconds(200)
     /// The time after which a wait reports its reasons again, although they are unchanged.
     private static let reminder = Duration.seconds(30)
