@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Checks the documents of one collection, and groups their findings.
 ///
-/// The memory is bounded whatever the documents hold. Each thread keeps its own tally; they are merged at the end.
+/// The memory is bounded whatever the documents hold. Each thread has its own tally; the tallies are merged at the end.
 public struct Tally: Sendable {
     /// The settings that decide what a tally keeps.
     public struct Options: Hashable, Sendable {
@@ -102,7 +102,7 @@ public struct Tally: Sendable {
     /// Checks a document and counts its findings.
     /// - Parameters:
     ///   - ledger: The documents that are already recorded as unsynced.
-    ///   - validating: Whether the bytes were not validated before.
+    ///   - validating: Whether the document's bytes still have to be validated.
     /// - Throws: ``BSONError`` if the bytes are damaged; the document is then not counted.
     @discardableResult
     public mutating func add(

@@ -173,6 +173,8 @@ struct WatchRun: ~Copyable, FollowingRun {
 
 extension WatchRun {
     /// Judges the documents of a collection that changed since the last call.
+    ///
+    /// If the change feed has ended, reads the whole collection, or throws the error that ended the feed.
     private mutating func take(_ index: Int) throws {
         guard let feed = collections[index].feed else { return }
         let batch: ChangeFeed.Batch?
@@ -206,7 +208,7 @@ extension WatchRun {
         isUnsaved = true
     }
 
-    /// Returns the documents of the batch that do not sync, as they are stored now.
+    /// Returns the documents of the batch that do not sync, or with `isStrict` might not sync, as they are stored now.
     private static func judge(
         _ batch: ChangeFeed.Batch, _ schema: CompiledSchema, isStrict: Bool, on client: borrowing Client
     ) throws -> [FailingID] {

@@ -49,7 +49,7 @@ struct UndoSubject {
     }
 
     /// Reads the job from the state database; `nil` if there is no job of that name.
-    /// - Throws: ``RunError`` when the job cannot be undone.
+    /// - Throws: ``RunError`` when the job cannot be undone; ``MongoError``.
     static func find(
         _ store: borrowing StateStore, in collection: RecordedCollection, assuming: CheckOptions
     ) throws -> UndoSubject? {
