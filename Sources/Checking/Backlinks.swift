@@ -28,10 +28,10 @@ public struct Backlinks: Hashable, Sendable {
     public struct Place: Hashable, Sendable {
         /// The collection whose documents hold the links.
         public var namespace: Namespace
-        /// The path of the links in the documents.
+        /// The path of the links in the documents of ``namespace``.
         public var path: SchemaPath
 
-        /// Creates a place.
+        /// Creates a place from a collection and a path.
         public init(namespace: Namespace, path: SchemaPath) {
             self.namespace = namespace
             self.path = path

@@ -115,7 +115,7 @@ extension CheckReport {
 
     /// The comparison of the checked schema with the active one.
     public struct ActiveSchema: Sendable {
-        /// The source of the active schema.
+        /// The name of the source of the active schema, such as a path or `live`.
         public var name: String
         /// The differences from the active schema; `nil` if the check did not compare the schemas.
         public var difference: Difference?
@@ -130,7 +130,7 @@ extension CheckReport {
             (self.name, self.difference, self.removed) = (name, difference, removed)
         }
 
-        /// The computed differences; `nil` if there are none.
+        /// The differences that the check computed; `nil` if it computed none.
         public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
         /// The differences in the JSON report from which this report was read; `nil` if there are none.
         public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
@@ -308,15 +308,15 @@ public struct MissingGuarantee: Hashable, Sendable {
         case oneMoment = "one_moment"
         /// After the check loses its cursor, it resumes at the document that it had reached.
         case resumable
-        /// Every document is judged.
+        /// The check judges every document in its selection.
         case everyDocument = "every_document"
         /// The collection was not replaced by another one of the same name during the check.
         case sameCollection = "same_collection"
     }
 
-    /// The missing guarantee.
+    /// The guarantee that the check could not give.
     public var guarantee: Guarantee
-    /// The reason, as a clause.
+    /// The reason why the check could not give the guarantee, as a clause.
     public var reason: String
 
     /// Creates an instance from its parts.

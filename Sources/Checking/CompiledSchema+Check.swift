@@ -68,7 +68,7 @@ extension CompiledSchema {
         try collectEngine(document, into: &collector)
     }
 
-    /// Turns a finding into a violation with texts.
+    /// Turns a finding of the schema into a violation, with the path and the words that reports show.
     func violation(_ located: FindingCollector.Located) -> Violation {
         let finding = located.finding
         return Violation(

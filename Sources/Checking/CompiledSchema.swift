@@ -47,7 +47,7 @@ public struct CompiledSchema: Sendable {
     /// They count if the collection syncs. If clients only write to it, they count if the options say so.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
 
-    /// The texts on each node of a schema.
+    /// The paths and words of all nodes of a schema, which findings show.
     struct NodeTexts {
         /// The path of each node, including the nodes of the constraints and those of the engine.
         let paths: [SchemaPath]
@@ -59,14 +59,14 @@ public struct CompiledSchema: Sendable {
     public struct UnevaluatedKeyword: Hashable, Sendable {
         /// The path of the value that the keyword restricts.
         public let path: SchemaPath
-        /// The keyword.
+        /// The name of the keyword that no rule judges.
         public let keyword: String
         /// The location of the keyword in the schema's file.
         public let location: SourceLocation
 
-        /// The schema's file.
+        /// The path of the schema's file.
         public var file: String { location.file }
-        /// The line of the file.
+        /// The line of the keyword in the schema's file.
         public var line: Int { location.line }
 
         /// Creates an instance from its parts.
@@ -139,7 +139,7 @@ extension CompiledSchema {
         /// The fields that `properties` names, and the names in `required` that it does not define; for an enum, its
         /// values.
         var fields = FieldRange()
-        /// A bit mask of the first 64 required fields, one bit each.
+        /// A bit mask with one bit for each of the object's first 64 required fields.
         var required: UInt64 = 0
         var requiredCount: Int32 = 0
         /// The node of an array's elements, or of a tuple's first element; -1 if there is none.

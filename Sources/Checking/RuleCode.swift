@@ -4,15 +4,15 @@ public import ServerSchema
 ///
 /// It is not an enumeration, because later versions may add rules.
 public struct RuleCode: RawRepresentable, Hashable, Sendable {
-    /// The name.
+    /// The stable name of the rule, as reports spell it.
     public let rawValue: String
 
-    /// Wraps a name.
+    /// Creates the code of a rule with a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 extension RuleCode: CustomStringConvertible {
-    /// The name.
+    /// The name of the rule.
     public var description: String { rawValue }
 }
 

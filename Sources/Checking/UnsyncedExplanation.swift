@@ -22,7 +22,7 @@ public struct UnsyncedExplanation: Hashable, Sendable {
         /// The number of documents whose ledger entries seem stale.
         public var stale: Int { fitting + gone }
 
-        /// Adds the counts of other documents.
+        /// Adds the counts of other documents, such as those of another collection.
         public static func += (left: inout Counts, right: Counts) {
             left.failing += right.failing
             left.possible += right.possible

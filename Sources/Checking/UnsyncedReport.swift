@@ -16,7 +16,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var apps: [App]
     /// Further remarks for the reader, each a clause.
     public var notes: [String]
-    /// The time that reading the ledger took.
+    /// How long it took to read the ledger.
     public var duration: Duration
 
     /// The entries of one app.
@@ -50,9 +50,9 @@ public struct UnsyncedReport: Hashable, Sendable {
 
     /// The entries of one collection.
     public struct Collection: Hashable, Sendable {
-        /// The collection; `nil` for entries that do not name a document.
+        /// The collection that the entries name; `nil` for entries that do not name a document.
         public var namespace: Namespace?
-        /// The number of entries.
+        /// The number of ledger entries for the collection.
         public var entryCount: Int
         /// The number of distinct documents that the entries name.
         public var documentCount: Int

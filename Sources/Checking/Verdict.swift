@@ -1,4 +1,4 @@
-/// The worst finding of one document, in one byte.
+/// The verdict on one document, which its worst finding decides; it is stored in one byte.
 public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
     /// No finding, or only findings of the level ``Level/info``.
     case fits

@@ -13,11 +13,11 @@ package struct Enforcement {
     package struct State: Sendable {
         /// The stages from the collection's earlier validator to the enforced one.
         package let path: EnforcementPath
-        /// The stage that the collection has reached.
+        /// The stage that the collection has reached on ``path``.
         package let stage: EnforcementStage
         /// The collection's validation and UUID, as they were read.
         package let seen: SeenCollection
-        /// The record in the state database; `nil` if there is none.
+        /// The record of the last step in the state database; `nil` if no step was recorded.
         package let record: EnforcementStore.Record?
         /// Whether no enforcement is in progress, so that the next step begins a new one.
         package let isFresh: Bool

@@ -7,7 +7,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     case before
     /// The validator is set. The server accepts writes that do not fit, but logs them.
     case warn
-    /// The server refuses writes that do not fit.
+    /// The server refuses writes that do not fit the validator.
     case error
     /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires that.
     case prepared

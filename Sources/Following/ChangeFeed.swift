@@ -31,7 +31,7 @@ package final class ChangeFeed: Sendable {
 
     /// A change by a transaction of an ignored session.
     package struct IgnoredChange: Sendable {
-        /// The `_id` of the document.
+        /// The `_id` of the document that the transaction changed.
         package var id: BSONValue
         /// The time of another client's last change of the document, earlier in the batch; `nil` if there is none.
         package var earlier: ChangeTime?
@@ -111,13 +111,13 @@ package final class ChangeFeed: Sendable {
 
 /// The time at which a document changed, by two clocks.
 package struct ChangeTime: Hashable, Sendable {
-    /// The time on the deployment's logical clock.
+    /// The time of the change on the deployment's logical clock.
     package var cluster: ClusterTime
     /// The time on the primary's own clock, in milliseconds since 1970; `nil` if a server before 6.0 does not report
     /// it.
     package var wall: Int64?
 
-    /// Creates a time from its parts.
+    /// Creates a time from the times on the two clocks.
     package init(cluster: ClusterTime, wall: Int64? = nil) { (self.cluster, self.wall) = (cluster, wall) }
 
     /// The time in milliseconds since 1970, as exactly as the server reports it.

@@ -5,7 +5,7 @@ package import Yams
 package struct YAMLNode {
     /// The node as the YAML parser created it.
     package let node: Node
-    /// The file's path, for messages.
+    /// The path of the YAML file, for error messages.
     package let file: String
 
     /// Creates a node from its parts.
@@ -101,7 +101,7 @@ package struct YAMLNode {
 /// The members of one mapping of a YAML file.
 package struct YAMLMembers {
     let what: String
-    /// The members by key.
+    /// The members of the mapping, by their keys.
     package let members: [String: YAMLNode]
     /// The position in the file where the mapping begins.
     package let location: SourceLocation

@@ -8,7 +8,7 @@ package struct CommandNeeds: Sendable {
     /// The needs of the command; the required ones come first.
     package let needs: [Need]
 
-    /// The needs without which the command cannot run.
+    /// The needs of the command without which it cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
     /// Whether the command writes to the deployment, not counting the history of checks.

@@ -3,7 +3,7 @@ package import Mongo
 
 /// A kind of resource for which commands need privileges.
 package enum Place: String, Sendable, CaseIterable {
-    /// The collections of the schema or the job.
+    /// The collections that the schema covers or that the job names.
     case data
     /// The databases of the collections in ``data`` and ``partner``, for commands on a whole database.
     case database
@@ -35,11 +35,11 @@ package enum Place: String, Sendable, CaseIterable {
 
 /// The actions that a command performs on a kind of resource, and their purpose.
 package struct Need: Sendable, Hashable {
-    /// The kind of resource.
+    /// The kind of resource on which the command performs the actions.
     package let place: Place
-    /// The actions, with the names that MongoDB's roles use.
+    /// The actions that the command performs, with the names that MongoDB's roles use.
     package let actions: [String]
-    /// The purpose, as a clause.
+    /// The purpose for which the command performs the actions, as a clause.
     package let purpose: String
     /// The consequence if the actions are not granted, as a clause; `nil` if the command then cannot run at all.
     package let loss: String?

@@ -55,7 +55,7 @@ extension Kernel {
 package protocol FollowingRun: ~Copyable {
     associatedtype Outcome
 
-    /// The lease, and everything else that the work needs to write.
+    /// The services that the work uses, such as the lease and the retries.
     var kernel: Kernel { get set }
 
     /// Does the work until a stop is requested, or until nothing is left to do.

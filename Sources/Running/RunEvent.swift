@@ -22,7 +22,7 @@ package enum RunEvent: Sendable {
     case continuing(seconds: Double)
     /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun
-    /// A document cannot be written, and is skipped.
+    /// The run skips a document, because the server refuses or cannot evaluate it, or because it is locked.
     case skipped(Failure)
     /// The sync translator has locked documents, and the run waits for them, `seconds` at most.
     case waitingForLocks(documents: Int, seconds: Double)

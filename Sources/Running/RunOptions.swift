@@ -8,7 +8,7 @@ package struct RunOptions: Sendable {
     package var stateDatabase = "shipshape"
     /// The duration of a lease, and the largest difference between the clocks of servers.
     package var lease = LeaseTerms(duration: .seconds(30))
-    /// How long to wait for a lease that another runner holds.
+    /// How long to wait for a lease that another runner holds, unless that runner is known to be dead.
     package var leaseWait: Duration = .zero
     /// How long the run may last; `nil` for no limit.
     package var maxRuntime: Duration?

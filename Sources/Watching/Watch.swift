@@ -113,7 +113,7 @@ package struct WatchCounts: Sendable, Hashable {
     /// The number of ledger entries of all watched collections.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
-    /// Whether two counts have the same values.
+    /// Whether two counts have the same values in all properties.
     package static func == (left: WatchCounts, right: WatchCounts) -> Bool {
         left.ledger == right.ledger && left.changes == right.changes && left.lag == right.lag
             && left.limit == right.limit && left.collections.elementsEqual(right.collections, by: ==)

@@ -57,9 +57,9 @@ package struct DatabasesReport: Sendable {
     package var job: String
     /// The database that the job file names.
     package var own: String
-    /// The pattern that the databases' names match.
+    /// The pattern of database names by which the databases were chosen.
     package var pattern: String
-    /// Whether nothing was written.
+    /// Whether the run was a dry run, which writes nothing.
     package var isDryRun: Bool
     /// The databases, in the order of their names, each with the outcome of the job.
     package var entries: [Entry]

@@ -7,7 +7,7 @@ package struct UndoReport: Sendable {
     package enum Reason: String, Sendable, CaseIterable {
         /// Another client changed a field after the job had written it.
         case changed
-        /// The document no longer exists.
+        /// The document with the change no longer exists.
         case gone
         /// The sync translator is writing the document, or left a lock in it.
         case locked
@@ -128,7 +128,7 @@ package struct UndoReport: Sendable {
     package var namespace: Namespace
     /// How the undo ended.
     package var outcome: Outcome
-    /// The contents of the journal.
+    /// The counts of what the job's journal contains.
     package var journal = Journal()
     /// The changes that were or would be undone.
     package var taken = Taken()

@@ -232,7 +232,7 @@ extension BackfillRun {
         case done(conflicts: Bool)
         /// The write took too long, or the run was asked to stop; the chunk has to be tried again.
         case tooSlow
-        /// The server refuses a document of the chunk.
+        /// The server refuses to write a document of the chunk.
         case refused(MongoError)
     }
 

@@ -53,7 +53,7 @@ extension BackfillRun {
 
 /// The state of the wait for documents that the sync translator has locked.
 struct LockWait {
-    /// When the wait ends; `nil` before it begins.
+    /// When the wait for locked documents ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
     /// The `_id`s of the locked documents for which the run waits, and their locks when the wait began.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []

@@ -31,7 +31,7 @@ struct DueDocument: Sendable {
 /// Documents that need a phase of the job and are processed together: journaled, written by their `_id`s, and
 /// checkpointed.
 struct Chunk: Sendable {
-    /// The phase, by its index in the job.
+    /// The index of the phase that the chunk goes through, among the job's phases.
     let phase: Int
     /// The `_id`s of the chunk's documents, each once.
     let ids: [BSONValue]

@@ -23,7 +23,7 @@ struct ChunkPacing {
     /// The documents and bytes to read for the next chunk.
     var amount: ReadAmount { ReadAmount(documents: documents, bytes: bytes) }
 
-    /// Applies limits that an operator changed.
+    /// Applies limits of the job that an operator changed.
     mutating func adopt(_ limits: Job.Limits) {
         size.adopt(limits)
         bytes = limits.mostBytes
@@ -68,10 +68,10 @@ struct WriteTerm: Hashable {
 /// majority has them all. If there was an election in between, an earlier write may be lost.
 struct ChunkTerms {
     private var terms: Set<WriteTerm> = []
-    /// Whether a reply named no term.
+    /// Whether at least one reply to a write named no term.
     private(set) var isUnknown = false
 
-    /// Adds an acknowledged write.
+    /// Adds the term in which a write was acknowledged, from the server's reply.
     mutating func add(_ reply: BSONDocument) {
         if let term = WriteTerm(reply) { terms.insert(term) } else { isUnknown = true }
     }

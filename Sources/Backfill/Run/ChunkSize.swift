@@ -5,7 +5,7 @@ import Jobs
 /// The bytes depend on the data, and the time on the server's load. Waits for the throttle, a lease or a majority do
 /// not count as a chunk's time. Otherwise, a server under load would reduce the size to the minimum and keep it there.
 struct ChunkSize: Hashable {
-    /// The cost of one chunk, to be compared with the targets.
+    /// The cost of one chunk, to be compared with the limits of a chunk's bytes and time.
     struct Cost: Hashable {
         /// The bytes of the documents that were processed.
         var bytes: Double

@@ -26,7 +26,7 @@ struct ChunkWriter {
     /// One statement of an `update` command.
     struct Update {
         let ids: [BSONValue]
-        /// The condition that the documents must meet, without the fence.
+        /// The condition that the documents must meet to be written, without the fence.
         let condition: Expression
         let pipeline: [BSONDocument]
         /// Whether strings are compared by their bytes, and not by the collection's collation.

@@ -65,7 +65,7 @@ struct DueReading: ~Copyable {
     }
 }
 
-/// Evaluates a phase on whole documents.
+/// Evaluates a phase of the job on whole documents.
 private struct DueFinder {
     let phase: Phase
     let evaluator: PhaseEvaluator

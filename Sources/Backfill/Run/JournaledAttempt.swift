@@ -11,7 +11,7 @@ struct JournaledAttempt {
     let documents: [DueDocument]
     /// How many of ``documents`` were changed, according to the server's replies.
     private var counted = 0
-    /// Whether ``counted`` is exact.
+    /// Whether ``counted`` is exact, and not only a lower bound.
     private var isExact = true
     /// Documents that look changed, because they have the new values, after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
@@ -61,7 +61,7 @@ struct JournaledAttempt {
     /// Whether all journaled documents were changed.
     var isWhole: Bool { isExact && doubtful.isEmpty && counted == documents.count }
 
-    /// Whether no update was sent.
+    /// Whether no update of the attempt was sent.
     var isUnsent: Bool { sent.isEmpty }
 
     /// The `_id`s of the documents whose update was sent; the attempt cannot have changed any other document.

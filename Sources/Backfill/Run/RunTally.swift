@@ -25,7 +25,7 @@ struct RunTally {
     /// Starts to count documents that go through several phases.
     mutating func beginPhases() { found = ([], []) }
 
-    /// Adds documents that a phase is about to change.
+    /// Notes the documents that a phase is about to change, if the job has several phases.
     mutating func begin(_ ids: [BSONValue]) {
         guard let changed = found?.changed else { return }
         found?.fresh.formUnion(ids.lazy.filter { !changed.contains($0) })

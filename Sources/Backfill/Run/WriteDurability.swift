@@ -23,13 +23,13 @@ struct WriteDurability {
     /// - Parameter isReplicaSet: whether the server names the term in its replies.
     init(isReplicaSet: Bool) { waitsEachTime = !isReplicaSet }
 
-    /// Starts a chunk, which has not written anything yet.
+    /// Starts a new chunk, for which no write was acknowledged yet.
     mutating func begin() { terms = ChunkTerms() }
 
-    /// Adds the server's reply to a write.
+    /// Adds the server's reply to a write of the chunk.
     mutating func add(_ reply: BSONDocument) { terms.add(reply) }
 
-    /// Adds a journal, and the server's replies to it.
+    /// Adds a journal of the chunk, and the server's replies to the journal's writes.
     mutating func add(_ journal: Journal, _ replies: [BSONDocument]) {
         for reply in replies { terms.add(reply) }
         if !waitsEachTime { unconfirmed.append(journal) }

@@ -58,7 +58,7 @@ package struct JobRegistry: Sendable {
         return try client.ids("jobs").compactMap(\.text)
     }
 
-    /// Returns the error for a name of which no job was started.
+    /// Returns the error for a job name under which no job was started.
     func unknown(_ job: String) throws(MongoError) -> RunError {
         let names = try names()
         let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""

@@ -12,7 +12,7 @@ package struct RebindPlan: Sendable {
     package let namespace: Namespace
     /// The UUID of the collection to which the job is bound.
     package let was: BSONValue
-    /// The UUID of the existing collection.
+    /// The UUID of the collection that exists now under the job's namespace.
     package let now: BSONValue
     /// The number of changes in the job's journal.
     package internal(set) var changes = 0

@@ -76,7 +76,7 @@ struct RestoringStatements {
             }
         }
         let shared = alike.sorted { $0.key < $1.key }.map(\.value)
-        // Large groups are divided, so that every connection has work.
+        // Large groups are divided, so that every connection gets statements to send.
         return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
     }
 }

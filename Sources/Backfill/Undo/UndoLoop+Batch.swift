@@ -223,7 +223,7 @@ extension UndoLoop {
 extension UndoLoop {
     /// The outcome of a write that restores documents.
     struct Written {
-        /// How many documents were changed, as far as this is known.
+        /// How many documents the write changed, as far as the replies show it.
         var modified = 0
         /// The documents that the server refuses with the fields from before the job, each with the server's error
         /// code.

@@ -23,7 +23,7 @@ struct UndoMemory {
     /// A hash of the document's `_id` and the name, for each field that this undo restored.
     private var restored: Set<Int> = []
 
-    /// The most restored fields that are remembered.
+    /// The largest number of restored fields that the undo remembers.
     private static let maximumRestored = 2_000_000
 
     /// Starts with the documents that earlier undos of the job skipped.

@@ -10,13 +10,13 @@ import Steps
 struct UndoSubject {
     let name: String
     let namespace: Namespace
-    /// The collection as it is when the undo begins.
+    /// The job's collection as it is when the undo begins.
     let target: Target
     /// The job as it was run; `nil` if this version of the program cannot read the stored text.
     let job: CompiledJob?
     /// The top-level fields that the job writes.
     let touched: [String]
-    /// Notes for the operator before the start.
+    /// Notes for the operator, to be shown before the undo starts.
     var notes: [String] = []
     /// How many documents an earlier version of the program changed without a journal, as far as its records show.
     let unjournaled: Int

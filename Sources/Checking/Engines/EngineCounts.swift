@@ -50,9 +50,9 @@ public struct EngineCounts: Hashable, Sendable, Codable {
 
 /// The consequences of one document in an engine, by the document's certain findings.
 struct EngineEffect: Hashable, Sendable {
-    /// The worst outcome; `nil` if there is none.
+    /// The worst outcome of the document's certain findings; `nil` if it has none.
     private(set) var outcome: EngineRule.Outcome?
-    /// The number of values that are lost.
+    /// The number of values of the document that the engine loses.
     private(set) var values: Int32 = 0
     /// Whether the engine halts because of at least one finding that no exception covers.
     private(set) var isHaltingUnexcepted = false

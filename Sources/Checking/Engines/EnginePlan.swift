@@ -51,14 +51,14 @@ struct EnginePlan: Sendable {
         var accepts: TypeMask = .all
         /// The types of the elements that an array in the field may have.
         var elements: TypeMask = .all
-        /// The range of whole numbers that the field may have.
+        /// The range of the whole numbers that the field may hold.
         var low: Int64 = .min
         var high: Int64 = .max
         /// Whether the field is a list that becomes null if it is absent.
         var isList = false
     }
 
-    /// The limits that apply to a document as a whole.
+    /// The engine's limits for a document as a whole, and the types of values that need a test.
     struct Limits: Sendable, BitwiseCopyable {
         /// A limit, with the rule and the level of the finding about a document that exceeds it.
         struct Limit: Sendable, BitwiseCopyable {

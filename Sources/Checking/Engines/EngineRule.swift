@@ -2,11 +2,11 @@
 public struct EngineRule: Sendable {
     /// The engine that has the rule.
     public let engine: Engine
-    /// The consequence of the condition.
+    /// The outcome for a document that meets the rule's condition.
     public let outcome: Outcome
     /// Whether the consequence is certain; otherwise it depends on the engine's settings or on a later version.
     public let isCertain: Bool
-    /// The condition that has the consequence, in words.
+    /// The condition that the rule describes, in words.
     public let meaning: String
     /// A document, or a part of one, that meets the condition.
     public let example: String
@@ -19,7 +19,7 @@ public struct EngineRule: Sendable {
     /// The words for what the engine expects in place of what was found.
     let expected: String
     let rule: Rule
-    /// The conditions, each of which has the consequence.
+    /// The conditions of the rule; each of them alone leads to the outcome.
     let conditions: [Condition]
 
     /// The stable name of the rule.
@@ -60,9 +60,9 @@ extension EngineRule.Outcome: Comparable {
 extension EngineRule {
     /// A condition of a rule; ``EnginePlan`` joins the conditions of all rules of an engine.
     enum Condition: Sendable {
-        /// A value has one of the types.
+        /// A value at one of the places has one of the types.
         case types(TypeMask, at: Places)
-        /// A double is NaN or infinite.
+        /// A double at one of the places is NaN or infinite.
         case nonFinite(at: Places)
         /// A date is outside a range of milliseconds since 1970.
         case dates(outside: ClosedRange<Int64>)

@@ -3,7 +3,7 @@ public import ServerSchema
 
 /// The sync engine whose rules a check applies, and the operator's statements about the engine's clients.
 public struct EngineSettings: Hashable, Sendable {
-    /// The engine.
+    /// The sync engine whose rules the check applies.
     public var engine: Engine
     /// The tables of the clients' PowerSync schema, as the operator states them.
     ///
@@ -27,16 +27,16 @@ public struct ClientTable: Hashable, Sendable {
     public struct Column: Hashable, Sendable {
         /// The column's name, which is the name of the documents' top-level field.
         public var name: String
-        /// The type to which SQLite casts the values.
+        /// The type to which SQLite casts the column's values.
         public var type: ColumnType
 
         /// Creates a column.
         public init(name: String, type: ColumnType) { (self.name, self.type) = (name, type) }
     }
 
-    /// The collection, as `NAME` or `DATABASE.NAME`.
+    /// The collection whose documents fill the table, as `NAME` or `DATABASE.NAME`.
     public var collection: String
-    /// The columns.
+    /// The columns of the table.
     public var columns: [Column]
 
     /// Creates a table.

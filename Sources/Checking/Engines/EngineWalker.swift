@@ -28,7 +28,7 @@ struct EngineWalker: ~Escapable {
         root = plan.firstNode
     }
 
-    /// Judges a whole document.
+    /// Judges a whole document by the engine's rules, and reports the rules that it breaks.
     func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         var count = 0
         var expected = 0
@@ -93,7 +93,7 @@ extension EngineWalker {
         return false
     }
 
-    /// Judges the values inside an object or array.
+    /// Judges the values inside an object or array by the engine's rules.
     private func content<Sink: FindingSink>(
         of view: borrowing BSONView, isArray: Bool, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

@@ -133,7 +133,7 @@ struct JSONSchemaPlan: Sendable {
     /// The keywords for values of every type: `enum`, `encrypt`, and the keywords that combine schemas.
     struct ValueRule: Sendable, BitwiseCopyable {
         var firstAllowed: Int32 = 0
-        /// The number of allowed values; -1 if there is no `enum`.
+        /// The number of values that `enum` allows; -1 if there is no `enum`.
         var allowedCount: Int32 = -1
         var firstCombination: Int32 = 0
         var combinationCount: Int32 = 0

@@ -11,7 +11,7 @@ struct PathValues {
 
     private let components: [String]
 
-    /// Whether the path leads to a value.
+    /// Whether the path leads to at least one value.
     var exist: Bool { !traversed.isEmpty }
 
     /// Creates an instance for a path that leads to no value.

@@ -15,7 +15,8 @@ struct SchemaSlice {
         // `missing`.
         let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
         if let path = topmostPath(of: node), !isMissing || path != node {
-            // Different values of a path may satisfy different keywords, so a filter with one keyword would be wrong.
+            // The filter holds the whole schema of the path, because different values of the path may satisfy different
+            // keywords.
             return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
         }
         guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }

@@ -30,7 +30,7 @@ struct ServerMetrics: Hashable, Sendable {
     /// read.
     var oplogSize: Int?
 
-    /// A secondary, and its lag in seconds.
+    /// A secondary, and its lag behind the primary in seconds.
     struct SecondaryLag: Hashable, Sendable {
         var host: String
         var seconds: Double

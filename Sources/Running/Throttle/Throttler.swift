@@ -161,7 +161,7 @@ package final class Throttler {
             let reasons = waitReasons.map(\.reason)
             let isPaced = reasons == [.consumer]
             if isPaced, hasSaidPace, said == nil {
-                // Nothing to report: the run is as fast as the consumer.
+                // The event is not reported again, because the run waits for the consumer after every chunk.
             } else if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
                 if isPaced { hasSaidPace = true }
                 said = (reasons, .now)
