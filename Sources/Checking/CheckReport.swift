@@ -115,7 +115,7 @@ extension CheckReport {
 
     /// The comparison of the checked schema with the active one.
     public struct ActiveSchema: Sendable {
-        /// The name of the source of the active schema, such as a path or `live`.
+        /// The name of the source of the active schema, such as its path.
         public var name: String
         /// The differences from the active schema; `nil` if the check did not compare the schemas.
         public var difference: Difference?

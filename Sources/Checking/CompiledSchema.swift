@@ -44,7 +44,7 @@ public struct CompiledSchema: Sendable {
 
     /// Whether failing documents of the collection count in the verdict.
     ///
-    /// They count if the collection syncs. If clients only write to it, they count if the options say so.
+    /// The documents count if the collection syncs. If clients only write to it, they count if the options say so.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
 
     /// The paths and words of all nodes of a schema, which findings show.

@@ -2,7 +2,7 @@ public import ServerSchema
 
 /// The stable name of a rule, as reports spell it.
 ///
-/// It is not an enumeration, because later versions may add rules.
+/// The type is not an enumeration, because later versions may add rules.
 public struct RuleCode: RawRepresentable, Hashable, Sendable {
     /// The stable name of the rule, as reports spell it.
     public let rawValue: String

@@ -32,7 +32,7 @@ public struct Tally: Sendable {
     public internal(set) var overflowCount = 0
     /// Called with every document that fails or might fail, and with all its findings.
     ///
-    /// This makes the check slower, because the findings of these documents are put into words.
+    /// The call makes the check slower, because the findings of these documents are put into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
     /// Called with the `_id` of every document that is certain to fail under both schemas.

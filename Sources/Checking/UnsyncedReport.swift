@@ -44,7 +44,8 @@ public struct UnsyncedReport: Hashable, Sendable {
         }
         /// The number of distinct documents that the entries name.
         public var documentCount: Int { count.documents ?? 0 }
-        /// Returns the number of entries that can still be added; negative if the limit is reached already.
+        /// Returns the number of entries that the app's ledger can still take; negative if the limit is reached
+        /// already.
         public func headroom(limit: Int) -> Int { limit - 1 - count.entries }
     }
 

@@ -25,7 +25,7 @@ package struct Enforcement {
 
     /// How long a runner relies on its record of a step, by its own clock.
     ///
-    /// This is shorter than the time for which the record reserves the collection.
+    /// The time is shorter than the time for which the record reserves the collection.
     private static let trusted = EnforcementStore.leaseTime - .seconds(10)
     /// How long a runner reserves the collection for the step to "constraint", at which the server reads every
     /// document.

@@ -34,8 +34,8 @@ package enum YAMLFile {
 
     /// Returns a text that is equal for two YAML texts which differ only in their comments and layout.
     ///
-    /// It has the values, their types, and the order of the keys. A text that is not YAML, or that exceeds
-    /// ``YAMLBounds``, is returned as it is.
+    /// The returned text contains the values, their types, and the order of the keys. A text that is not YAML, or that
+    /// exceeds ``YAMLBounds``, is returned as it is.
     package static func content(of text: String) -> String {
         guard let root = try? rootIfAny(of: text, path: "") else { return text }
         return content(of: root.node)

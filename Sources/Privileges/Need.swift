@@ -86,7 +86,7 @@ package struct WorkPlaces: Sendable, Equatable {
         for (place, more) in other.resources { add(more, to: place) }
     }
 
-    /// Adds resources of a kind, each only once.
+    /// Adds resources of a kind, except the ones that are listed already.
     package mutating func add(_ more: [PrivilegeResource], to place: Place) {
         for resource in more where resources[place]?.contains(resource) != true {
             resources[place, default: []].append(resource)

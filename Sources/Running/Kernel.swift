@@ -24,7 +24,7 @@ package struct Kernel: ~Copyable {
     package let deadline: ContinuousClock.Instant?
     /// The lease, and the measurements of waits.
     ///
-    /// They are in a class, so that functions that are not `mutating` can change them.
+    /// The two are in a class, so that functions that are not `mutating` can change them.
     private let state: State
     private var lostBefore = Duration.zero
     private var started = ContinuousClock.now
@@ -130,7 +130,7 @@ package struct Kernel: ~Copyable {
 
     /// Returns the lease whose fence the next attempt at a write must contain.
     ///
-    /// It is the newest lease, because the lease may have been renewed since the last attempt.
+    /// The returned lease is the newest one, because the lease may have been renewed since the last attempt.
     package func leaseForAttempt() -> Lease {
         state.heldLease?.refence()
         return lease

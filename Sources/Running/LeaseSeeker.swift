@@ -71,7 +71,7 @@ package struct LeaseSeeker {
 
     /// Throws if another runner holds the lease, unless that runner is known to be dead or `--lease-wait` is set.
     ///
-    /// It is called before a plan reads the collection, so that the user sees this error without a wait.
+    /// The function is called before a plan reads the collection, so that the user sees the error without a wait.
     package func checkFree(_ store: borrowing StateStore) throws {
         guard options.leaseWait <= .zero, let (holder, remaining) = try store.ranges.otherHolder(),
             holder.map({ !identity.knowsDead($0) }) ?? true

@@ -11,7 +11,7 @@ import Steps
 
 /// The unsync budget of a job: it decides how many documents of a chunk may be written.
 ///
-/// It applies only to chunks that can make documents unsyncable.
+/// The budget applies only to chunks that can make documents unsyncable.
 struct UnsyncBudget {
     /// The job, compiled with the schema that is active now.
     let job: CompiledJob
@@ -269,7 +269,7 @@ enum Judgement: Hashable {
 
     /// Whether the document is reserved before it is written.
     ///
-    /// It then takes room in the budget until it turns out to be syncable, or the ledger shows it.
+    /// A reserved document takes room in the budget until it turns out to be syncable, or the ledger shows it.
     var isCounted: Bool { self != .safe }
 
     /// Judges a document by its fields before and after the change.

@@ -108,7 +108,7 @@ struct BackfillRun: ~Copyable {
 
     /// Takes the documents with the listed `_id`s through the job, and returns the reason to stop, if there is one.
     ///
-    /// Such a run is never resumed. Another run with the same list skips the documents that this run changed, because
+    /// A run with a list is never resumed. A later run with the list skips the documents that this run changed, because
     /// they no longer need the job.
     private mutating func runOnly(_ list: IDList) throws -> RunStop? {
         try begin()
@@ -185,7 +185,7 @@ struct BackfillRun: ~Copyable {
     /// Surveys the whole collection, and returns how many documents still need the job, apart from those that this run
     /// skips.
     ///
-    /// These documents arrived or changed during the run.
+    /// The counted documents arrived or changed during the run.
     private mutating func surveyRest() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2

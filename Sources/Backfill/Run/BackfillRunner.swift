@@ -68,7 +68,7 @@ package struct BackfillRunner: Sendable {
 
     /// Returns the plan of a run.
     ///
-    /// It reads the collection, the state database and the ledger, and writes nothing.
+    /// The function reads the collection, the state database and the ledger, and writes nothing.
     /// - Parameters:
     ///   - isDry: whether the plan is for a dry run, which also checks that no document would need the job again after
     ///     a run.

@@ -265,14 +265,14 @@ extension UndoLoop {
             }
         }
         // A write that arrives at the server after its fence has ended changes nothing. If that may have happened,
-        // `renew` throws an error if the lease is lost.
+        // the lease is renewed, which fails if another runner took it over.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
 
     /// The number of connections on which a batch is written: the concurrency of the job's limits.
     ///
-    /// It is one if the budget judges documents, or while the server refuses commands because of its load.
+    /// One connection is used if the budget judges documents, or while the server refuses commands because of its load.
     private var concurrency: Int {
         budget == nil && !kernel.pool.overload.isRecent ? kernel.throttler?.limits.concurrency ?? 1 : 1
     }

@@ -208,8 +208,8 @@ extension UndoLoop {
                 }
             }
         }
-        // A delete that arrives at the server after its fence has ended removes nothing. If that may have happened,
-        // `renew` throws an error if the lease is lost.
+        // A delete that arrives at the server after its fence has ended removes nothing. If that may have happened, the
+        // lease is renewed, which fails if another runner took it over.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }

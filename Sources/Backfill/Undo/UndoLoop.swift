@@ -112,7 +112,7 @@ struct UndoLoop: ~Copyable {
 extension UndoLoop {
     /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///
-    /// Such a document keeps its reservation while the ledger may still show it.
+    /// A document that syncs again keeps its reservation while the ledger may still show it.
     func noteRepaired(_ restored: [Restoring]) throws {
         guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []

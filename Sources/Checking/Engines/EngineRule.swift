@@ -37,7 +37,7 @@ public struct EngineRule: Sendable {
     /// The level of the rule's findings.
     var level: Level { outcome == .changed ? .info : isCertain ? .certain : .possible }
 
-    /// The consequences for a document, the worst first.
+    /// The outcomes that a rule can have for a document, the worst first.
     public enum Outcome: String, Hashable, Sendable, CaseIterable {
         /// The replication of the whole instance stops at the document, for all users.
         case halts

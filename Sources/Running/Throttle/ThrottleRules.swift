@@ -13,7 +13,7 @@ struct ThrottleRules: Sendable {
     static let release = 0.8
     /// The share that is used in place of ``release`` for ``ServerMetrics/cacheUsed``.
     ///
-    /// It is higher, because WiredTiger keeps its cache about 80% full, so that the metric would rarely fall further.
+    /// The share is higher, because WiredTiger keeps its cache about 80% full, so the metric would rarely fall further.
     static let cacheRelease = 0.9
 
     /// The throttle reasons that applied at the last reading.

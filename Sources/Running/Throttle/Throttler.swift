@@ -6,7 +6,7 @@ import Mongo
 
 /// The throttle, which decides whether a run must wait before a chunk.
 ///
-/// It considers the server metrics, the requests of operators, the time of day and a veto.
+/// The throttle considers the server metrics, the requests of operators, the time of day, the consumer and a veto.
 ///
 /// To keep the cost low, the server metrics are read at most once a second, unless the last reading failed. A throttler
 /// must be used on one thread.
