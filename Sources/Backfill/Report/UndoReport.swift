@@ -130,7 +130,7 @@ package struct UndoReport: Sendable {
     package var outcome: Outcome
     /// The counts of what the job's journal contains.
     package var journal = Journal()
-    /// The changes that were or would be undone.
+    /// The counts of the changes that the undos of the job undid, or would undo.
     package var taken = Taken()
     /// The documents that were skipped, by reason.
     package var skipped: [Skipped] = []

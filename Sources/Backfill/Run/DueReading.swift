@@ -8,7 +8,7 @@ import Steps
 
 /// Reads whole documents; the client evaluates which of them need a phase, and what the journal has to hold.
 ///
-/// This is as fast as a check, and the server is free to write in the meantime.
+/// The read is as fast as a check. The server evaluates no expressions for it, so it has more time for writes.
 ///
 /// The server evaluates the documents that the client cannot evaluate.
 struct DueReading: ~Copyable {
