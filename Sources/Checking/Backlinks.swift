@@ -10,8 +10,8 @@ public struct Backlinks: Hashable, Sendable {
     public var target: Namespace
     /// The paths at which documents hold links to ``target``, and whose links were counted.
     public var places: [Place]
-    /// The paths whose links were not counted: no server joins databases, and these paths are in another one than
-    /// ``target``.
+    /// The paths whose links were not counted, because they are in another database than ``target``, and no server
+    /// joins databases.
     public var unread: [Place]
     /// The documents to which no link leads; the clients' migration would lose them.
     public var without = Objects()
@@ -28,10 +28,10 @@ public struct Backlinks: Hashable, Sendable {
     public struct Place: Hashable, Sendable {
         /// The collection whose documents hold the links.
         public var namespace: Namespace
-        /// The path of the links in these documents.
+        /// The path of the links in the documents of ``namespace``.
         public var path: SchemaPath
 
-        /// Creates a place.
+        /// Creates a place from a collection and a path.
         public init(namespace: Namespace, path: SchemaPath) {
             self.namespace = namespace
             self.path = path

@@ -7,7 +7,7 @@
 public struct CheckPart: Hashable, Sendable {
     /// The number of the part, counted from 1.
     public let number: Int
-    /// The number of parts of the check.
+    /// The number of parts into which the check is divided.
     public let count: Int
 
     /// The largest number of parts; with more, each part would be too small to be useful.

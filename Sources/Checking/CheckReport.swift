@@ -56,7 +56,7 @@ public struct CheckReport: Sendable {
         verdict.syncState = sync.state
     }
 
-    /// The sum of the counts of all collections that the verdict includes.
+    /// The sum of the counts of all collections whose documents count in the verdict.
     public var total: DocumentCounts {
         collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
     }
@@ -70,10 +70,10 @@ public struct CheckReport: Sendable {
         verdict.countsPossible = true
     }
 
-    /// The number of documents that fail and are already in the ledger; 0 if other documents stop syncing.
+    /// The number of documents that fail and are already in the ledger; 0 if the deploy makes documents stop syncing.
     ///
-    /// Also 0 without a ledger, and with an active schema, because its verdicts show which documents fail already.
-    /// Documents whose failures are all covered by exceptions do not count.
+    /// The number is also 0 without a ledger, and with an active schema, because the verdicts under the active schema
+    /// show which documents fail already. Documents whose failures are all covered by exceptions do not count.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
@@ -115,7 +115,7 @@ extension CheckReport {
 
     /// The comparison of the checked schema with the active one.
     public struct ActiveSchema: Sendable {
-        /// The source of the active schema.
+        /// The name of the source of the active schema, such as its path.
         public var name: String
         /// The differences from the active schema; `nil` if the check did not compare the schemas.
         public var difference: Difference?
@@ -130,9 +130,9 @@ extension CheckReport {
             (self.name, self.difference, self.removed) = (name, difference, removed)
         }
 
-        /// The computed differences; `nil` if there are none.
+        /// The differences that the check computed; `nil` if it computed none.
         public var change: DiffReport? { if case .computed(let report)? = difference { report } else { nil } }
-        /// The differences as a JSON report states them; `nil` if there are none.
+        /// The differences in the JSON report from which this report was read; `nil` if there are none.
         public var statedChange: BSONDocument? { if case .stated(let json)? = difference { json } else { nil } }
     }
 
@@ -140,7 +140,7 @@ extension CheckReport {
     public enum Difference: Sendable {
         /// The differences that the check computed.
         case computed(DiffReport)
-        /// The differences as a JSON report states them, from which this report was read.
+        /// The differences in the JSON report from which this report was read.
         case stated(BSONDocument)
     }
 }
@@ -174,7 +174,7 @@ extension CheckReport {
         public var overflowCount: Int
         /// The keywords of the schema that no rule judges.
         public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
-        /// Whether the active schema covers the collection too; `nil` if there is no active schema to compare with.
+        /// Whether the active schema also covers the collection; `nil` if there is no active schema to compare with.
         public var isInActive: Bool?
         /// The collection's role in sync.
         public var scope = SyncScope.synced
@@ -289,7 +289,7 @@ extension CheckReport.Collection {
 
     /// The documents that a check is to read.
     public enum Selection: Hashable, Sendable {
-        /// All documents.
+        /// The check is to read all documents.
         case everything
         /// The documents that the operator's filter matches.
         case matching(BSONDocument)
@@ -306,17 +306,17 @@ public struct MissingGuarantee: Hashable, Sendable {
     public enum Guarantee: String, Hashable, Sendable, CaseIterable {
         /// All counts are consistent as of one time, even if documents are written during the check.
         case oneMoment = "one_moment"
-        /// The check resumes where it was after it loses its cursor.
+        /// After the check loses its cursor, it resumes at the document that it had reached.
         case resumable
-        /// Every document is judged.
+        /// The check judges every document in its selection.
         case everyDocument = "every_document"
         /// The collection was not replaced by another one of the same name during the check.
         case sameCollection = "same_collection"
     }
 
-    /// The missing guarantee.
+    /// The guarantee that the check could not give.
     public var guarantee: Guarantee
-    /// The reason, as a clause.
+    /// The reason why the check could not give the guarantee, as a clause.
     public var reason: String
 
     /// Creates an instance from its parts.

@@ -22,7 +22,7 @@ extension CompiledSchema {
         return try verdict(sink.verdict, of: document)
     }
 
-    /// Checks a document whose bytes were not validated before, and validates all of them, if possible while checking.
+    /// Checks a document and validates all its bytes, in one traversal if possible.
     /// - Throws: ``BSONError`` as ``BSONView/validate()`` does, or else as ``check(_:)`` does.
     public func validate(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         guard !hasJSONSchema else {
@@ -68,7 +68,7 @@ extension CompiledSchema {
         try collectEngine(document, into: &collector)
     }
 
-    /// Turns a finding into a violation with texts.
+    /// Turns a finding of the schema into a violation, with the path and the words that reports show.
     func violation(_ located: FindingCollector.Located) -> Violation {
         let finding = located.finding
         return Violation(

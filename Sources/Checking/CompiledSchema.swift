@@ -31,7 +31,7 @@ public struct CompiledSchema: Sendable {
     let engine: EnginePlan?
     let hasEngine: Bool
     let links: [Link]
-    /// The texts on each node, which findings show.
+    /// The path and the words of each node, which findings show.
     let texts: NodeTexts
 
     /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
@@ -44,10 +44,10 @@ public struct CompiledSchema: Sendable {
 
     /// Whether failing documents of the collection count in the verdict.
     ///
-    /// They count if the collection syncs. If clients only write to it, they count if the options say so.
+    /// The documents count if the collection syncs. If clients only write to it, they count if the options say so.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
 
-    /// The texts on each node of a schema.
+    /// The paths and words of all nodes of a schema, which findings show.
     struct NodeTexts {
         /// The path of each node, including the nodes of the constraints and those of the engine.
         let paths: [SchemaPath]
@@ -59,14 +59,14 @@ public struct CompiledSchema: Sendable {
     public struct UnevaluatedKeyword: Hashable, Sendable {
         /// The path of the value that the keyword restricts.
         public let path: SchemaPath
-        /// The keyword.
+        /// The name of the keyword that no rule judges.
         public let keyword: String
         /// The location of the keyword in the schema's file.
         public let location: SourceLocation
 
-        /// The schema's file.
+        /// The path of the schema's file.
         public var file: String { location.file }
-        /// The line of the file.
+        /// The line of the keyword in the schema's file.
         public var line: Int { location.line }
 
         /// Creates an instance from its parts.
@@ -139,7 +139,7 @@ extension CompiledSchema {
         /// The fields that `properties` names, and the names in `required` that it does not define; for an enum, its
         /// values.
         var fields = FieldRange()
-        /// A bit mask of the first 64 required fields, one bit each.
+        /// A bit mask with one bit for each of the object's first 64 required fields.
         var required: UInt64 = 0
         var requiredCount: Int32 = 0
         /// The node of an array's elements, or of a tuple's first element; -1 if there is none.
@@ -204,9 +204,10 @@ extension CompiledSchema {
     /// The consequence of a required field that is absent.
     enum WhenMissing: Equatable, Sendable, BitwiseCopyable {
         case certain
-        /// The failure is only possible: the field holds a collection, and the sync engine does not write an empty one.
+        /// The absence is only a possible failure, because the sync engine does not write an empty list, set or
+        /// dictionary.
         case possible
-        /// There is no failure: a default of the right type replaces the value.
+        /// The absence is no failure, because the field has a default of the right type, which replaces the value.
         case defaulted
         /// There is no failure, but a Prisma client reads null, where its types promise a list.
         case readAsNull
@@ -231,7 +232,7 @@ extension CompiledSchema {
 
     /// A field that links to documents of another collection: it holds their keys.
     struct Link: Sendable {
-        /// The node of the key itself: the field's node, or the node of its elements or values.
+        /// The node of a link's key: the node of the field, or of the field's elements or values.
         var node: Int
         var target: Namespace
         var foreignKey: String

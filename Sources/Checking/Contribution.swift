@@ -8,7 +8,7 @@ struct Contribution: Hashable, Sendable {
     var isInLedger = false
     /// The worst of the document's findings that no exception covers.
     var unexcepted = Verdict.fits
-    /// The consequences of the document in the engine.
+    /// The consequences that the engine's rules have for the document.
     var effect = EngineEffect()
     /// The indexes of the tally's groups that count the document.
     var groups: [Int32] = []

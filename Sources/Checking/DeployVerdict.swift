@@ -12,9 +12,11 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
         /// No document is certain to stop syncing, and the limit is not reached even if all possible failures happen.
         case safe
-        /// Nothing was found, but documents were left out on purpose.
+        /// No document that was read is certain to stop syncing, and the limit is not reached, but documents were left
+        /// out on purpose.
         case unproven
-        /// Documents stop syncing, but too few to reach the limit.
+        /// Documents stop syncing, but too few to reach the limit; documents that might stop count only if the operator
+        /// asks for it.
         case documentsWillStop = "documents_will_stop"
         /// The limit is reached if all possible failures happen.
         case syncMightStop = "at_risk"
@@ -28,9 +30,9 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Severity: String, Hashable, Sendable, CaseIterable {
         /// Nothing speaks against the deploy.
         case safe
-        /// Nothing was found, but not everything was checked.
+        /// Nothing speaks against the deploy, but not everything was checked.
         case unknown
-        /// The deploy is unsafe.
+        /// The part of the verdict shows that the deploy is unsafe.
         case unsafe = "harmful"
     }
 

@@ -2,9 +2,9 @@
 public struct DocumentCounts: Hashable, Sendable, Codable {
     /// The number of documents read.
     public var read = 0
-    /// The number of documents that do not sync.
+    /// The number of documents that are certain to fail.
     public var certain = 0
-    /// The number of documents that might not sync and are not certain to fail.
+    /// The number of documents that might fail, and are not certain to fail.
     public var possible = 0
     /// The number of documents in ``certain`` that the ledger records.
     public var certainInLedger = 0
@@ -23,9 +23,11 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         public var certain = 0
         /// The documents whose worst finding without an exception is possible.
         public var possible = 0
-        /// The documents in ``certain`` that are not certain to fail under the active schema.
+        /// The documents in ``certain`` that are not certain to fail under the active schema; 0 without an active
+        /// schema.
         public var newlyFailing = 0
-        /// The documents in ``possible`` that neither fail nor might fail under the active schema.
+        /// The documents in ``possible`` that neither fail nor might fail under the active schema; 0 without an active
+        /// schema.
         public var newlyPossible = 0
 
         /// Creates counts of zero.

@@ -2,11 +2,12 @@
 public struct FailurePolicy: Hashable, Sendable {
     /// The failing documents that make a check fail.
     public enum Documents: String, Hashable, Sendable {
-        /// No document makes the check fail.
+        /// No document makes the check fail, unless it halts the engine.
         case none
-        /// Only a document that newly fails, compared with the active schema, makes the check fail.
+        /// Only a document that newly fails, compared with the active schema, or that halts the engine makes the check
+        /// fail.
         case new
-        /// Every failing document makes the check fail, even if the ledger already records it.
+        /// Every failing document that no exception covers makes the check fail, even if the ledger already records it.
         case all
     }
 
@@ -26,8 +27,8 @@ public struct FailurePolicy: Hashable, Sendable {
 
     /// Whether the policy makes a report fail.
     ///
-    /// Under every policy a report fails if sync itself has stopped or would stop, if documents halt the engine, if an
-    /// exception has expired, and if a collection that may hold documents loses its schema.
+    /// Under every policy, a report fails if sync itself has stopped or would stop, if documents halt the engine, if an
+    /// exception has expired, or if a collection that may hold documents loses its schema.
     public func fails(_ report: CheckReport) -> Bool {
         report.verdict.band >= .syncWillStop || failsByDocuments(report) || failsByChange(report)
     }
@@ -35,7 +36,7 @@ public struct FailurePolicy: Hashable, Sendable {
     /// Whether the report fails because of the effects of the change on sync and the clients.
     public func failsByChange(_ report: CheckReport) -> Bool { includesChange && report.changeSeverity == .unsafe }
 
-    /// Whether the report fails because of the documents.
+    /// Whether the report fails because of documents, an expired exception, or a collection that loses its schema.
     public func failsByDocuments(_ report: CheckReport) -> Bool {
         if report.exceptions?.expired.isEmpty == false || !report.lost.isEmpty || report.haltingCount > 0 {
             return true

@@ -12,14 +12,15 @@ enum Expression {
         values.count == 1 ? values[0] : ["$and": .array(of: values)]
     }
 
-    /// Returns an expression: `then` if the condition holds, otherwise false.
+    /// Returns an expression that has the value of `then` if the condition holds, and is otherwise false.
     ///
     /// The server does not evaluate `then` if the condition does not hold, so `then` may fail for other values.
     static func guarded(_ condition: BSONValue, _ then: BSONValue) -> BSONValue {
         ["$cond": [condition, then, false]]
     }
 
-    /// Returns an expression: whether `holds` is true for at least one element of the array, as the variable `name`.
+    /// Returns an expression for whether `holds` is true for at least one element of the array; `holds` reads the
+    /// element as the variable `name`.
     static func any(of array: BSONValue, as name: String, _ holds: BSONValue) -> BSONValue {
         ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
     }
@@ -41,7 +42,8 @@ enum Expression {
         }
     }
 
-    /// Returns an expression: whether a string equals the text byte for byte, whatever the collection's collation.
+    /// Returns an expression that is true if a string equals the text byte for byte, whatever the collection's
+    /// collation.
     static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
         and([
             ["$eq": [["$strLenBytes": value], .integer(text.utf8.count)]],

@@ -6,7 +6,7 @@ import BSON
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level
-    /// The index of the node in the plan.
+    /// The index of the node that has the finding, in the plan.
     var node: Int32
     var found: Found
 

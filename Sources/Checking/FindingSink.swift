@@ -54,7 +54,7 @@ struct QuickSink: FindingSink {
     mutating func report(_ finding: Finding) {}
 }
 
-/// A sink that keeps only the verdict for the worst level.
+/// A sink that keeps only the verdict that the worst finding causes.
 struct VerdictSink: FindingSink {
     private(set) var verdict = Verdict.fits
 

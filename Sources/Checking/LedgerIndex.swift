@@ -60,9 +60,9 @@ public struct LedgerIndex: Sendable {
 package enum LedgerKey: Hashable, Sendable {
     /// An ObjectId, or a string of its 24 hexadecimal digits.
     case objectID(ObjectID)
-    /// A whole number.
+    /// A whole number of any numeric type that fits into 64 bits.
     case integer(Int64)
-    /// Any other value.
+    /// Any other `_id`.
     case other(BSONValue)
 
     /// Creates the key of an `_id`; `_id`s that the ledger does not distinguish get the same key.

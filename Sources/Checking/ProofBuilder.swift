@@ -33,12 +33,13 @@ struct ProofBuilder {
             ]
             proof = ["$or": either, "$expr": size]
         }
-        // The server judges constraints as the checker does, except that it refuses null; such documents are read.
+        // The server judges constraints as the checker does, except that it refuses null. The check therefore reads the
+        // documents in which a constrained value is null.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
 
-    /// Returns the proof for a schema of the `jsonschema` dialect, which is the schema itself.
+    /// Returns the filter that proves that a document fits a schema of the `jsonschema` dialect: the schema itself.
     private func whole(_ plan: JSONSchemaPlan) -> BSONDocument? {
         guard let root = plan.origins.first?.schema.jsonSchema, root.isPlain(levels: Self.maximumLevels) else {
             return nil
@@ -71,7 +72,8 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
-    /// A schema that only documents with each field once and no other field fit; the server rejects others quickly.
+    /// A schema that fits only documents with each field once and no other field; the server quickly rejects other
+    /// documents.
     ///
     /// `nil` if no such schema can be built.
     private var completeRoot: [(String, BSONValue)]? {
@@ -106,7 +108,8 @@ struct ProofBuilder {
     private func array(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         guard depth < Self.maximumDepth else { return nil }
-        // Only the checker finds equal elements, so the proof allows one element at most.
+        // Only the checker finds equal elements of a set, so the filter proves only that a set of at most one element
+        // fits.
         var keywords: [(String, BSONValue)] = node.flags.contains(.set) ? [("maxItems", 1)] : []
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)
@@ -162,7 +165,7 @@ struct ProofBuilder {
     private static let lockNames = ["_id__baas_transaction", "_id_realm_transaction"]
     private static let locks: [(String, BSONValue)] = lockNames.map { ("^\($0)\\z", nothing) }
 
-    /// Returns a regular expression that matches only this name; the server matches it byte by byte.
+    /// Returns a regular expression that matches only the given name; the server matches it byte by byte.
     private static func escaped(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { text, scalar in
             let isPlain =

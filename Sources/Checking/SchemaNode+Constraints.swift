@@ -3,7 +3,7 @@ package import ServerSchema
 
 /// Turns the constraints of an App Services schema into a `jsonschema` schema without the rules of types and fields.
 extension SchemaNode {
-    /// A schema with only the constraints of this value and of the values inside it; `nil` if there are none.
+    /// A schema with only the constraints of the described value and of the values inside it; `nil` if there are none.
     var constraintsAlone: SchemaNode? {
         var node = SchemaNode(location: location)
         node.constraints = constraints.inJSONSchema
@@ -40,7 +40,7 @@ extension SchemaNode {
         }
     }
 
-    /// This schema in the `jsonschema` dialect, for use inside a constraint such as `anyOf`.
+    /// The schema in the `jsonschema` dialect, for use inside a constraint such as `anyOf`.
     fileprivate var inJSONSchema: SchemaNode {
         var node = self
         // A mixed value may be of any type. The `jsonschema` dialect has no type for a UUID, which is binary data.
@@ -65,7 +65,7 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// These constraints, changed where MongoDB would refuse them.
+    /// The constraints, changed where MongoDB would refuse them in a `$jsonSchema`.
     fileprivate var inJSONSchema: Constraints {
         var result = self
         if minimum.number == nil { result.minimum.isExclusive = false }

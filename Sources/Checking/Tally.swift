@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Checks the documents of one collection, and groups their findings.
 ///
-/// The memory is bounded whatever the documents hold. Each thread keeps its own tally; they are merged at the end.
+/// The memory is bounded whatever the documents hold. Each thread has its own tally; the tallies are merged at the end.
 public struct Tally: Sendable {
     /// The settings that decide what a tally keeps.
     public struct Options: Hashable, Sendable {
@@ -32,7 +32,7 @@ public struct Tally: Sendable {
     public internal(set) var overflowCount = 0
     /// Called with every document that fails or might fail, and with all its findings.
     ///
-    /// This makes the check slower, because the findings of these documents are put into words.
+    /// The call makes the check slower, because the findings of these documents are put into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
     /// Called with the `_id` of every document that is certain to fail under both schemas.
@@ -102,7 +102,7 @@ public struct Tally: Sendable {
     /// Checks a document and counts its findings.
     /// - Parameters:
     ///   - ledger: The documents that are already recorded as unsynced.
-    ///   - validating: Whether the bytes were not validated before.
+    ///   - validating: Whether the document's bytes still have to be validated.
     /// - Throws: ``BSONError`` if the bytes are damaged; the document is then not counted.
     @discardableResult
     public mutating func add(
@@ -395,7 +395,8 @@ extension Tally {
 }
 
 extension BSONValue {
-    /// Whether the value is short enough to be kept.
+    /// Whether a tally keeps the whole value; `false` for a string, binary data, an object or an array of more than
+    /// ``Tally/maximumKeptBytes`` bytes.
     var isSmall: Bool {
         switch self {
         case .string(let text): text.utf8.count <= Tally.maximumKeptBytes
@@ -414,7 +415,8 @@ extension BSONValue {
 }
 
 extension FindingCollector.Located {
-    /// Whether the names in the path are short enough to be kept.
+    /// Whether each field name in ``below`` has at most ``Tally/maximumKeptBytes`` bytes, so that a tally keeps the
+    /// path.
     var isSmall: Bool {
         below.allSatisfy { step in
             if case .field(let name) = step { name.utf8.count <= Tally.maximumKeptBytes } else { true }

@@ -16,7 +16,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var apps: [App]
     /// Further remarks for the reader, each a clause.
     public var notes: [String]
-    /// The time that reading the ledger took.
+    /// How long it took to read the ledger.
     public var duration: Duration
 
     /// The entries of one app.
@@ -44,15 +44,16 @@ public struct UnsyncedReport: Hashable, Sendable {
         }
         /// The number of distinct documents that the entries name.
         public var documentCount: Int { count.documents ?? 0 }
-        /// Returns the number of entries that can still be added; negative if the limit is reached already.
+        /// Returns the number of entries that the app's ledger can still take; negative if the limit is reached
+        /// already.
         public func headroom(limit: Int) -> Int { limit - 1 - count.entries }
     }
 
     /// The entries of one collection.
     public struct Collection: Hashable, Sendable {
-        /// The collection; `nil` for entries that do not name a document.
+        /// The collection that the entries name; `nil` for entries that do not name a document.
         public var namespace: Namespace?
-        /// The number of entries.
+        /// The number of ledger entries for the collection.
         public var entryCount: Int
         /// The number of distinct documents that the entries name.
         public var documentCount: Int

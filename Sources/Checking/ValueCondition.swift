@@ -7,7 +7,7 @@ struct ValueCondition {
     private let finding: Finding
     private let node: CompiledSchema.Node
     private let targets: [ReferenceTarget]
-    /// The values of the enum that the value must be one of; empty if there is none.
+    /// The values of the enum that the schema names for the value; empty if there is no enum.
     private let members: [String]
     /// The types that the schema allows for the elements of an array; all types for other values.
     private let elements: TypeMask
@@ -41,7 +41,8 @@ struct ValueCondition {
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
-        // Two fields with values of one type can differ in whether they fit the schema in `additionalProperties`.
+        // Whether an extra field fits the schema in `additionalProperties` can depend on more than the type of its
+        // value.
         case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }
@@ -54,7 +55,7 @@ struct ValueCondition {
         return targets.rawValue.nonzeroBitCount == 1 ? targets : nil
     }
 
-    /// Returns an expression: whether the value of the expression `value` has the finding.
+    /// Returns an expression that is true if the value of the expression `value` has the finding.
     func holds(for value: BSONValue) -> BSONValue {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
@@ -62,7 +63,7 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
-        // Only engines have these findings, whose conditions are those of ``EngineCondition``.
+        // Only the rules of engines report these findings; ``EngineCondition`` has the expressions for them.
         case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .notNumber, .longer, .larger, .largerAsJSON,
             .moreFields, .equalText, .unfit:
             return isOfType
@@ -87,7 +88,7 @@ struct ValueCondition {
         }
     }
 
-    /// Returns an expression: whether a value is 16 bytes of binary data of the found subtype.
+    /// Returns an expression that is true if a value is 16 bytes of binary data of the found subtype.
     ///
     /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
@@ -179,9 +180,9 @@ extension ValueCondition {
         return Expression.guarded(Expression.type(value, is: "object"), Expression.and([isPoint, problem]))
     }
 
-    /// Returns an expression: whether an array's element is from `-limit` to `limit`.
+    /// Returns an expression that is true if an array's element is from `-limit` to `limit`.
     ///
-    /// NaN is not, because it sorts below every number.
+    /// The expression is false for NaN, because NaN sorts below every number.
     private func isWithin(_ array: BSONValue, _ index: Int32, _ limit: Double) -> BSONValue {
         let element: BSONValue = ["$arrayElemAt": [array, .int(index)]]
         return Expression.and([["$gte": [element, .double(-limit)]], ["$lte": [element, .double(limit)]]])
@@ -202,7 +203,8 @@ struct ReferenceTarget {
 }
 
 extension ValueCondition {
-    /// Returns an expression: whether a DBRef leads to no synced collection, or to one whose `_id`s are of other types.
+    /// Returns an expression that is true if a DBRef leads to no synced collection, or to one whose `_id`s are of other
+    /// types.
     func reference(_ value: BSONValue) -> BSONValue {
         let isLink = Expression.and([
             ["$eq": [name(0), ["$literal": "$ref"]]], Expression.type(part(0), is: "string"),

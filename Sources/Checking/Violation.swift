@@ -44,7 +44,7 @@ public struct ViolationGroup: Hashable, Sendable {
     public var foundType: BSONType?
     /// The number of documents with this violation; a document counts once, however often the violation occurs in it.
     public var count: Int
-    /// The number of these documents that newly fail, or newly might fail; `nil` without an active schema.
+    /// The number of the group's documents that newly fail, or newly might fail; `nil` without an active schema.
     public var newCount: Int?
     /// The `_id`s of the first documents of the group.
     public var sampleIDs: [BSONValue]
@@ -99,7 +99,7 @@ extension Level: Comparable {
 }
 
 extension Level: CustomStringConvertible {
-    /// The name, as reports spell it.
+    /// The level's name, as reports spell it.
     public var description: String {
         switch self {
         case .info: "info"

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 
 extension Walker {
-    /// Judges a list, a set, or a tuple.
+    /// Judges an array by the node of a list, a set, or a tuple.
     func array<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -112,7 +112,7 @@ extension Walker {
         sink.report(Finding(.mixedType, .possible, node: index, Found(element.type, detail, subtype: subtype)))
     }
 
-    /// Whether an object is a link: a DBRef.
+    /// Whether an object is a DBRef, which is a link in a mixed value.
     private func isLink(_ view: borrowing BSONView) throws(BSONError) -> Bool {
         var position = view.firstPosition
         guard let collection = try view.next(&position), TypeMask(collection.type) == .string,
@@ -188,7 +188,7 @@ extension Walker {
             return try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
         }
         try pass(element, of: view, depth: depth, into: &sink)
-        // A Prisma client does not read the field.
+        // A Prisma client does not read a field that the schema does not name.
         if node.flags.contains(.prisma) { return }
         if node.place == .root, isReserved(element, of: view) {
             return sink.report(Finding(.reservedField, .warning, node: index, found), extra: element, of: view)
@@ -208,7 +208,7 @@ extension Walker {
         sink.report(Finding(.extraField, .info, node: index, found), extra: element, of: view)
     }
 
-    /// Judges a dictionary's key.
+    /// Judges a dictionary's key, and reports a key that clients cannot use.
     func key<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) {

@@ -12,7 +12,7 @@ package struct EnforcementReport: Sendable {
         case notFitting = "not_fitting"
         /// The run was a dry run, which writes nothing.
         case dryRun = "dry_run"
-        /// The run only had to show the stage.
+        /// The operator asked only to see the stage, so the run did no step.
         case status
         /// The run restored the earlier validator.
         case aborted

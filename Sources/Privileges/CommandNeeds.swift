@@ -8,7 +8,7 @@ package struct CommandNeeds: Sendable {
     /// The needs of the command; the required ones come first.
     package let needs: [Need]
 
-    /// The needs without which the command cannot run.
+    /// The needs of the command without which it cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
     /// Whether the command writes to the deployment, not counting the history of checks.
@@ -37,7 +37,7 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(command, needs.filter { !$0.actions.contains(action) })
     }
 
-    /// Returns only the command's needs for this action, for a user who performs no other action.
+    /// Returns only the command's needs for the given action, for a user who performs no other action.
     package func only(_ action: String) -> CommandNeeds {
         CommandNeeds(command, needs.filter { $0.actions.contains(action) })
     }

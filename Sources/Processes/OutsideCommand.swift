@@ -43,7 +43,7 @@ package struct OutsideCommand: Sendable {
     /// Runs the command, whose output goes to this process's standard error.
     /// - Parameters:
     ///   - input: the text that the command reads from its standard input.
-    ///   - variables: the variables to add to the command's environment. Without them, it has no `SHIPSHAPE_…`
+    ///   - variables: the variables to add to the command's environment. The command gets no other `SHIPSHAPE_…`
     ///     variable.
     package func run(
         input: String = "", variables: [String: String] = [:], timeLimit: Duration

@@ -4,7 +4,7 @@ package import Mongo
 ///
 /// A failure in the state database or in the ledger is never a `DocumentFailure`, because no document causes it.
 package struct DocumentFailure: Error {
-    /// The error of the read.
+    /// The error with which the read of the document failed.
     package let error: MongoError
 }
 

@@ -24,7 +24,7 @@ package struct Kernel: ~Copyable {
     package let deadline: ContinuousClock.Instant?
     /// The lease, and the measurements of waits.
     ///
-    /// They are in a class, so that functions that are not `mutating` can change them.
+    /// The two are in a class, so that functions that are not `mutating` can change them.
     private let state: State
     private var lostBefore = Duration.zero
     private var started = ContinuousClock.now
@@ -130,7 +130,7 @@ package struct Kernel: ~Copyable {
 
     /// Returns the lease whose fence the next attempt at a write must contain.
     ///
-    /// It is the newest lease, because the lease may have been renewed since the last attempt.
+    /// The returned lease is the newest one, because the lease may have been renewed since the last attempt.
     package func leaseForAttempt() -> Lease {
         state.heldLease?.refence()
         return lease
@@ -159,7 +159,8 @@ package struct Kernel: ~Copyable {
         if state.heldLease?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// Records that the server may still execute a write that failed with this error, unless the error excludes that.
+    /// Records that the server may still execute a write that failed with the given error, unless the error excludes
+    /// it.
     package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
     /// Calls `write`, and repeats the call until the write certainly arrived before its fence ended.
@@ -249,7 +250,8 @@ package struct Kernel: ~Copyable {
 extension Error {
     /// Whether the server may still execute a write of the run that this error ended.
     ///
-    /// `false` if the user lacks a privilege, because the server then refuses the write.
+    /// `false` for a missing privilege, because the server then refuses the write, and for every ``RunError`` of
+    /// another kind than `stopped`.
     package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? RunError)?.kind == .stopped

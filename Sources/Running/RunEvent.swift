@@ -16,13 +16,13 @@ package enum RunEvent: Sendable {
     case halved(documents: Int)
     /// Even a chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument
-    /// The throttle makes the run wait for these reasons; the run keeps its lease.
+    /// The throttle makes the run wait for the given reasons; the run keeps its lease.
     case waiting([WaitReason])
     /// The wait for the throttle is over; it lasted `seconds`.
     case continuing(seconds: Double)
     /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun
-    /// A document cannot be written, and is skipped.
+    /// The run skips a document, because the server refuses or cannot evaluate it, or because it is locked.
     case skipped(Failure)
     /// The sync translator has locked documents, and the run waits for them, `seconds` at most.
     case waitingForLocks(documents: Int, seconds: Double)

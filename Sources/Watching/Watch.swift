@@ -10,13 +10,13 @@ package import ServerSchema
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections that sync; the watch judges their documents, and the others do not count.
+    /// The schemas of the collections that sync; the watch judges only the documents of these collections.
     let schemas: [CompiledSchema]
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.
     let appID: String?
-    /// The digest of the schema and the options; if it differs from an earlier run's, the watch builds the ledger
-    /// again.
+    /// The digest of the schema and the options; the watch builds the ledger again if an earlier run had another
+    /// digest.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal
@@ -81,11 +81,11 @@ package struct WatchError: Error, CustomStringConvertible {
 
 /// An event that a watch reports while it works.
 package enum WatchEvent: Sendable {
-    /// An event that any runner may report.
+    /// An event that every kind of runner can report, such as a retry.
     case run(RunEvent)
-    /// The watch begins to read a whole collection, for this reason.
+    /// The watch begins to read a whole collection, for the given reason.
     case reading(Namespace, reason: String)
-    /// The watch has read a whole collection, with this number of documents, of which `failing` do not sync.
+    /// The watch has read a whole collection of `documents` documents, of which `failing` do not sync.
     case wasRead(Namespace, documents: Int, failing: Int)
     /// The watch follows a collection from the position at which an earlier run stopped.
     case resumed(Namespace)
@@ -101,7 +101,7 @@ package enum WatchEvent: Sendable {
 package struct WatchCounts: Sendable, Hashable {
     /// The collection that holds the ledger.
     package var ledger: Namespace
-    /// The number of entries for each watched collection.
+    /// The number of ledger entries for each watched collection.
     package var collections: [(namespace: Namespace, count: Int)]
     /// The number of unsynced documents at which sync stops.
     package var limit: Int
@@ -110,10 +110,10 @@ package struct WatchCounts: Sendable, Hashable {
     /// The lag of the ledger in seconds: the age of the state of the deployment that the ledger shows.
     package var lag: Int
 
-    /// The number of entries in the whole ledger.
+    /// The number of ledger entries of all watched collections.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
-    /// Whether two counts have the same values.
+    /// Whether two counts have the same values in all properties.
     package static func == (left: WatchCounts, right: WatchCounts) -> Bool {
         left.ledger == right.ledger && left.changes == right.changes && left.lag == right.lag
             && left.limit == right.limit && left.collections.elementsEqual(right.collections, by: ==)

@@ -11,7 +11,7 @@ import Steps
 
 /// The unsync budget of a job: it decides how many documents of a chunk may be written.
 ///
-/// It applies only to chunks that can make documents unsyncable.
+/// The budget applies only to chunks that can make documents unsyncable.
 struct UnsyncBudget {
     /// The job, compiled with the schema that is active now.
     let job: CompiledJob
@@ -33,7 +33,7 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The documents of ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The documents that the ledger still shows although they sync before this write.
+        /// The documents that the ledger still lists although they sync until the chunk is written.
         var stale: [BSONValue] = []
     }
 
@@ -75,12 +75,14 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document takes no further room in the budget: it is reserved, or the ledger shows it and this
-        /// write only might make it unsyncable.
+        /// Whether the document takes no further room in the budget.
+        ///
+        /// This is so if the document is reserved, or if the ledger shows it and the write only might make it
+        /// unsyncable.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
-        /// Whether the ledger shows the document although it syncs now, and this write makes it unsyncable.
+        /// Whether the ledger shows the document although the document syncs now, and the write makes it unsyncable.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
@@ -106,7 +108,7 @@ struct UnsyncBudget {
 }
 
 extension UnsyncBudget {
-    /// Returns which of these written documents the phase did not make unsyncable.
+    /// Returns which of the given documents the phase did not make unsyncable when it wrote them.
     ///
     /// Each of them syncs, no longer exists, or did not sync before the write either. A document certainly did not sync
     /// before if it violates the active schema at a field that no step in ``Phase/riskySteps`` changes.
@@ -168,7 +170,7 @@ extension UnsyncBudget {
         return repaired.count
     }
 
-    /// Returns, in batches, the documents that these jobs reserved and that no run has seen in the ledger yet.
+    /// Returns, in batches, the documents that the given jobs reserved and that no run has seen in the ledger yet.
     func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
@@ -190,7 +192,7 @@ extension UnsyncBudget {
         return ids.filter { !failing.contains($0) }
     }
 
-    /// Calls `body` with each of these documents that does not sync under the active schema.
+    /// Calls `body` with each listed document that does not sync under the active schema.
     private func eachFailing(
         _ ids: [BSONValue], _ active: CompiledSchema, _ body: (borrowing BSONView) throws -> Void
     ) throws {
@@ -212,15 +214,15 @@ extension SchemaPath {
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema.
     private(set) var unsyncable = 0
-    /// The headroom as read for the previous chunk; `nil` when it has to be read again.
+    /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
     var headroom: Headroom?
     /// Reserved documents that may have stayed syncable, and that were not checked since their write.
     private(set) var unconfirmed: [BSONValue] = []
-    /// Documents that ``unsyncable`` counts before their write has a checkpoint; a repeated write does not count them
-    /// again.
+    /// Documents that ``unsyncable`` counts although their write has no checkpoint yet; a repeated write does not count
+    /// them again.
     private var inDoubt: Set<BSONValue> = []
 
-    /// Adds documents that were reserved because they may become unsyncable.
+    /// Adds to ``unconfirmed`` the documents that were reserved because they may become unsyncable.
     ///
     /// The write makes such a document unsyncable only if a user changes the document first.
     mutating func reserve(possiblyUnsyncable ids: [BSONValue]) { unconfirmed += ids }
@@ -233,7 +235,7 @@ struct UnsyncAccount {
         inDoubt.formUnion(ids)
     }
 
-    /// Records that a checkpoint confirms the write of these documents.
+    /// Records that a checkpoint confirms the write of the given documents.
     mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
     /// Removes a document from the count, because it was not written, and adds it to ``unconfirmed``.
@@ -261,13 +263,13 @@ enum Judgement: Hashable {
     case possiblyUnsyncable
     /// No step that can make documents unsyncable changes the document.
     ///
-    /// The write runs only the other steps, even if a user changes the document first. Steps of their kinds cannot make
-    /// a document unsyncable.
+    /// The write leaves out all such steps, so it cannot make the document unsyncable even if a user changes the
+    /// document first.
     case safe
 
     /// Whether the document is reserved before it is written.
     ///
-    /// It then takes room in the budget until it turns out to be syncable, or the ledger shows it.
+    /// A reserved document takes room in the budget until it turns out to be syncable, or the ledger shows it.
     var isCounted: Bool { self != .safe }
 
     /// Judges a document by its fields before and after the change.

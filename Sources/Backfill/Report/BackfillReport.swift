@@ -9,7 +9,7 @@ package import Steps
 package struct BackfillReport: Sendable {
     /// How a run ended.
     package enum Outcome: Sendable, Hashable {
-        /// A dry run: nothing was written.
+        /// The run was a dry run, and wrote nothing.
         case dryRun
         /// No document needed the job.
         case nothingToDo
@@ -31,8 +31,8 @@ package struct BackfillReport: Sendable {
         /// Whether ``modified`` may be too low, because the server does not report for every failed write how many
         /// documents it changed.
         package var modifiedIsLow = false
-        /// The number of documents in which a refresh gave a target its source's new value, or would; `nil` if no step
-        /// refreshes its target.
+        /// The number of documents in which a refresh gave, or would give, a target its source's new value; `nil` if no
+        /// step refreshes its target.
         package var refreshed: Int?
         /// How many chunks the run wrote, or would write.
         package var chunks = 0
@@ -52,7 +52,7 @@ package struct BackfillReport: Sendable {
     package var outcome: Outcome
     /// The number of documents in the job's scope at the start; counted, or taken from the collection's metadata.
     package var estimatedDocuments: Int
-    /// The counts of each step before the run.
+    /// The counts of the documents that each step would change or skip before the run.
     package var before: [StepCount]
     /// The counts of each step after the run; in a dry run, the counts that a run would leave.
     ///
@@ -77,7 +77,7 @@ package struct BackfillReport: Sendable {
     package var unsyncable: (before: Int?, after: Int, dialect: Dialect)?
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
-    /// The estimated cost of a run; only in a dry run.
+    /// The estimated cost of a run; `nil` unless the run was a dry run.
     package var estimate: RunEstimate?
     /// Further notes for the operator.
     package var notes: [String] = []
@@ -89,7 +89,7 @@ package struct BackfillReport: Sendable {
         /// The values of the source and target fields before the job, by path; a value is `nil` if the field is
         /// missing.
         package var before: [(path: String, value: BSONValue?)]
-        /// The same fields after the job.
+        /// The values of the source and target fields after the job, by path; a value is `nil` if the field is missing.
         package var after: [(path: String, value: BSONValue?)]
     }
 
@@ -113,7 +113,7 @@ extension BackfillReport {
         package var code: Int
         /// The reason for which the documents were skipped, in words.
         package var name: String
-        /// The number of documents.
+        /// The number of documents that were skipped for the reason.
         package var count: Int
         /// The `_id`s of a few of the documents.
         package var samples: [BSONValue]

@@ -7,7 +7,7 @@ package import Steps
 /// The facts about a run that are known before it writes anything; the operator reads them and decides whether to
 /// start.
 package struct BackfillPlan: Sendable {
-    /// The collection as the plan found it.
+    /// The facts about the job's collection, as the plan found them.
     package struct Collection: Sendable {
         /// The number of documents in the job's scope; counted, or taken from the collection's metadata.
         package var documents: Int
@@ -51,13 +51,13 @@ package struct BackfillPlan: Sendable {
     package var collection: Collection
     /// How many documents need at least one step; `nil` if not counted.
     package var needing: Int?
-    /// The counts of each step before the run; empty if not counted.
+    /// The counts of the documents that each step would change or skip before the run; empty if not counted.
     package var before: [StepCount]
-    /// The counts of each step after the job; empty if not counted.
+    /// The counts of the documents that each step would change or skip after the job; empty if not counted.
     package var after: [StepCount]
     /// How many chunks earlier runs wrote; `nil` if they left no unfinished pass.
     package var resumesAfter: Int?
-    /// The effect of the job on documents that sync.
+    /// The effect of the job on documents that sync under the active schema.
     package var risk = Risk()
     /// Notes for the operator before the start, about changes that cannot be undone and about facts that could not be
     /// read.
@@ -71,7 +71,7 @@ package struct BackfillPlan: Sendable {
     package var paused: Control.Mark?
     /// The state of the deploy of the job's next schema.
     package var deploy = Deploy.notAsked
-    /// Whether the job was done before this run.
+    /// Whether the job's state was `done` before this run.
     var wasDone = false
     /// The problems in the documents because of which a run is refused, each as a message.
     package var obstacles: [String] = []

@@ -171,7 +171,7 @@ extension BackfillRunner {
 extension BackfillRunner {
     /// Returns a report of what the job would do.
     ///
-    /// It reads every document, and judges it before and after the job's steps. It writes nothing, not even to the
+    /// The dry run judges every document before and after the job's steps. It writes nothing, not even to the
     /// state database, so the user needs only the right to read.
     /// - Throws: ``RunError``; ``MongoError``.
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {

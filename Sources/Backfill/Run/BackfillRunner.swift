@@ -68,7 +68,7 @@ package struct BackfillRunner: Sendable {
 
     /// Returns the plan of a run.
     ///
-    /// It reads the collection, the state database and the ledger, and writes nothing.
+    /// The function reads the collection, the state database and the ledger, and writes nothing.
     /// - Parameters:
     ///   - isDry: whether the plan is for a dry run, which also checks that no document would need the job again after
     ///     a run.
@@ -140,8 +140,8 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns the plan with the number of documents that a refresh would change; these then no longer count as
-    /// skipped.
+    /// Returns the plan with the number of documents that a refresh would change, and no longer counts these documents
+    /// as skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
@@ -193,14 +193,15 @@ package struct BackfillRunner: Sendable {
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
-        // The kinds of the steps prove that no document needs them after a run, so these counts are 0. A dry run also
-        // checks that in every document.
+        // The kinds of the steps prove that no document needs a step after a run, so the counts of such documents are
+        // 0. A dry run also checks that in every document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
     }
 
-    /// Returns the groups of metrics that the throttle cannot read, and notes on them and on reasons to wait now.
+    /// Returns the groups of metrics that the throttle cannot read, and notes on these groups and on the reasons to
+    /// wait now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -218,9 +219,9 @@ package struct BackfillRunner: Sendable {
         return ["the consumer takes at most \(rate)\(least)"]
     }
 
-    /// Returns the plan with its risk.
+    /// Returns the plan with the job's effect on documents that sync.
     ///
-    /// To find it, judges every document that needs the job, and reads the headroom.
+    /// The function judges every document that needs the job, and reads the headroom.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {
@@ -301,7 +302,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// The number is too high if it exceeds both the headroom and the number that the operator accepted.
+    /// The number of unsyncable documents is too high if it exceeds both the headroom and the number that the operator
+    /// accepted.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         let count = plan.risk.madeUnsyncable

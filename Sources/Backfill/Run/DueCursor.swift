@@ -19,7 +19,7 @@ struct DueCursor: ~Copyable {
         case whole
     }
 
-    // One of these is set; the detail and the phase decide which one.
+    // Exactly one of the following cursors is set; the detail and the phase decide which one.
     private var ids: Cursor?
     private var reading: DueReading?
     private var touched: TouchedFields?
@@ -64,7 +64,7 @@ struct DueCursor: ~Copyable {
     /// Returns the next document that needs the phase; `nil` at the end.
     /// - Throws: ``DocumentFailure`` if the server cannot evaluate a document; ``MongoError``; ``RunError``.
     mutating func next() throws -> DueDocument? {
-        // The driver does not allow another call after the end.
+        // The driver does not allow another read from a cursor that has ended.
         guard !isOver else { return nil }
         let document = try blaming { try found() }
         isOver = document == nil

@@ -54,7 +54,7 @@ struct PreviewCount: Sendable {
         return documents
     }
 
-    /// Adds the counts of other chunks.
+    /// Adds the counts of other chunks, such as those that another thread read.
     mutating func add(_ other: PreviewCount) {
         modified += other.modified
         updates += other.updates

@@ -22,7 +22,8 @@ struct WrittenValues {
     private let fillings: [String: BSONValue]
     private var digests: [BSONValue: Set<Digest>] = [:]
 
-    /// The most fields of one digest for which the constant is tried in place of the current value.
+    /// The largest number of fields of one digest for which a refresh tries the constant of ``fillings`` in place of
+    /// the field's current value.
     private static let maximumFillings = 6
 
     init(of job: CompiledJob) {
@@ -71,8 +72,8 @@ struct WrittenValues {
     }
 }
 
-/// Finds the documents for a refresh: the target still holds the job's value, and the job would now write another
-/// value.
+/// Finds the documents for a refresh: their targets hold the values that the job wrote, and the job would now write
+/// others.
 struct RefreshSearch {
     /// The most documents to which one refresh applies.
     private static let maximum = 100_000

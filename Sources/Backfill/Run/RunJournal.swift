@@ -8,7 +8,7 @@ import Scanning
 import Steps
 
 /// The journal of a run: the attempts at its chunks, the documents that each attempt changed, and whether a majority
-/// has these records.
+/// has the journal's records.
 struct RunJournal {
     /// The current attempt at a chunk; `nil` once the journal records which documents the attempt changed.
     private(set) var attempt: JournaledAttempt?
@@ -47,8 +47,9 @@ struct RunJournal {
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
-    /// These fields have the most different values in the first and the last documents, and the job does not write
-    /// them. A random sample would cost the server as much as thousands of writes.
+    /// At most six fields are chosen, with the most different values in the first and the last 50 documents. The job
+    /// neither writes them nor reads them for a refresh. A random sample would cost the server as much as thousands of
+    /// writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         // The fields that a refresh reads are expected to change, so they cannot identify a document.
@@ -128,7 +129,7 @@ struct RunJournal {
     /// Stores the updates that are planned for the attempt's documents.
     mutating func plan(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }
 
-    /// Records that these updates of the attempt are about to be sent.
+    /// Records that the given updates of the attempt are about to be sent.
     mutating func willSend(_ updates: [ChunkWriter.Update]) { attempt?.willSend(updates) }
 
     /// Records how to find out later which documents met the condition of their update before the first update of the
@@ -240,7 +241,7 @@ struct RunJournal {
         attempt?.recount(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
-    /// Records in the journal which documents the current attempt has changed, because undo restores only these.
+    /// Records in the journal which documents the current attempt has changed; undo restores only these documents.
     ///
     /// This write normally does not wait for a majority; the chunk's checkpoint waits.
     mutating func acknowledge(

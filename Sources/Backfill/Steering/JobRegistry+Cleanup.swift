@@ -42,7 +42,7 @@ extension JobRegistry {
         let store = try store(plan.job)
         func holdingLease(_ body: (_ keep: () throws -> Void) throws -> Void) throws {
             try withLease(of: plan.job, store, for: .cleanup, orElse: "clean it up when that runner is done") { keep in
-                // Another runner may have run the job again before the lease was taken.
+                // The job is checked again, because another runner may have run it before the lease was taken.
                 try checkDone(plan.job, store)
                 try body(keep)
             }
@@ -105,6 +105,6 @@ package struct CleanupPlan: Sendable {
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []
 
-    /// Whether there is nothing to drop.
+    /// Whether a cleanup of the job has nothing to drop.
     package var isEmpty: Bool { journal + skipped + seenReservations == 0 && markers.isEmpty }
 }

@@ -21,7 +21,7 @@ package enum DeployEvidence: Hashable, Sendable {
 extension JobRegistry {
     /// Returns the evidence that a job's next schema is the active one.
     ///
-    /// To find it, reads the collection's validator.
+    /// The function reads the collection's validator to find the evidence.
     /// - Parameter next: the job's next schema, if its file is known.
     /// - Throws: ``RunError`` when no such job was started, when it names no next schema, or when the validator is
     ///   another schema; ``MongoError``.

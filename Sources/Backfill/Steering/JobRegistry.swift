@@ -14,7 +14,7 @@ package struct JobRegistry: Sendable {
     /// The name of the operator, as logs show it.
     let person: String
 
-    /// Creates a registry for the state database of this name, without opening a connection.
+    /// Creates a registry for the state database of the given name, without opening a connection.
     package init(_ stateDatabase: String, on pool: ClientPool, as person: String = Operator.current) {
         self.stateDatabase = stateDatabase
         self.pool = pool
@@ -58,7 +58,7 @@ package struct JobRegistry: Sendable {
         return try client.ids("jobs").compactMap(\.text)
     }
 
-    /// Returns the error for a name of which no job was started.
+    /// Returns the error for a job name under which no job was started.
     func unknown(_ job: String) throws(MongoError) -> RunError {
         let names = try names()
         let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""
@@ -186,7 +186,7 @@ extension JobRegistry {
     }
 
     /// Sets limits of a started job; an empty value restores the limit of the job file.
-    /// - Throws: ``JobError`` for a limit that a job file cannot have either; ``RunError``; ``MongoError``.
+    /// - Throws: ``JobError`` for a limit that a job file cannot have; ``RunError``; ``MongoError``.
     package func tune(_ job: String, _ changes: [LimitOverride]) throws {
         try checkNotUndone(job)
         let (parsed, control) = try read(job)

@@ -51,7 +51,8 @@ struct MarkerRemoval {
         let report = try runner.run(try runner.plan(on: pool), on: pool)
         let store = StoreClient(database: stateDatabase, client: try pool.client())
         let name = BSONValue.string(name)
-        // The records of skipped documents are not needed, because the errors below report these documents.
+        // The records of the documents that the removal skipped are not needed, because this function throws an error
+        // for them.
         try store.deleteAll("failed", ["_id.job": name])
         if case .stopped(let reason) = report.outcome {
             throw RunError(

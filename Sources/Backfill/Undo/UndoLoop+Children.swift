@@ -67,8 +67,7 @@ extension UndoLoop {
 
     /// Returns the links that remain in the fields to which the job wrote links.
     ///
-    /// The caller undoes the job's changes first, because before that these links would be the job's own. Empty in a
-    /// dry run.
+    /// The caller undoes the job's changes first; before that, the fields hold the job's own links. Empty in a dry run.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap(\.step.kind.linksToCreated)
@@ -116,8 +115,8 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // Some documents changed in the meantime, or the lease had ended, so the ones that still exist are read
-                // again.
+                // Some documents changed after they were read, or the lease had ended. The documents that still exist
+                // are read again.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try compare(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }
@@ -209,7 +208,8 @@ extension UndoLoop {
                 }
             }
         }
-        // The server removes nothing in a delete that arrives after its fence has ended.
+        // A delete that arrives at the server after its fence has ended removes nothing. If that may have happened, the
+        // lease is renewed, which fails if another runner took it over.
         if !kernel.isFenceCertain { try kernel.renew() }
     }
 }

@@ -23,7 +23,7 @@ struct UndoMemory {
     /// A hash of the document's `_id` and the name, for each field that this undo restored.
     private var restored: Set<Int> = []
 
-    /// The most restored fields that are remembered.
+    /// The largest number of restored fields that the undo remembers.
     private static let maximumRestored = 2_000_000
 
     /// Starts with the documents that earlier undos of the job skipped.
@@ -40,12 +40,12 @@ struct UndoMemory {
 
     /// Whether the document is still to be processed.
     ///
-    /// Once it is skipped, its older changes are not undone either.
+    /// Once the undo has skipped a document, it does not undo the document's older changes either.
     func isOpen(_ id: BSONValue) -> Bool {
         retried?.contains(id) != false && !leftNow.contains(id) && !leftBefore.contains(id)
     }
 
-    /// All documents that this undo or an earlier one skipped.
+    /// All documents that this undo or an earlier undo skipped.
     var left: Set<BSONValue> { leftNow.union(leftBefore) }
 
     /// Records that a document is skipped.
@@ -67,7 +67,7 @@ struct UndoMemory {
         attempt.map { !$0.missed.contains(id) && !$0.unsure.contains(id) } ?? false
     }
 
-    /// Records that a write to these documents is about to be sent.
+    /// Records that a write to the given documents is about to be sent.
     mutating func send(_ ids: some Sequence<BSONValue>) { sent.formUnion(ids) }
 
     /// Whether a write of the current batch was sent to the document; the batch may have been cut off after that.
@@ -76,14 +76,14 @@ struct UndoMemory {
     /// Ends the current batch.
     mutating func endBatch() { sent = [] }
 
-    /// Records which fields of these documents were restored, up to ``maximumRestored`` fields in all.
+    /// Records which fields of the given documents were restored, up to ``maximumRestored`` fields in all.
     mutating func restore(_ documents: some Sequence<Restoring>) {
         for document in documents where restored.count < Self.maximumRestored {
             for name in document.group.names { restored.insert(Self.hash(document.id, name)) }
         }
     }
 
-    /// Whether this undo restored, from newer entries, each field that differs from the old values of this entry.
+    /// Whether this undo restored, from newer entries, each field that differs from the old values in the entry.
     ///
     /// A restored field of ``rewritten`` does not count, because the job may have written its value itself.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {

@@ -21,8 +21,8 @@ extension CompiledSchema {
         guard let engine else { return }
         let isUnfit = engine.unfit != nil && collector.located.contains { $0.finding.level == .certain }
         let wantsInfo = collector.minimum == .info
-        // Most documents that do not fit the schema break no rule of the engine, so a faster sink looks first, which
-        // keeps no paths.
+        // Most documents that do not fit the schema break no rule of the engine. A sink that keeps no paths, and is
+        // faster, therefore judges the document first.
         var quick = VerdictSink()
         if !wantsInfo { try EngineWalker(engine).document(document, into: &quick) }
         if wantsInfo || quick.verdict > .fits {
@@ -90,7 +90,7 @@ struct EngineCondition {
         }
     }
 
-    /// Returns an expression: whether the value of the expression `value` has the finding.
+    /// Returns an expression that is true if the value of the expression `value` has the finding.
     func holds(for value: BSONValue) -> BSONValue {
         let found = finding.found
         let isOfType = Expression.type(value, is: "\(found.type)")
@@ -129,7 +129,7 @@ struct EngineCondition {
         return ["$or": [["$lt": [value, bound(range.lowerBound)]], ["$gt": [value, bound(range.upperBound)]]]]
     }
 
-    /// Returns an expression: whether the value is 16 bytes of binary data with the found subtype.
+    /// Returns an expression that is true if the value is 16 bytes of binary data with the found subtype.
     ///
     /// Binary data of one length sorts by subtype, so two bounds select the subtype.
     private func subtype(of value: BSONValue) -> BSONValue {

@@ -4,7 +4,7 @@ import ServerSchema
 /// The rules of an engine for the documents of one collection, compiled once for ``EngineWalker``.
 struct EnginePlan: Sendable {
     let engine: Engine
-    /// The tests of values by their types; those of the level ``Level/info`` come last.
+    /// The tests of values by their types; the tests of the level ``Level/info`` come last.
     private(set) var tests: [ValueTest] = []
     /// The number of tests of a higher level than ``Level/info``.
     private(set) var seriousTestCount = 0
@@ -51,16 +51,16 @@ struct EnginePlan: Sendable {
         var accepts: TypeMask = .all
         /// The types of the elements that an array in the field may have.
         var elements: TypeMask = .all
-        /// The range of whole numbers that the field may have.
+        /// The range of the whole numbers that the field may hold.
         var low: Int64 = .min
         var high: Int64 = .max
         /// Whether the field is a list that becomes null if it is absent.
         var isList = false
     }
 
-    /// The limits that apply to a document as a whole.
+    /// The engine's limits for a document as a whole, and the types of values that need a test.
     struct Limits: Sendable, BitwiseCopyable {
-        /// A limit with its rule.
+        /// A limit, with the rule and the level of the finding about a document that exceeds it.
         struct Limit: Sendable, BitwiseCopyable {
             var most = Int.max
             var rule = Rule.anySize
@@ -69,9 +69,9 @@ struct EnginePlan: Sendable {
 
         var depth = Limit()
         var fields = Limit()
-        /// The most bytes of the document.
+        /// The limit on the bytes of the document.
         var size = Limit()
-        /// The most bytes of the document by a second, milder rule.
+        /// The limit on the bytes of the document by a second, milder rule.
         var secondSize = Limit()
         /// The largest size of the document in bytes, and of its JSON text in UTF-16 code units.
         var rowSize = Limit()
@@ -81,7 +81,8 @@ struct EnginePlan: Sendable {
         var watched: TypeMask = []
         /// The types to watch as well as ``watched`` if findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
-        /// The types that a field of the table needs to have for a rule to apply to it.
+        /// The types of values to which the rules for top-level fields apply; a field with a value of another type
+        /// needs no check.
         var judgedInFields: TypeMask = []
         /// Whether binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
@@ -91,7 +92,7 @@ struct EnginePlan: Sendable {
         var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
     }
 
-    /// Compiles the rules of an engine; `nil` if it has none of its own, as Device Sync.
+    /// Compiles the rules of an engine; returns `nil` for an engine without rules of its own, such as Device Sync.
     init?(_ settings: EngineSettings, for schema: CollectionSchema, firstNode: Int) {
         engine = settings.engine
         self.firstNode = firstNode
@@ -181,7 +182,7 @@ extension EnginePlan {
         if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
-        // Only the texts of these types can exceed a limit of hundreds of bytes.
+        // Only an `_id` of these types can have a text that exceeds a limit of hundreds of bytes.
         if limits.idSize.most < .max { field.plain.subtract([.string, .object, .binData]) }
         add("_id", field)
     }

@@ -2,22 +2,24 @@
 public struct EngineRule: Sendable {
     /// The engine that has the rule.
     public let engine: Engine
-    /// The consequence of the condition.
+    /// The outcome for a document that meets the rule's condition.
     public let outcome: Outcome
     /// Whether the consequence is certain; otherwise it depends on the engine's settings or on a later version.
     public let isCertain: Bool
-    /// The condition that has the consequence, in words.
+    /// The condition that the rule describes, in words.
     public let meaning: String
     /// A document, or a part of one, that meets the condition.
     public let example: String
     /// The advice on what to do about the documents.
     public let remedy: String
-    /// The engine's source file or documentation page that shows the behaviour; for ``Engine/any``, also another rule.
+    /// The source of the rule: a file of the engine's source, or a page of its documentation.
+    ///
+    /// For ``Engine/any``, the source can also be the name of another rule.
     public let source: String
     /// The words for what the engine expects in place of what was found.
     let expected: String
     let rule: Rule
-    /// The conditions, each of which has the consequence.
+    /// The conditions of the rule; each of them alone leads to the outcome.
     let conditions: [Condition]
 
     /// The stable name of the rule.
@@ -35,11 +37,11 @@ public struct EngineRule: Sendable {
     /// The level of the rule's findings.
     var level: Level { outcome == .changed ? .info : isCertain ? .certain : .possible }
 
-    /// The consequences for a document, the worst first.
+    /// The outcomes that a rule can have for a document, the worst first.
     public enum Outcome: String, Hashable, Sendable, CaseIterable {
         /// The replication of the whole instance stops at the document, for all users.
         case halts
-        /// The document never arrives.
+        /// The document never arrives at the clients.
         case dropped
         /// The document arrives, but a value of it does not, or arrives as 0 or null.
         case lostValue = "lost value"
@@ -58,9 +60,9 @@ extension EngineRule.Outcome: Comparable {
 extension EngineRule {
     /// A condition of a rule; ``EnginePlan`` joins the conditions of all rules of an engine.
     enum Condition: Sendable {
-        /// A value has one of the types.
+        /// A value at one of the places has one of the types.
         case types(TypeMask, at: Places)
-        /// A double is NaN or infinite.
+        /// A double at one of the places is NaN or infinite.
         case nonFinite(at: Places)
         /// A date is outside a range of milliseconds since 1970.
         case dates(outside: ClosedRange<Int64>)

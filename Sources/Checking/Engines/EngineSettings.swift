@@ -3,10 +3,11 @@ public import ServerSchema
 
 /// The sync engine whose rules a check applies, and the operator's statements about the engine's clients.
 public struct EngineSettings: Hashable, Sendable {
-    /// The engine.
+    /// The sync engine whose rules the check applies.
     public var engine: Engine
-    /// The stated tables of the clients' PowerSync schema; without a table, a collection's columns follow from its
-    /// schema.
+    /// The tables of the clients' PowerSync schema, as the operator states them.
+    ///
+    /// If no table is stated for a collection, its columns follow from its schema.
     public var tables: [ClientTable] = []
     /// The model of ObjectBox clients; `nil` if the operator states none.
     public var model: ObjectBoxModel?
@@ -22,20 +23,20 @@ public struct ClientTable: Hashable, Sendable {
         case text, integer, real
     }
 
-    /// A column of a table.
+    /// A column of a client's table in SQLite.
     public struct Column: Hashable, Sendable {
         /// The column's name, which is the name of the documents' top-level field.
         public var name: String
-        /// The type to which SQLite casts the values.
+        /// The type to which SQLite casts the column's values.
         public var type: ColumnType
 
         /// Creates a column.
         public init(name: String, type: ColumnType) { (self.name, self.type) = (name, type) }
     }
 
-    /// The collection, as `NAME` or `DATABASE.NAME`.
+    /// The collection whose documents fill the table, as `NAME` or `DATABASE.NAME`.
     public var collection: String
-    /// The columns.
+    /// The columns of the table.
     public var columns: [Column]
 
     /// Creates a table.
@@ -48,7 +49,8 @@ public struct ClientTable: Hashable, Sendable {
 }
 
 extension EngineSettings {
-    /// Returns the columns of a collection: as stated, or as they follow from the types in its schema.
+    /// Returns the columns that the operator states for a collection; without a statement, the columns that follow from
+    /// the types in its schema.
     func columns(of schema: CollectionSchema) -> [ClientTable.Column] {
         if let table = tables.first(where: { $0.holds(schema.namespace) }) { return table.columns }
         return schema.root.properties.compactMap { property in

@@ -28,7 +28,7 @@ struct EngineWalker: ~Escapable {
         root = plan.firstNode
     }
 
-    /// Judges a whole document.
+    /// Judges a whole document by the engine's rules, and reports the rules that it breaks.
     func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
         var count = 0
         var expected = 0
@@ -93,7 +93,7 @@ extension EngineWalker {
         return false
     }
 
-    /// Judges the values inside an object or array.
+    /// Judges the values inside an object or array by the engine's rules.
     private func content<Sink: FindingSink>(
         of view: borrowing BSONView, isArray: Bool, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -222,8 +222,8 @@ extension EngineWalker {
         return Found(element.type)
     }
 
-    /// Whether SQLite's CAST reads the whole text as a number; if `isWhole`, whether the number is also written as that
-    /// text.
+    /// Whether SQLite's CAST reads the whole text as a number; if `isWhole`, the text must also be the number's usual
+    /// spelling.
     private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
         let text = text.decoded()
         if isWhole { return Int64(text).map { "\($0)" == text } ?? false }

@@ -20,8 +20,8 @@ struct IDTypes: Sendable {
 
     /// Whether two of the `_id`s can have the same text.
     ///
-    /// Two `_id`s of different kinds can, such as a string and a number. Of one kind, two objects can, and a double and
-    /// a decimal can, even if the server considers them different.
+    /// Two `_id`s of different kinds can have the same text, such as a string and a number. Two `_id`s of one kind can
+    /// have the same text if both are objects, or if one is a double and the other is a decimal.
     var canHaveEqualTexts: Bool {
         let kinds: [TypeMask] = [[.string, .symbol], .numbers, .bool, .objectId, .binData, .date, .timestamp]
         return kinds.count { !mask.isDisjoint(with: $0) } > 1 || mask.contains(.object)
@@ -66,7 +66,8 @@ extension Tally {
             below: [.field("_id")])
         let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
-        // The same engine serves both schemas, so the document fails under the active schema as well.
+        // The active schema is checked with the rules of the same engine, so the document fails under the active schema
+        // as well.
         (new.verdict, new.active) = (.certain, before.map { _ in .certain })
         if !isExcepted { new.unexcepted = .certain }
         if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }
@@ -82,7 +83,7 @@ extension Tally {
 
 /// The text of a document's `_id`, by which engines whose keys are text identify the document.
 package enum IDText {
-    /// Returns the text; `nil` if the `_id` is missing, or has no text, such as null.
+    /// Returns the text of the document's `_id`; `nil` if the `_id` is missing, or has no text, such as null.
     /// - Throws: ``BSONError`` if the bytes are damaged.
     package static func text(of document: borrowing BSONView) throws(BSONError) -> [UInt8]? {
         guard let element = try document.find("_id") else { return nil }

@@ -60,8 +60,8 @@ package struct SharedLimit {
         return after.isExceeded && !isAccepted ? after : nil
     }
 
-    /// Adds reservations before a write that makes documents unsyncable; removes the new ones again if they exceed the
-    /// limit.
+    /// Adds reservations before a write that makes documents unsyncable; removes the new reservations if they exceed
+    /// the limit.
     /// - Parameters:
     ///   - new: the documents of `ids` that this job has not reserved yet.
     ///   - stale: documents that the ledger shows already, for another reason or because it has not noticed their

@@ -40,7 +40,7 @@ package final class UnsyncLedger {
         try reading { scope.notes(on: count, by: $0) }
     }
 
-    /// Returns which of these documents the ledger shows; empty if there is no ledger.
+    /// Returns which of the given documents the ledger shows; empty if there is no ledger.
     /// - Throws: ``LedgerUnreadable`` when the user lacks the privilege to read a ledger; ``MongoError``.
     package func listed(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }

@@ -26,11 +26,11 @@ struct ServerMetrics: Hashable, Sendable {
     var oplogWindow: Double?
     /// The filled share of the oplog's maximum size; the server removes no entries before the oplog is full.
     var oplogFill: Double?
-    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because it is not read
-    /// otherwise.
+    /// The maximum size of the oplog in bytes; `nil` unless the oplog window is short, because only then is the size
+    /// read.
     var oplogSize: Int?
 
-    /// A secondary, and its lag in seconds.
+    /// A secondary, and its lag behind the primary in seconds.
     struct SecondaryLag: Hashable, Sendable {
         var host: String
         var seconds: Double

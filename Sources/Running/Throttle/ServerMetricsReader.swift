@@ -25,7 +25,7 @@ package struct ServerMetricsReader {
     /// A note for each group of metrics that cannot be read, for the plan.
     var notes: [String] { Missing.allCases.filter(missing.contains).map(\.note) }
 
-    /// The time limit of each command, in milliseconds.
+    /// The time limit in milliseconds of each command, except `hello` and the read of the oplog's size.
     private static let timeLimit: BSONValue = 5_000
     /// The pause before a lag at its limit is read a second time.
     private static let confirmationPause = Duration.milliseconds(150)
