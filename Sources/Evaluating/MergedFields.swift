@@ -9,7 +9,7 @@ struct MergedFields {
     private var places: [[UInt8]: Int] = [:]
     private var fields: [(String, BSONValue)] = []
 
-    /// The resulting object.
+    /// The object that consists of the fields set so far.
     var document: BSONDocument { BSONDocument(fields) }
 
     /// Sets a field.

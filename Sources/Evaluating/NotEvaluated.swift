@@ -14,7 +14,7 @@ package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
         case damage
     }
 
-    /// The reason.
+    /// The reason why the client cannot evaluate the expression.
     package let reason: Reason
 
     /// Creates an error with a reason.

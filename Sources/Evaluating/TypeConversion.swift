@@ -38,7 +38,8 @@ enum TypeConversion {
             }
             return .string(isoText(milliseconds))
         case .double(let number):
-            // For fractions and larger numbers, MongoDB 6.0.5 writes six digits, and later servers write seventeen.
+            // For fractions and for numbers from a million on, MongoDB 6.0.5 writes six digits, and later servers write
+            // seventeen.
             guard number == number.rounded(), abs(number) < 1_000_000 else { throw NotEvaluated(.version) }
             return .string(formatted("%g", number))
         case .invalidString, .binary: throw NotEvaluated(.version)

@@ -9,7 +9,7 @@ package struct IDRange: Hashable, Sendable {
     /// The first `_id` after the range; `nil` for the end of the collection.
     package let upper: BSONValue?
 
-    /// Creates the range between two bounds.
+    /// Creates the range from `lower`, inclusive, to `upper`, exclusive; `nil` means no bound.
     package init(lower: BSONValue?, upper: BSONValue?) { (self.lower, self.upper) = (lower, upper) }
 
     /// The whole collection.

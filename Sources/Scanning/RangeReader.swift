@@ -10,7 +10,7 @@ package struct RangeReader {
     let isView: Bool
     /// The limit on the time of retries, which begins with the first failure after a document was read.
     let retryLimit: Duration
-    /// A filter that documents must match as well; empty if there is none.
+    /// A filter that the documents must match in addition to being in the range; empty for no filter.
     var filter: BSONDocument = [:]
     /// The options that make the reads part of a session; empty if there is none.
     var session: BSONDocument = [:]

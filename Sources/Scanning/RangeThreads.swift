@@ -9,7 +9,7 @@ package struct RangeThreads: Sendable {
     let namespace: Namespace
     let options: ScanOptions
 
-    /// Prepares to read; one thread alone reads a view or a sample.
+    /// Prepares to read a collection on several threads; a view or a sample is read by only one thread.
     package init(_ namespace: Namespace, on pool: ClientPool, options: ScanOptions) {
         self.namespace = namespace
         self.pool = pool
@@ -149,7 +149,7 @@ final class RangeQueue: Sendable {
         case records(RecordRange, RecordPlan)
     }
 
-    /// The number of parts at the start.
+    /// The number of parts into which the collection is divided.
     let count: Int
     /// The member that reads all parts; `nil` if any member may read them.
     let member: Member?

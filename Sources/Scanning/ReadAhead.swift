@@ -14,9 +14,9 @@ final class ReadAhead: Sendable {
         var full: [[UInt8]] = []
         /// The blocks that were used, whose memory is free for other documents.
         var empty: [[UInt8]] = []
-        /// The reason why reading ended early; `nil` if it did not.
+        /// The error that ended the reading early; `nil` if there was none.
         var failure: DumpError?
-        /// Whether the other thread needs no more documents.
+        /// Whether the thread that uses the documents needs no more of them.
         var isAbandoned = false
     }
 

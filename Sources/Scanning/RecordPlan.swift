@@ -13,9 +13,9 @@ struct Record: Hashable, Sendable {
 
 /// A part of a collection, in the order of one member's records: from the record after `after` to `through`.
 struct RecordRange: Hashable, Sendable {
-    /// The last record of the previous part; `nil` if this part begins with the collection.
+    /// The last record of the previous part; `nil` if this part starts at the beginning of the collection.
     let after: Record?
-    /// The last record of this part; `nil` if this part ends with the collection.
+    /// The last record of this part; `nil` if this part extends to the end of the collection.
     let through: Record?
 }
 

@@ -51,7 +51,7 @@ struct RecordReader {
                 }
                 if !isRead { try readBatches(after: &place, body) }
                 isRead = true
-                // The member may have restarted between two cursors without an error here.
+                // If the member restarted between two cursors, no error shows it here, so the process is compared.
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
@@ -105,7 +105,8 @@ struct RecordReader {
     ) throws {
         var bound = LastID()
         try bound.remember(BSONDocument([("_id", through.id)]).view)
-        // A removed document is not in the batch. A document that was inserted again has another record number.
+        // Usually the batch contains the last record's document, unmoved. If the document was removed, the batch lacks
+        // it; if it was inserted again, it has another record number.
         guard try !cursor.forEach({ try !bound.isID(of: $0) }),
             try RecordPlan.records(of: [through.id], in: collection, reads) == [through]
         else {
@@ -167,7 +168,7 @@ struct RecordReader {
 ///
 /// No other member can continue, because it numbers the records differently.
 struct MemberLost: Error {
-    /// The reason, as a clause.
+    /// A clause that says why the member cannot read the collection to its end.
     let reason: String
 }
 

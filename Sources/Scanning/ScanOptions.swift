@@ -41,7 +41,7 @@ package struct ScanOptions: Sendable {
         package var tally = Tally.Options()
         /// The documents that the ledger already has; `nil` if no ledger was read.
         package var ledger: LedgerIndex?
-        /// The active schema, with whose verdicts those of the new schema are compared.
+        /// The active schema, whose verdicts are compared with the verdicts of the new schema.
         package var active = ActiveSchema.notAsked
         /// The known schemas of linked collections; `nil` to follow no links.
         package var linkTargets: [Namespace: CompiledSchema]?

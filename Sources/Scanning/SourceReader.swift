@@ -17,7 +17,7 @@ package struct SourceReader: Sendable {
     let options: ScanOptions
     let purpose: Purpose
 
-    /// Prepares to read.
+    /// Prepares to read the documents of a dump, an export or standard input.
     /// - Parameters:
     ///   - namespaces: The collections whose documents are read.
     ///   - source: A folder, a file, or `-` for standard input.
@@ -114,7 +114,7 @@ package struct SourceReader: Sendable {
             let asked = purpose == .check ? "the schema covers \(namespaces.count) collections" : "it names none"
             throw SourceError("\(name) is one file, and \(asked): name its collection with --collection")
         }
-        // An empty file may be that of an empty collection, but an empty pipe usually means that the dump failed.
+        // An empty file may be the dump of an empty collection, but an empty pipe usually means that the dump failed.
         if path == DumpInput.standardInput, input.isEmpty {
             throw SourceError(
                 "standard input is empty: there is nothing to check (did the command that writes to it fail?)")

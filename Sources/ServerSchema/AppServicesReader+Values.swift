@@ -97,7 +97,7 @@ extension AppServicesReader {
 }
 
 extension SchemaError {
-    /// Returns the same error with this remedy.
+    /// Returns the error with the given remedy in place of its own.
     func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
 }
 

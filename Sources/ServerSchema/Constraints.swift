@@ -45,7 +45,7 @@ public struct Constraints: Sendable {
         /// Whether a value must differ from the number.
         public var isExclusive: Bool
 
-        /// Creates a bound.
+        /// Creates a bound; the default allows every number.
         public init(number: BSONValue? = nil, isExclusive: Bool = false) {
             (self.number, self.isExclusive) = (number, isExclusive)
         }
@@ -66,14 +66,14 @@ public struct Constraints: Sendable {
     public struct Dependency: Sendable {
         /// The field whose presence makes the condition apply.
         public var field: String
-        /// The condition that then applies.
+        /// The condition on an object that has the field.
         public var demand: Demand
 
         /// A condition on the object that has the field.
         public enum Demand: Sendable {
-            /// The object must have these fields too.
+            /// The object must have all of these fields.
             case fields([String])
-            /// The object must fit this schema.
+            /// The object must fit the given schema.
             case schema(SchemaNode)
         }
     }

@@ -12,7 +12,7 @@ public struct Relationship: Hashable, Sendable {
     public var target: Namespace
     /// The field of the linked documents with which the key is compared; always `_id` under Sync.
     public var foreignKey: String
-    /// Whether the field has many keys instead of one.
+    /// Whether the link's field holds many keys of linked documents instead of one.
     public var isList: Bool
     /// The position of the link's entry in its file.
     public var location: SourceLocation

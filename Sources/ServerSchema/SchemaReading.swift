@@ -122,7 +122,9 @@ struct SchemaReading {
         return true
     }
 
-    /// Reads the schema in a file of a folder; if that fails, lint adds a note and continues.
+    /// Reads the schema in a file of a folder.
+    ///
+    /// If the schema cannot be read, a reading for lint adds a note and continues; any other reading throws the error.
     /// - Returns: whether the file contains a schema.
     mutating func readFile(
         _ file: String, of namespace: Namespace, service: String?
@@ -141,7 +143,10 @@ struct SchemaReading {
         }
     }
 
-    /// Calls `read` for a part of a folder; if that fails, lint adds a note and continues without the part.
+    /// Calls `read` for a part of a folder.
+    ///
+    /// If `read` throws, a reading for lint adds a note and continues without the part; any other reading throws the
+    /// error.
     mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read(&self) } catch {
             guard files.isFolder else { throw error }

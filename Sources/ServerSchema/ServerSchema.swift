@@ -69,9 +69,9 @@ public struct ServerSchema: Sendable {
     package var rules: [AccessRules] = []
     /// Whether a single file was read, so that nothing is known about other collections.
     package var isOneFile = false
-    /// The other collections of the app.
+    /// The collections of the app that the caller did not ask for.
     ///
-    /// The caller did not ask for them, but links may lead to them.
+    /// Links of the other collections may lead to them.
     public var neighbours: [CollectionSchema] = []
     /// Whether `collections` and `neighbours` are all collections of the app.
     ///
@@ -124,7 +124,7 @@ extension ServerSchema {
 extension CollectionSchema {
     /// Whether a name in a sync configuration means this collection.
     ///
-    /// Such a name is that of a collection or that of an object type.
+    /// The configuration names either a collection or the object type of a collection.
     func isNamed(_ name: String) -> Bool { namespace.collection == name || root.title == name }
 
     fileprivate mutating func move(from own: String, to database: String) {

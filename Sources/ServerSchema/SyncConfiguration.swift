@@ -27,7 +27,7 @@ public struct SyncConfiguration: Sendable {
     public struct PartitionKey: Hashable, Sendable {
         /// The field's name.
         public var field: String
-        /// The type of its values.
+        /// The type of the field's values.
         public var type: SchemaType
         /// Whether a document must have the field; `nil` if the configuration leaves that to the schemas.
         public var isRequired: Bool?

@@ -37,7 +37,7 @@ extension FieldPath {
 
     /// The paths of the objects that contain the field; a write to the field writes these objects back as a whole.
     ///
-    /// If this path ends with `[]`, it is included too.
+    /// If the field's own path ends with `[]`, the result includes that path.
     package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {

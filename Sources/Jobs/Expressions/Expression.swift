@@ -205,8 +205,8 @@ extension Expression {
 extension Expression {
     /// Returns whether the condition holds for an element of the innermost list or dictionary.
     ///
-    /// `containers` are the lists and dictionaries that lead there, the outermost first. The result is false if one of
-    /// them is missing or of another type.
+    /// `containers` are the lists and dictionaries on the path to the element, the outermost first. The result is false
+    /// if a container is missing or of another type.
     static func inSomeElement(of containers: [FieldPath], _ condition: Expression) -> Expression {
         containers.reversed().reduce(condition) { condition, container in
             .all([

@@ -29,7 +29,7 @@ package struct Job: Sendable {
     package var keepsJournal = true
     /// The file's path, as the user named it.
     package var path: String
-    /// The file's text; once the job has started, it cannot continue with a changed text.
+    /// The file's text; once the job has started, only comments and layout may change.
     package var text: String
     /// The position in the file at which the collection is named, for error messages.
     package var collectionLocation: SourceLocation

@@ -5,7 +5,7 @@ import Yams
 
 /// Reads a constant of a job file: a YAML scalar, list or mapping, or extended JSON for the other BSON types.
 package enum JobLiteral {
-    /// Returns the value of a node.
+    /// Returns the constant that a YAML node of a job file represents.
     /// - Throws: ``JobError`` with line and column.
     package static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
         switch node.node {

@@ -10,7 +10,7 @@ import Yams
 package struct Limit: Sendable {
     /// The path below `limits`, such as `nice` or `chunk.documents`.
     package let name: String
-    /// The former name, which job files may still use; `nil` if there is none.
+    /// The limit's former name, which job files may still use; `nil` if there is none.
     package let alias: String?
     private let reader: @Sendable (YAMLNode, _ key: String, inout Job.Limits) throws(JobError) -> Void
     private let speller: @Sendable (Job.Limits) -> String
@@ -154,7 +154,7 @@ package struct ThrottleLimits: Hashable, Sendable {
     ///
     /// WiredTiger fills the cache to 80%. From 95% on, it makes the users' operations free space in it.
     package var cacheUsed: Int? = 95
-    /// The shortest period that the oplog must cover, once the oplog is full.
+    /// The shortest period that the oplog must cover once it is full; `nil` for no limit.
     ///
     /// If the oplog no longer contains the position of a sync translator or a change stream, that reader cannot resume.
     package var oplog: Duration? = .seconds(3_600)

@@ -14,7 +14,7 @@ extension YAMLNode {
 }
 
 extension LimitKind {
-    /// This format with the word `off` in addition, which means `nil`.
+    /// The same format, in which the word `off` is also allowed and means `nil`.
     var orOff: LimitKind<Value?> {
         LimitKind<Value?> { (key, node) throws(JobError) in
             guard !node.isOff else { return nil }

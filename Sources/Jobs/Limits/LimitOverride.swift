@@ -6,7 +6,7 @@ import Yams
 package struct LimitOverride: Hashable, Sendable {
     /// The limit's name below `limits`, such as `nice` or `chunk.documents`.
     package var name: String
-    /// The value, as a job file would write it.
+    /// The limit's new value, in the format of a job file.
     package var value: String
 
     /// Creates an override; a former name is replaced by the limit's current name.
@@ -39,8 +39,8 @@ extension Job {
             guard value.mapping == nil else {
                 throw JobError("\(override.name): set each limit by its own name, such as chunk.documents=1000")
             }
-            // If the file names a consumer, that name is replaced by the consumer's rates, because the override changes
-            // only one of them.
+            // If the file names a consumer, the name is replaced by the consumer's two rates, because the override
+            // changes only one of the two.
             if override.name.hasPrefix("consumer.") { node = node.statingConsumer() }
             // The file may state the limit under its former name.
             if let alias = Limit.named(override.name)?.alias { node = node.removing(alias) }

@@ -27,13 +27,13 @@ package struct ClientPreparation: Sendable {
 package struct ClientObstacle: Hashable, Sendable {
     /// The problem with the documents, as a sentence.
     package var text: String
-    /// The number of documents with the problem.
+    /// The number of documents that have the problem.
     package var count: Int
-    /// The collection of the documents.
+    /// The collection of the documents that have the problem.
     package var namespace: Namespace
-    /// The `_id`s of a few of the documents.
+    /// The `_id`s of a few documents that have the problem.
     package var samples: [BSONValue]
-    /// The remedy, as a clause.
+    /// A clause that says how the operator can solve the problem.
     package var remedy: String
 
     /// Creates an instance from its parts.

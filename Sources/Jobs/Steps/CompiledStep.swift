@@ -153,7 +153,7 @@ package struct CompiledStep: Sendable {
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
-        // If several targets have such parents, a parent of another type is reported rather than a missing one.
+        // If one parent is missing and another parent is not an object, the only reason is ``Reason/parentNotObject``.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
                 + [applies, .any(missing)])
@@ -238,7 +238,7 @@ extension CompiledStep {
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
-        /// Whether the operator has to handle such a document.
+        /// Whether the operator has to handle a document that is skipped for this reason.
         ///
         /// The exceptions are a missing parent, which has no field to fill, and a target that keeps its value, as the
         /// job file asks.

@@ -11,7 +11,7 @@ package struct Conversion: Hashable, Sendable {
     /// The types that a value can be converted to.
     package static let targets: [SchemaType] = [.string, .int, .long, .double, .decimal, .bool, .date, .objectId]
 
-    /// The texts that are converted to a bool; no other text is.
+    /// The only texts that are converted to a bool, with the resulting bools.
     package static let boolTexts: KeyValuePairs<String, Bool> = [
         "true": true, "false": false, "1": true, "0": false,
     ]
@@ -53,7 +53,8 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
-    /// The ``sources`` whose values all convert without loss, so that the result need not be converted back.
+    /// The ``sources`` whose values all convert without loss, so that the server need not convert the result back as a
+    /// check.
     var always: [String] {
         switch target {
         case .string: ["int", "long", "bool", "objectId"]
@@ -308,7 +309,7 @@ extension Conversion {
     }
 }
 
-/// Conversions of doubles; the server's own would keep only 6 digits in a text and 15 digits in a decimal.
+/// Conversions of doubles; the server's own conversions would keep only 6 digits in a text and 15 digits in a decimal.
 extension Conversion {
     /// Returns the double in another type, so that a whole number such as 9007199254740992 keeps all its digits.
     ///
@@ -339,12 +340,12 @@ extension Conversion {
                     in: .choose(if: isPlain, then: trimmed, else: short))))
     }
 
-    /// Returns the value in another type; `null` if the server cannot convert it.
+    /// Returns the value converted to another type; `null` if the server cannot convert it.
     func attempt(_ value: Expression, to type: String) -> Expression {
         attempt(value, to: .constant(.string(type)))
     }
 
-    /// Returns the value in another type; `null` if the server cannot convert it.
+    /// Returns the value converted to another type; `null` if the server cannot convert it.
     func attempt(_ value: Expression, to type: Expression) -> Expression {
         .call("$convert", ["input": value, "to": type, "onError": .null, "onNull": .null])
     }
@@ -355,7 +356,7 @@ extension Conversion {
     /// Returns whether a `convert` step can convert to the type.
     package static func reaches(_ type: SchemaType) -> Bool { type == .uuid || targets.contains(type) }
 
-    /// Returns whether a `convert` step can convert at least some values of one type to the other.
+    /// Returns whether a `convert` step can convert at least some values of the type `from` to the type `to`.
     package static func leads(from: SchemaType, to: SchemaType) -> Bool {
         switch (from, to) {
         case (.uuid, .string), (.string, .uuid), (.binData, .uuid): true

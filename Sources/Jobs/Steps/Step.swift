@@ -8,7 +8,7 @@ package struct Step: Sendable {
     /// The condition that a document must meet for the step to apply; `nil` if it applies to all documents.
     package let condition: Expression?
 
-    /// Creates a step of a kind.
+    /// Creates a step of a kind; with a condition, the step applies only to documents that meet the condition.
     package init(_ kind: any StepKind, where condition: Expression? = nil) {
         (self.kind, self.condition) = (kind, condition)
     }
@@ -89,7 +89,7 @@ package struct StepBody {
     ///
     /// For a field that stays as it is, the expression gives its present value.
     var also: [(path: FieldPath, value: Expression)] = []
-    /// Whether the step applies to the document; a missing parent is reported only if it does.
+    /// Whether the step applies to the document; a missing parent is reported only if the step applies.
     var applies = Expression.constant(true)
     /// The reasons to skip a document that the step applies to, each with its condition.
     ///

@@ -10,12 +10,12 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// The key that names the kind in a job file.
     static var key: String { get }
 
-    /// Reads the settings that a job file states under the key.
+    /// Reads the settings that a job file states under the kind's key.
     /// - Throws: ``JobError`` with line and column.
     init(_ node: YAMLNode) throws(JobError)
 
-    /// Reads the settings that a job file states under the key; if several kinds have this key, the settings choose the
-    /// kind.
+    /// Reads the settings that a job file states under the kind's key; if several kinds have the same key, the settings
+    /// choose the kind.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
 
@@ -88,8 +88,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var creates: Namespace? { get }
     /// Whether the value that the step writes determines the value that it replaces.
     ///
-    /// If it does, undo can detect that the replaced value was not the journaled one. If it does not, the update writes
-    /// a document only if its fields are still exactly as in the journal.
+    /// If `true`, undo can detect that the replaced value was not the journaled one. If `false`, the update writes a
+    /// document only if its fields are still exactly as in the journal.
     var determinesOldValue: Bool { get }
     /// The field that the step reads in all documents before the job's first write; `nil` if there is none.
     var readsBeforehand: FieldPath? { get }
@@ -116,7 +116,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var mayRewrite: Bool { get }
     /// Returns the step adapted to the later steps of the job.
     func followed(by later: [any StepKind]) -> any StepKind
-    /// Whether a refresh of this step takes `conversion` into account, a step that converts the target in place.
+    /// Whether a refresh of this step also applies `conversion`, a step that converts the target in place.
     func refreshIncludes(_ conversion: any StepKind) -> Bool
 }
 

@@ -50,7 +50,7 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether every parent of the path that the schema declares can only be an object, and is not a geo point.
+    /// Whether each declared parent of the path can only be an object, and none of them is a geo point.
     ///
     /// The schema does not govern the fields inside a `mixed` parent, and the fields of a geo point are checked
     /// together.

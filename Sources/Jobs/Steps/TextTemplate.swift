@@ -3,7 +3,7 @@ import LocatedYAML
 
 /// A text with field names in braces, which are replaced by values: `{firstName} {lastName}`.
 ///
-/// `{{` and `}}` mean the braces themselves.
+/// A brace that belongs to the text is written twice: `{{` or `}}`.
 package struct TextTemplate: Hashable, Sendable {
     /// A part of the template: a text or a field name.
     enum Part: Hashable, Sendable {

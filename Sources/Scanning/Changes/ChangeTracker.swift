@@ -67,7 +67,7 @@ final class ChangeTracker: Sendable {
 
 /// The error that it is unknown which documents changed during a scan.
 struct ChangesUnknown: Error {
-    /// The reason, as a clause.
+    /// A clause that says why the changes are unknown.
     let reason: String
 }
 

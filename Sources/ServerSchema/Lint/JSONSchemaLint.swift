@@ -21,7 +21,7 @@ extension SchemaLint {
         }
         let places = LintPlace.all(of: collection)
         for place in places where place.node.constraints.patternProperties.isEmpty {
-            // Every document has an `_id`, even if the schema does not describe it.
+            // At the root, `_id` is not reported as undefined, because every document has an `_id`.
             let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
             findings += names.map { name in
                 place.finding(

@@ -44,7 +44,7 @@ struct PrismaResolver {
     private mutating func checkProvider(of schema: inout PrismaSchema) {
         let sources = blocks.filter { $0.keyword.text == "datasource" }
         guard let source = sources.first else {
-            // If a line could not be read, the missing block may be in that line.
+            // If a line could not be read, no missing block is reported, because the block may be in that line.
             guard errors.isEmpty else { return }
             return fail(
                 .schemaMissing, at: SourceLocation(whole: schema.files.first?.path ?? ""),

@@ -7,9 +7,9 @@ internal import FoundationEssentials
 package struct PrismaSchema: Sendable {
     /// The models, in the order of the files.
     package internal(set) var models: [Model] = []
-    /// The embedded types.
+    /// The embedded types of the schema.
     package internal(set) var types: [Model] = []
-    /// The enums.
+    /// The enums of the schema.
     package internal(set) var enums: [Enumeration] = []
     /// Notes on parts that are ignored, such as views.
     package internal(set) var notes: [SchemaNote] = []
@@ -65,7 +65,7 @@ package struct PrismaSchema: Sendable {
             (self.name, self.location, self.collection) = (name, location, collection)
         }
 
-        /// The field with this name in the schema.
+        /// The field with this name in the schema; `nil` if there is none.
         package subscript(name: String) -> Field? { fields.first { $0.name == name } }
     }
 
@@ -154,9 +154,9 @@ package struct PrismaSchema: Sendable {
 
     /// The arguments of `@relation`.
     package struct Relation: Sendable {
-        /// The fields of this model that hold the keys.
+        /// The fields of this model that hold the keys of related documents.
         package var fields: [String] = []
-        /// The fields of the other model that the keys are compared with.
+        /// The fields of the related model that the key fields of the relation are compared with.
         package var references: [String] = []
     }
 
@@ -192,13 +192,13 @@ package struct PrismaSchema: Sendable {
 }
 
 extension PrismaSchema {
-    /// The embedded type with this name.
+    /// Returns the embedded type with this name; `nil` if the schema has none.
     package func type(_ name: String) -> Model? { types.first { $0.name == name } }
 
-    /// The model with this name.
+    /// Returns the model with this name; `nil` if the schema has none.
     package func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
-    /// The enum with this name.
+    /// Returns the enum with this name; `nil` if the schema has none.
     package func enumeration(_ name: String) -> Enumeration? { enums.first { $0.name == name } }
 }
 

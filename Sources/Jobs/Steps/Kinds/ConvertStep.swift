@@ -9,11 +9,11 @@ package struct ConvertStep: TargetRuled {
 
     /// The handling of a value that has no counterpart in the new type.
     package enum OnError: Hashable, Sendable {
-        /// The value stays, and the document is reported.
+        /// A value that cannot be converted stays, and the document is reported.
         case report
-        /// A constant replaces the value.
+        /// A constant replaces a value that cannot be converted.
         case replace(BSONValue)
-        /// The job does not start if there is such a value in any document.
+        /// The job does not start if any document has a value that the step cannot convert.
         case fail
     }
 
@@ -183,8 +183,8 @@ extension ConvertStep {
 
 /// The handling of a value that the new type or the new fields cannot hold completely.
 enum OnLoss: String, CaseIterable {
-    /// The value stays, and the document is reported.
+    /// A value that the target cannot hold completely is not written, and the document is reported.
     case report
-    /// The value is written, and the part that cannot be held is lost.
+    /// A value that the target cannot hold completely is written, and the rest of the value is lost.
     case allow
 }

@@ -10,7 +10,9 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The conversion that a later step applies to the target in place; a target that holds its result is no conflict.
+    /// The conversion that a later step applies to the target in place; `nil` if no later step converts the target.
+    ///
+    /// A target that holds the converted value of the source is no conflict.
     var conversion: Conversion?
 
     package var target: FieldPath { to }

@@ -19,7 +19,7 @@ package struct DefaultStep: StepKind {
     let field: FieldPath
     /// The value to fill in.
     package let value: Filling
-    /// Whether a field that is null is filled too.
+    /// Whether the step fills a null field as well as a missing one.
     let nullsToo: Bool
 
     package var target: FieldPath { field }
@@ -118,7 +118,7 @@ extension DefaultStep {
 extension YAMLMembers {
     private enum When: String, CaseIterable { case missing, missingOrNull }
 
-    /// Reads from `when` whether a field that is null is filled too; `false` if there is no `when`.
+    /// Reads from `when` whether the step fills a null field as well as a missing one; `false` if there is no `when`.
     func fillsNulls() throws(JobError) -> Bool {
         guard let node = self["when"] else { return false }
         let when: When = try node.choice("when")

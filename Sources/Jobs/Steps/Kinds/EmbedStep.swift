@@ -23,7 +23,7 @@ package struct EmbedStep: StepKind {
 
     /// The handling of a document that no document links to.
     package enum Orphans: String, CaseIterable, Sendable {
-        /// The job does not start.
+        /// The job does not start if no document links to some document of the linked collection.
         case refuse
         /// The document stays in its collection and is not embedded anywhere.
         case leave
@@ -31,11 +31,11 @@ package struct EmbedStep: StepKind {
 
     /// The handling of a document that several documents link to.
     package enum Shared: String, CaseIterable, Sendable {
-        /// The job does not start.
+        /// The job does not start if several documents link to one document.
         case refuse
-        /// The documents with these links are skipped.
+        /// A document is skipped if its link leads to a document that other documents link to.
         case leave
-        /// Each document with such a link gets a copy.
+        /// Each document that links to the shared document gets a copy of it.
         case copy
     }
 

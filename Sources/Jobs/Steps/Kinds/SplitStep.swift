@@ -62,7 +62,8 @@ package struct SplitStep: TargetRuled {
 
     /// Returns the parts of a text, one for each field.
     ///
-    /// The result is `null` if the number of parts differs, or if joining them does not restore the text.
+    /// The result is `null` if the text has more or fewer parts than there are fields, or if joining the parts does not
+    /// restore the text.
     private func parts(of text: Expression) -> Expression {
         switch way {
         case .separator(let separator):
