@@ -2,7 +2,8 @@ import BSON
 
 /// The fields of an object as the server builds it, for instance with `$mergeObjects`.
 ///
-/// If a name is repeated, the field keeps its first position and takes the last value. Arrays get the keys 0, 1, 2.
+/// If a name is repeated, the field keeps its first position and takes the last value. The keys of an array become 0,
+/// 1, 2 and so on.
 struct MergedFields {
     /// The index of each field in ``fields``, by the bytes of its name; the key is not a `String`, because Swift
     /// considers two spellings of é equal.
@@ -51,7 +52,9 @@ extension BSONView {
 }
 
 extension BSONValue {
-    /// The value, with the keys 0, 1, 2 in an array and all arrays directly in it; any other value is unchanged.
+    /// The value, with new keys 0, 1, 2 and so on in an array and in all arrays directly inside it.
+    ///
+    /// Any other value is unchanged.
     fileprivate var renumbered: BSONValue {
         guard case .array(let list) = self else { return self }
         return .array(of: list.values.map(\.renumbered))

@@ -72,7 +72,7 @@ enum TypeConversion {
         case .long(let number): return number
         case .bool(let flag): return flag ? 1 : 0
         case .double(let number):
-            // The fraction is dropped.
+            // The conversion drops the fraction.
             return number >= -0x1p63 && number < 0x1p63 ? Int64(number) : nil
         case .decimal(let number): return try whole(number)
         case .string(let text): return try spelling(of: text) == .whole ? Int64(text) : nil

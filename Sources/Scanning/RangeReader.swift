@@ -8,7 +8,7 @@ package struct RangeReader {
     let range: IDRange
     /// Whether the namespace is a view; a lost cursor of a view is an error, because without an index it cannot resume.
     let isView: Bool
-    /// The limit on the time of retries, which begins with the first failure after a document was read.
+    /// The longest time for retries, counted from the first failure after a document was read.
     let retryLimit: Duration
     /// A filter that the documents must match in addition to being in the range; empty for no filter.
     var filter: BSONDocument = [:]

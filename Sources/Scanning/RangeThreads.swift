@@ -18,8 +18,8 @@ package struct RangeThreads: Sendable {
 
     /// Reads every document, and adds it to the result of the thread that reads it.
     ///
-    /// Changes during the scan are not followed. A document is added as it was when its range was read. It may be added
-    /// twice if it is removed and inserted again in the meantime.
+    /// Changes during the scan are not followed. A document is added as it was when its range was read. A document may
+    /// be added twice if other clients remove it and insert it again during the scan.
     /// - Parameters:
     ///   - makePart: Makes the empty result of a thread.
     ///   - add: Adds a document to the result of a thread.
@@ -46,7 +46,7 @@ package struct RangeThreads: Sendable {
                 }
                 return part
             } catch {
-                // If one thread cannot read its range, the other threads need not continue.
+                // An error of one thread ends the reading, so the other threads need not read further parts.
                 queue.close()
                 throw error
             }
@@ -78,8 +78,8 @@ package struct RangeThreads: Sendable {
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // A single thread reads everything as one part, but needs the plan for the records after which it can
-            // resume.
+            // A single thread reads all records as one part, but needs the plan, which lists the records after which it
+            // can resume.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)

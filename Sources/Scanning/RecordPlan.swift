@@ -23,7 +23,8 @@ struct RecordRange: Hashable, Sendable {
 struct RecordPlan: Sendable {
     /// The member that reads; on other members, the same documents have other record numbers.
     let member: Member
-    /// The member's process when the plan was made; another process may number the records differently.
+    /// The process of the member when the plan was made; a member that was restarted may number its records
+    /// differently.
     let process: MemberProcess
     /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them.
     let known: [Record]

@@ -13,7 +13,7 @@ struct RecordReader {
     let reads: MemberReads
     /// The largest number of documents in a batch.
     var batchSize = 4_000
-    /// The limit on the time of retries, which begins with the first failure after a document was read.
+    /// The longest time for retries, counted from the first failure after a document was read.
     var retryLimit = Duration.seconds(60)
     /// Returns whether to give up; called before the reader replaces a lost cursor.
     var isStopped: () -> Bool = { false }
@@ -173,7 +173,7 @@ struct MemberLost: Error {
 }
 
 extension BSONView {
-    /// Returns the record number that the server added at the end of a document, and the document without it.
+    /// Returns the record number that the server added at the end of a document, and the document without that number.
     fileprivate borrowing func withoutRecord() throws -> (Int64, BSONDocument) {
         let (name, place) = ("$recordId", end - 9)
         let nameStart = place - 1 - name.utf8.count

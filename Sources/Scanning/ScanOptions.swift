@@ -27,7 +27,7 @@ package struct ScanOptions: Sendable {
     /// The folder of the temporary file; `nil` for the folder that `TMPDIR` names, or `/tmp`.
     package var temporaryFolder: String?
 
-    /// The limit on the time of retries while a member does not answer.
+    /// The longest time for retries while a member does not answer.
     package var retryLimit = Duration.seconds(60)
     /// Returns whether to stop, which ends the scan with ``ScanStopped``; called regularly by every thread.
     package var isStopped: @Sendable () -> Bool = { false }
@@ -47,7 +47,7 @@ package struct ScanOptions: Sendable {
         package var linkTargets: [Namespace: CompiledSchema]?
         /// Returns the collection of the source that contains the documents of a collection of the schema.
         package var place: @Sendable (Namespace) -> Namespace = { $0 }
-        /// The exceptions; findings that they cover do not fail the check.
+        /// The exceptions; a finding that one of the exceptions covers does not fail the check.
         package var exceptions: [FindingException] = []
     }
 
@@ -92,7 +92,8 @@ package struct ScanOptions: Sendable {
     var readFilter: BSONDocument {
         // In a view, the bounds of an index cannot select the part, so the filter has to.
         let filter = isView ? selection : filter
-        // If links are followed, the server must send every document, because documents that fit have links, too.
+        // If links are followed, the server must send every document, because documents that fit also have links to
+        // follow.
         guard let prefilter, judging.linkTargets == nil else { return filter }
         let held: BSONValue = ["$nor": [.object(prefilter.proof)]]
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]

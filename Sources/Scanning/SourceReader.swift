@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Reads the documents of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceReader: Sendable {
-    /// The purpose of reading, which the texts of errors depend on.
+    /// The purpose of reading the source, on which the texts of errors depend.
     package enum Purpose: Sendable {
         /// The documents are checked against a schema, which names the collections.
         case check

@@ -49,7 +49,7 @@ extension CollectionSchema {
 
 /// The schemas of all collections of an app or a database.
 public struct ServerSchema: Sendable {
-    /// The dialect of all schemas.
+    /// The dialect in which all schemas are written.
     public var dialect: Dialect
     /// The schemas of all collections that have one, sorted by namespace.
     public var collections: [CollectionSchema]
@@ -75,7 +75,7 @@ public struct ServerSchema: Sendable {
     public var neighbours: [CollectionSchema] = []
     /// Whether `collections` and `neighbours` are all collections of the app.
     ///
-    /// If so, a DBRef to any other collection has no synced target.
+    /// If `true`, a DBRef to any other collection has no synced target.
     public var isWhole = false
     /// The reader's notes, for example on unknown keywords, keywords that no rule evaluates, and skipped files.
     public var notes: [SchemaNote] = []

@@ -86,7 +86,8 @@ package struct Expression: Hashable, Sendable {
         .call("$cond", condition, then, other)
     }
 
-    /// Whether `$set` evaluates this as one value; an object without an operator would be set field by field.
+    /// Whether `$set` takes the expression as one value; `false` for an object without an operator, which `$set` sets
+    /// field by field.
     var isOperator: Bool {
         guard case .object(let object) = bson else { return true }
         return (try? object.elements().first?.name.hasPrefix("$")) ?? false
@@ -103,7 +104,7 @@ package struct Expression: Hashable, Sendable {
 extension Expression {
     /// Returns whether two values have the same type and the same value; the decimals 1.5 and 1.50 count as one value.
     ///
-    /// Use it only for scalars: inside objects and arrays, it compares like `$eq`.
+    /// The comparison is meant only for scalars: inside objects and arrays, it is as loose as `$eq`.
     static func sameValue(_ left: Expression, _ right: Expression) -> Expression {
         .let(
             ["left": left, "right": right],

@@ -208,7 +208,8 @@ extension Conversion {
     /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because `007` is not meant as a
     /// number. Only texts that consist of digits, one point and perhaps a minus sign are changed.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
-        // A regular expression may fail on a text that is not a number or not UTF-8, or that has megabytes of digits.
+        // The length and the number are tested before the regular expression, which may fail on a text that is not a
+        // number or not UTF-8, or that has megabytes of digits.
         let isNumber = Expression.all([
             .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
             !attempt(value, to: "decimal").isMissingOrNull,

@@ -71,7 +71,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
     var touched: [FieldPath] { get }
-    /// Whether the step may remove or move a top-level field; then the journal also keeps the order of the fields.
+    /// Whether the step may remove or move a top-level field; if so, the journal also keeps the order of the fields.
     var removesFields: Bool { get }
     /// The information that the step loses, as shown to the operator before the start; `nil` if it loses none.
     var loss: String? { get }
@@ -114,7 +114,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var mayBeNeededAgain: Bool { get }
     /// Whether the step may write again over a value that it wrote itself, for example because its source has changed.
     var mayRewrite: Bool { get }
-    /// Returns the step adapted to the later steps of the job.
+    /// Returns the step adapted to the later steps of the job: a copy takes a later conversion of its target into
+    /// account.
     func followed(by later: [any StepKind]) -> any StepKind
     /// Whether a refresh of this step also applies `conversion`, a step that converts the target in place.
     func refreshIncludes(_ conversion: any StepKind) -> Bool

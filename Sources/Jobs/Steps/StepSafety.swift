@@ -69,7 +69,7 @@ extension SchemaNode {
         var node = self
         var isRoot = true
         for name in path.components.dropLast() {
-            // Below an undeclared field, nothing is checked. In a dictionary, every value is checked.
+            // The schema checks nothing below an undeclared field, but it checks every value of a dictionary.
             guard let child = node.property(name) else { break }
             node = child
             isRoot = false

@@ -79,7 +79,7 @@ struct ChangeRecheck {
 
     /// Judges the changed documents as they are shortly after the scan.
     ///
-    /// This is for servers that cannot read as of a given cluster time.
+    /// The scan uses this method with servers that cannot read as of a given cluster time.
     private func recheckByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)

@@ -50,7 +50,7 @@ package struct LedgerReader {
         LedgerExpression.ofApps(apps, in: collection.namespace)
     }
 
-    /// Returns the number of entries, which the limit applies to, without the number of documents.
+    /// Returns the number of entries, to which the limit of unsynced documents applies; does not count the documents.
     /// - Throws: ``MongoError``.
     package func entries() throws(MongoError) -> LedgerCount {
         var count = LedgerCount(entries: 0)

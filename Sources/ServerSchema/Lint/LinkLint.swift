@@ -22,7 +22,8 @@ struct LinkLint {
                     remedy: "write foreign_key \"_id\""))
         }
         guard let target = context.schema[link.target] else {
-            // If a schema file was read alone, nothing is known about other collections.
+            // If a schema file was read alone, an unresolved link is not reported, because the other collections are
+            // not known.
             return findings + (context.schema.isOneFile ? [] : [unresolved])
         }
         if let wanted = link.service, let service = target.service, wanted != service {

@@ -25,7 +25,7 @@ package struct EmbedStep: StepKind {
     package enum Orphans: String, CaseIterable, Sendable {
         /// The job does not start if no document links to some document of the linked collection.
         case refuse
-        /// The document stays in its collection and is not embedded anywhere.
+        /// A document that no document links to stays in its collection, and is not embedded.
         case leave
     }
 

@@ -35,7 +35,7 @@ package struct UnsetStep: StepKind {
         let value = Expression.field(field)
         return StepBody(
             wanted: when == .null ? value.hasType("null", "undefined") : !value.isMissing, value: .removed,
-            // If a parent is missing, there is nothing to remove.
+            // If a parent is missing, the document is not reported, because there is nothing to remove.
             applies: .constant(false))
     }
 
