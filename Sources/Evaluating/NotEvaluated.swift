@@ -1,4 +1,5 @@
-/// The error that the client cannot evaluate an expression for a document as the server does; the server has to do it.
+/// The error that the client cannot evaluate an expression for a document as the server does, so that only the server
+/// can evaluate it.
 package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
     /// The reason why the client cannot evaluate the expression.
     package enum Reason: Hashable, Sendable {

@@ -6,7 +6,8 @@ package import Mongo
 package struct RangeReader {
     let collection: MongoCollection
     let range: IDRange
-    /// Whether the namespace is a view; a lost cursor of a view is an error, because without an index it cannot resume.
+    /// Whether the namespace is a view; a lost cursor of a view is an error, because the reading of a view cannot
+    /// resume.
     let isView: Bool
     /// The longest time for retries, counted from the first failure after a document was read.
     let retryLimit: Duration

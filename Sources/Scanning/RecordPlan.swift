@@ -53,8 +53,8 @@ extension RecordPlan {
             guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
-            // Try now whether the server can resume after a record: when a cursor is lost, it is too late to learn
-            // this.
+            // The test whether the server can resume after a record is made now: when a cursor is lost, the reading
+            // could not choose another order.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
             guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }

@@ -5,7 +5,10 @@ package import Checking
 package struct ScanOptions: Sendable {
     /// The number of threads of a scan, each of which reads with a client of its own.
     package var threads = 2
-    /// Whether the namespace is a view: without an index, one cursor has to read it, and cannot resume if it is lost.
+    /// Whether the namespace is a view.
+    ///
+    /// One cursor reads a whole view, because a view has no index of its own. If the cursor is lost, the reading cannot
+    /// resume.
     package var isView = false
     /// The settings and the data by which documents are judged.
     package var judging = Judging()
@@ -80,9 +83,9 @@ package struct ScanOptions: Sendable {
 
     /// The number of cursors that read at the same time.
     ///
-    /// It is the number of threads, or twice that with a prefilter: the server then judges documents for one half of
-    /// the cursors while the other half waits for the network. With only one thread or with a rate limit, it is not
-    /// doubled.
+    /// There is one cursor for each thread. With a prefilter, there are two: the server judges documents for one half
+    /// of the cursors while the other half waits for the network. With only one thread or with a rate limit, the number
+    /// is not doubled.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
     /// The filter that selects the documents to read: those of one part, or those that the operator's filter matches.

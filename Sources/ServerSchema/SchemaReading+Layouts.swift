@@ -83,7 +83,7 @@ extension SchemaReading {
 
     /// Reads the sync configuration from the `config.json` of a data source.
     ///
-    /// Older exports have it there, because they have no `sync/config.json`.
+    /// Older exports have the configuration in this file, because they have no `sync/config.json`.
     private mutating func readServiceSync(_ config: LocatedJSON, service: String) throws(SchemaError) {
         guard schema.sync == nil, let config = config["config"] else { return }
         if let flexible = config.present("flexible_sync") {

@@ -19,7 +19,7 @@ public struct SyncConfiguration: Sendable {
         case enabled
         /// Sync is paused: clients see no write until sync is resumed.
         case paused
-        /// Sync was ended and all its metadata removed; it starts from scratch when it is enabled again.
+        /// Sync was ended, and all its metadata were removed; if sync is enabled again, it starts from scratch.
         case terminated
     }
 
@@ -60,7 +60,7 @@ public struct SyncConfiguration: Sendable {
     public var collectionQueryableFields: [String: [String]] = [:]
     /// The collections that clients only write to, each given by its name or by the name of its object type.
     public var asymmetricTables: [String] = []
-    /// Whether a client that is reset loses its changes that it has not uploaded.
+    /// Whether a client that is reset loses the changes that it has not uploaded.
     public var isRecoveryDisabled = false
     /// The number of days offline after which a client is reset; `nil` for the default of 30.
     public var clientMaximumOfflineDays: Int?
@@ -116,8 +116,8 @@ extension ServerSchema {
         return sync.isAsymmetric(collection) ? .asymmetric : .synced
     }
 
-    /// Keeps only this collection in `collections`, and moves all others to `neighbours`, because links may lead to
-    /// them.
+    /// Keeps only this collection in `collections`, and moves all other collections to `neighbours`, because links may
+    /// lead to them.
     public mutating func narrow(to namespace: Namespace) { narrow(to: [namespace]) }
 
     /// Moves all collections but the named ones to ``neighbours``.

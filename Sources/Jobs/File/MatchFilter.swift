@@ -148,7 +148,7 @@ enum MatchFilter {
         guard let types else {
             throw node.error("\(name) compares with a number, text, date, ObjectId, bool or timestamp")
         }
-        // NaN matches neither `$lt` nor any other of these operators.
+        // NaN matches none of the operators `$lt`, `$lte`, `$gt` and `$gte`.
         let isOrdered = types == numbers ? [!(value == .constant(.double(.nan)))] : []
         return .all([value.hasType(among: types)] + isOrdered + [.call(name, value, .constant(bound))])
     }

@@ -43,14 +43,14 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var marker: FieldPath? { get }
     /// Whether the job file states the change by an expression of its own.
     ///
-    /// Such a step might leave a document that needs the step again.
+    /// After such a step, a document might need the same step again.
     var isFreeForm: Bool { get }
     /// The aggregation operators that the expressions in the job file use.
     var operators: Set<String> { get }
     /// The collections that the step reads or writes in addition to the job's own collection.
     var namespaces: [Namespace] { get }
-    /// Returns the step with each collection of the database `own` replaced by the one with the same name in
-    /// `database`.
+    /// Returns the step for the database `database`: each collection of the database `own` is replaced by the
+    /// collection with the same name in `database`.
     func moved(from own: String, to database: String) -> Self
     /// The reasons to skip a document that the step does not accept: if one of them applies, the job does not start.
     var refuses: Set<CompiledStep.Reason> { get }
@@ -112,7 +112,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var linksToCreated: FieldPath? { get }
     /// Whether a document might still need the step after the step's own write, as far as the step's settings show.
     var mayBeNeededAgain: Bool { get }
-    /// Whether the step may write again over a value that it wrote itself, for example because its source has changed.
+    /// Whether the step may overwrite a value that the step itself wrote, for example because its source has changed.
     var mayRewrite: Bool { get }
     /// Returns the step adapted to the later steps of the job: a copy takes a later conversion of its target into
     /// account.

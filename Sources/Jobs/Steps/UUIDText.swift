@@ -45,7 +45,7 @@ package enum LegacyUUID: String, CaseIterable {
     case java
     /// The C# driver's order: the first three groups are reversed.
     case csharp
-    /// The Python driver's order, which is that of RFC 9562.
+    /// The Python driver's order, which is the order of RFC 9562.
     case python
 
     /// Returns the bytes of a UUID that a driver stored in this byte order, in the order of RFC 9562.

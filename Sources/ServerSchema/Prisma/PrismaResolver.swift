@@ -134,7 +134,8 @@ struct PrismaResolver {
                 first[name.text] = name.location
                 continue
             }
-            // If the name at this position has an error already, its stored name is not reported as well.
+            // If an error was already reported at the position of the name, a repeated stored name is not reported as
+            // well.
             if errors.contains(where: { $0.location == name.location }) { continue }
             fail(
                 .duplicate, at: name.location,

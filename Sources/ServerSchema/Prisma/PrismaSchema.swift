@@ -122,7 +122,7 @@ package struct PrismaSchema: Sendable {
         case enumeration(String)
         /// An embedded type, by its name.
         case embedded(String)
-        /// A model, by its name; documents do not contain such a field.
+        /// A model, by its name; documents do not contain a field of this type.
         case relation(String)
         /// `Unsupported("…")`, which the client does not read.
         case unsupported

@@ -91,7 +91,7 @@ package struct ConvertStep: TargetRuled {
             return StepBody(
                 wanted: due && isPossible, value: value, conflicts: [(.notConvertible, due && !isPossible)])
         }
-        // A value that already has the type is copied as it is.
+        // A value that already has the new type is copied unchanged.
         let carried = Expression.choose(if: isDone, then: source, else: value)
         let convertible =
             onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])

@@ -55,7 +55,7 @@ extension RenameStep {
 
 /// Removes a field if a second field holds the same value.
 ///
-/// This step is the second half of ``RenameStep``; a job file cannot name it.
+/// This step is the second of the two steps of ``RenameStep``; a job file cannot name it.
 package struct RemoveCopiedStep: StepKind {
     package static let key = "removeCopied"
 

@@ -35,8 +35,8 @@ package struct UnwrapStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isWrapped = value.hasType(from == nil ? "array" : "object")
-        // A value that is wrapped twice is skipped, because the next run would unwrap it again. This includes a list in
-        // a list.
+        // A value that is wrapped twice, such as a list in a list, is skipped, because the next run would unwrap it
+        // again.
         let isOnce = Expression.let(
             ["inner": inner(of: value)],
             in: from == nil ? !Expression.variable("inner").hasType("array") : !isSingle(.variable("inner")))
