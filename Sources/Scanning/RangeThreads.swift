@@ -70,8 +70,8 @@ package struct RangeThreads: Sendable {
     }
 
     /// Makes the queue of parts.
-    /// - Parameter byID: Whether to read only in the order of `_id`; the requests for this are retried until a member
-    ///   answers again.
+    /// - Parameter byID: Whether to read only in the order of `_id`; the requests for the ranges of `_id`s are retried
+    ///   until a member answers again.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything

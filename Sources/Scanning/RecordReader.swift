@@ -4,8 +4,8 @@ import Mongo
 
 /// Reads a part of a collection in the order of one member's records.
 ///
-/// After a lost cursor, it resumes with the same member, after the last record that it read. It uses no filter, because
-/// with a filter, the server would report the end of a part only with the next matching document.
+/// After a lost cursor, the reader resumes with the same member, after the last record that it read. It uses no filter,
+/// because with a filter, the server would report the end of a part only with the next matching document.
 struct RecordReader {
     let collection: MongoCollection
     let plan: RecordPlan

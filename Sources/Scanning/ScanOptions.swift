@@ -71,7 +71,7 @@ package struct ScanOptions: Sendable {
         package var progress: @Sendable (Int) -> Void = { _ in }
     }
 
-    /// Returns an empty tally for one thread.
+    /// Returns an empty tally for one thread of the scan.
     func makeTally(_ schema: CompiledSchema, keepingContributions: Bool = false) -> Tally {
         var kept = judging.tally
         kept.keepsContributions = keepingContributions
@@ -104,7 +104,8 @@ package struct ScanOptions: Sendable {
 
     /// The number of documents in a batch; larger batches would take memory, and are not faster on a near server.
     ///
-    /// With a rate limit, it is the number that a thread may read in a second, so that no cursor is idle for long.
+    /// With a rate limit, a batch has at most the documents that a thread may read in a second, so that no cursor is
+    /// idle for long.
     var batchSize: Int { min(4_000, rate.map { max(1, $0.perSecond / threads) } ?? .max) }
 }
 

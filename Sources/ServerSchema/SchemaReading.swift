@@ -20,7 +20,7 @@ struct SchemaReading {
     private var services: [Namespace: String] = [:]
     /// The errors of schemas that could not be read at all, for lint.
     ///
-    /// In place of each such schema, the result has an empty one.
+    /// The result has an empty schema in place of each of these schemas.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {

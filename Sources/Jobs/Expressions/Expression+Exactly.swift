@@ -2,9 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// These comparisons are exact at every depth of an object, unlike ``Expression/same(_:_:)``. They are also far
-/// shorter, because the types of the known values need no expression. The values are compared byte by byte, so a text
-/// that is not UTF-8 can be compared too.
+/// The comparisons are exact at every depth of an object, unlike ``Expression/same(_:_:)``. They are also far shorter,
+/// because the types of the known values need no expression. The values are compared byte by byte, which also works for
+/// a text that is not UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///

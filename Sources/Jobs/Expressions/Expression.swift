@@ -45,10 +45,10 @@ package struct Expression: Hashable, Sendable {
         if case .array = bson { Expression(["$type": .array(of: [bson])]) } else { Expression(["$type": bson]) }
     }
 
-    /// Returns whether the value's type is one of these aliases.
+    /// Returns whether the value's type is one of the given aliases.
     package func hasType(_ aliases: String...) -> Expression { hasType(among: aliases) }
 
-    /// Returns whether the value's type is one of these aliases.
+    /// Returns whether the value's type is one of the given aliases.
     package func hasType(among aliases: [String]) -> Expression {
         .call("$in", type, Expression(.array(of: aliases.map { .object(["$literal": .string($0)]) })))
     }
@@ -238,8 +238,8 @@ extension Expression {
 
     /// Returns the fields of an object as a list of objects, with the name in `k` and the value in `v`.
     ///
-    /// For any other value, the result is an empty list. So the expression cannot fail, even if the server evaluates it
-    /// before the test that guards it.
+    /// For any other value, the result is an empty list, so that the expression cannot fail even if the server
+    /// evaluates it before a test of the value's type.
     static func entries(of object: Expression) -> Expression {
         Expression(["$objectToArray": choose(if: object.hasType("object"), then: object, else: .constant([:])).bson])
     }

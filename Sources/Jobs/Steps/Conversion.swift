@@ -18,9 +18,9 @@ package struct Conversion: Hashable, Sendable {
 
     /// The unit of a number that represents a date, counted from 1970.
     package enum Unit: String, Sendable, CaseIterable {
-        /// Seconds; in a double or decimal, the fraction holds the milliseconds.
+        /// Seconds since 1970; in a double or decimal, the fraction holds the milliseconds.
         case seconds
-        /// Milliseconds.
+        /// Milliseconds since 1970.
         case milliseconds
     }
 

@@ -23,7 +23,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var target: FieldPath { get }
     /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     var source: FieldPath? { get }
-    /// The fields that the step writes, ``target`` first; if they are in elements, they are all in the same element.
+    /// The fields that the step writes, ``target`` first; fields in elements are all in the same element.
     var targets: [FieldPath] { get }
     /// The fields that the step reads in addition to its targets; they are in the same element as the targets.
     var sources: [FieldPath] { get }
@@ -52,7 +52,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// Returns the step for the database `database`: each collection of the database `own` is replaced by the
     /// collection with the same name in `database`.
     func moved(from own: String, to database: String) -> Self
-    /// The reasons to skip a document that the step does not accept: if one of them applies, the job does not start.
+    /// The skip reasons that keep the job from starting, if one of them applies to any document.
     var refuses: Set<CompiledStep.Reason> { get }
     /// Returns the step with `$now` replaced by the time of the job's start, in milliseconds since 1970.
     func resolved(at now: Int64) -> Self

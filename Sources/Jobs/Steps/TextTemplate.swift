@@ -8,7 +8,7 @@ package struct TextTemplate: Hashable, Sendable {
     /// A part of the template: a text or a field name.
     enum Part: Hashable, Sendable {
         case text(String)
-        /// A field name between two braces.
+        /// A field name, which is in braces in the template.
         case hole(String)
     }
 

@@ -82,7 +82,7 @@ package struct LedgerReader {
 
     /// Returns the documents that the ledger records.
     ///
-    /// All of them are in memory, but the limit of unsynced documents bounds their number.
+    /// All of the documents' `_id`s are in memory, but the limit of unsynced documents bounds their number.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func index() throws -> LedgerIndex {
         var index = LedgerIndex()

@@ -10,7 +10,7 @@ package struct DefaultStep: StepKind {
 
     /// The value that the step writes to the field.
     package enum Filling: Hashable, Sendable {
-        /// The same value in every document.
+        /// Every document gets the same value.
         case constant(BSONValue)
         /// The time of the job's start; until the job has started, the server's time.
         case now

@@ -7,7 +7,7 @@ package import ServerSchema
 package struct SplitStep: TargetRuled {
     package static let key = "split"
 
-    /// The rule by which the text is split.
+    /// The rule by which the step splits the text.
     enum Way: Hashable, Sendable {
         /// The text between two parts, which occurs in no part.
         case separator(String)

@@ -9,9 +9,9 @@ package struct UnsetStep: StepKind {
 
     /// The values that the step removes.
     enum When: String, CaseIterable {
-        /// All values, including `null`.
+        /// The step removes all values, including `null`.
         case present
-        /// Only the values `null` and `undefined`.
+        /// The step removes only the values `null` and `undefined`.
         case null
     }
 
@@ -45,7 +45,8 @@ package struct UnsetStep: StepKind {
 
     /// Whether every document that syncs still syncs without the field; `false` for every field inside an object.
     ///
-    /// A field inside an object might be part of a geo point, so the schema alone proves nothing for it.
+    /// A field inside an object might be part of a geo point, so the schema alone does not prove that its removal is
+    /// safe.
     static func leavesSyncing(without field: FieldPath, under schema: SchemaNode) -> Bool {
         !schema.requires(field) && field.components.count == 1
     }

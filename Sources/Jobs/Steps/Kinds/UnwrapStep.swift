@@ -7,7 +7,7 @@ package struct UnwrapStep: StepKind {
     package static let key = "unwrap"
 
     let field: FieldPath
-    /// The name of the field in the object that holds the value; `nil` for a list.
+    /// The name of the object's field that holds the value; `nil` if the value is in a list.
     let from: String?
 
     package var target: FieldPath { field }
