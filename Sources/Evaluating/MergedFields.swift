@@ -13,7 +13,7 @@ struct MergedFields {
     /// The object that consists of the fields set so far.
     var document: BSONDocument { BSONDocument(fields) }
 
-    /// Sets a field.
+    /// Sets a field; an existing field keeps its position.
     mutating func set(_ name: String, to value: BSONValue) {
         let key = Array(name.utf8)
         if let place = places[key] {

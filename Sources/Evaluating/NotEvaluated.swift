@@ -21,7 +21,7 @@ package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
     /// Creates an error with a reason.
     package init(_ reason: Reason) { self.reason = reason }
 
-    /// The reason in words.
+    /// The reason why the client cannot evaluate the expression, in words.
     package var description: String {
         switch reason {
         case .operation(let name): "the client does not know \(name)"

@@ -185,8 +185,7 @@ enum TypeConversion {
     /// Whether a text spells a number, and whether the number has a fraction or an exponent.
     private enum Spelling { case none, whole, fraction }
 
-    /// Returns whether and how a text spells a number, if the server certainly accepts or certainly refuses the text as
-    /// a number.
+    /// Returns how a text spells a number; `.none` if the server certainly refuses the text as a number.
     ///
     /// Throws for texts that some servers may read leniently.
     private static func spelling(of text: String) throws(NotEvaluated) -> Spelling {

@@ -12,7 +12,7 @@ package struct IDRange: Hashable, Sendable {
     /// Creates the range from `lower`, inclusive, to `upper`, exclusive; `nil` means no bound.
     package init(lower: BSONValue?, upper: BSONValue?) { (self.lower, self.upper) = (lower, upper) }
 
-    /// The whole collection.
+    /// The range that contains the whole collection.
     package static let everything = IDRange(lower: nil, upper: nil)
 
     /// Splits a collection into about `count` ranges that together contain every `_id`.

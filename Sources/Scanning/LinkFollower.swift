@@ -38,7 +38,8 @@ struct LinkFollower {
         self.collections = collections
     }
 
-    /// Adds the links of a document to the pending links, and looks up all of them once there are a thousand.
+    /// Adds the links of a document to the pending links, and looks up all of them once at least a thousand are
+    /// pending.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)

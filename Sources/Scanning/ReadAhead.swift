@@ -7,7 +7,7 @@ import SystemPackage
 /// Reads and validates the documents of a file on its own thread, a few blocks before another thread uses them.
 ///
 /// The documents come in the order of the file. Damage is reported after the documents before it were used, as if one
-/// thread did everything.
+/// thread read and used the documents.
 final class ReadAhead: Sendable {
     private struct State {
         /// The blocks of whole documents that were read but not used yet; an empty block marks the end of the file.

@@ -50,7 +50,7 @@ package final class RateLimit: Sendable {
     func take(_ count: Int, isStopped: () -> Bool) {
         let cost = Duration.seconds(1) * count / perSecond
         let until = paidUntil.withLock { paid in
-            // A pause does not allow a higher rate afterwards.
+            // Time in which no document was read does not allow a higher rate afterwards.
             let next = max(paid ?? .now, .now).advanced(by: cost)
             paid = next
             return next

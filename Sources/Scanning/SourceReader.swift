@@ -57,7 +57,7 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Reads the source once, but only calls `file` for a collection whose documents are in a `.bson` file.
+    /// Reads the source once; for a collection whose documents are in a `.bson` file, calls `file` instead of `body`.
     ///
     /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` gets the documents of
     /// any other source.

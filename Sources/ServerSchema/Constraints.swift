@@ -2,7 +2,8 @@ public import BSON
 
 /// The rules of a schema for a value, apart from those for its type and its fields.
 ///
-/// A keyword restricts only values of its kind: `minimum` restricts numbers, `pattern` restricts strings.
+/// A keyword for one kind of value restricts only values of that kind: `minimum` restricts numbers, `pattern` restricts
+/// strings.
 public struct Constraints: Sendable {
     /// The least number that is allowed.
     public var minimum = Bound()

@@ -104,9 +104,9 @@ public struct SchemaNode: Sendable {
 
     /// The schema or schemas of an array's elements.
     public indirect enum Items: Sendable {
-        /// One schema for all elements.
+        /// All elements of the array have one schema.
         case each(SchemaNode)
-        /// One schema for each position.
+        /// Each position in the array has its own schema.
         case tuple([SchemaNode])
     }
 
@@ -155,9 +155,9 @@ extension SchemaNode {
     /// Whether the value must be an object.
     public var isObject: Bool { types == [.object] }
 
-    /// Whether the schema describes a dictionary: an object with any field names, whose values all fit one schema.
+    /// Whether the schema describes a dictionary: an object whose fields may have any names.
     ///
-    /// Such a schema names no property, and has `additionalProperties` with a value other than false.
+    /// The schema of a dictionary names no property, and has `additionalProperties` with a value other than false.
     public var isDictionary: Bool {
         guard isObject, properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }

@@ -53,13 +53,14 @@ public struct ServerSchema: Sendable {
     public var dialect: Dialect
     /// The schemas of all collections that have one, sorted by namespace.
     public var collections: [CollectionSchema]
-    /// The app's internal id of 24 hexadecimal digits, by which the ledger of unsynced documents names the app.
+    /// The app's internal id of 24 hexadecimal digits, by which the ledger of unsynced documents names the app; `nil`
+    /// if it is not known.
     ///
     /// Exports rarely contain this id.
     public var appID: String?
     /// The app's name; `nil` if the export does not state it.
     public var appName: String?
-    /// The id by which clients know the app: its name with a random suffix.
+    /// The id by which clients know the app: its name with a random suffix; `nil` if it is not known.
     public var clientAppID: String?
     /// The sync configuration of the app; `nil` if the export does not contain it.
     public var sync: SyncConfiguration?
@@ -93,7 +94,7 @@ public struct ServerSchema: Sendable {
     }
 }
 
-/// A file on which the schemas depend, with its text at the time of reading.
+/// A file on which the schemas depend, with its text as it was read.
 public struct SchemaSource: Hashable, Sendable {
     /// The path below the folder that the user named.
     ///

@@ -23,7 +23,7 @@ public struct SyncConfiguration: Sendable {
         case terminated
     }
 
-    /// The field that divides the documents among partitions.
+    /// The field whose value decides to which partition a document belongs.
     public struct PartitionKey: Hashable, Sendable {
         /// The field's name.
         public var field: String
@@ -89,7 +89,8 @@ public struct SyncConfiguration: Sendable {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }
 
-    /// Whether the collection is in the data source that syncs; `true` if one of the two data sources is not known.
+    /// Whether the collection is in the data source that syncs; `true` if the collection's data source or the one that
+    /// syncs is not known.
     public func covers(_ collection: CollectionSchema) -> Bool {
         guard let service, let own = collection.service else { return true }
         return service == own
@@ -109,7 +110,7 @@ public enum SyncScope: String, Hashable, Sendable, Codable {
 }
 
 extension ServerSchema {
-    /// Returns the role of a collection in sync; `synced` if the export does not show it.
+    /// Returns the role of a collection in sync; `synced` if the app's sync configuration is not known.
     public func scope(of collection: CollectionSchema) -> SyncScope {
         guard let sync else { return .synced }
         if !sync.covers(collection) { return .outside }

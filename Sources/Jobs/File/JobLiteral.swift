@@ -35,8 +35,8 @@ package enum JobLiteral {
 
     /// Reads a scalar.
     ///
-    /// A scalar that is a bool, null or a decimal number in YAML 1.2 is read as such. A number in another notation,
-    /// such as `0x1F`, is refused. Every other scalar, such as `no` or `on`, is read as a text.
+    /// A scalar that is a bool, null or a decimal number in YAML 1.2 becomes a value of that type. A number in another
+    /// notation, such as `0x1F`, is refused. Every other scalar, such as `no` or `on`, becomes a text.
     private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string
         if let value = try tagged(scalar, node) { return value }

@@ -48,7 +48,7 @@ package struct ClientObstacle: Hashable, Sendable {
 package struct ClientCreation: Hashable, Sendable {
     /// The collection that the document is inserted into.
     package var namespace: Namespace
-    /// The document, with its `_id`.
+    /// The document to insert, with its `_id`.
     package var document: BSONDocument
 
     /// Creates a description of the insert.

@@ -73,7 +73,7 @@ package struct CompiledStep: Sendable {
     /// Returns the step with another condition in place of ``altered``.
     ///
     /// A pipeline of many steps evaluates the condition once, and each step reads the result. If each step evaluated
-    /// it, the pipeline would be larger than a command may be.
+    /// the condition, the pipeline would be larger than a command may be.
     package func knowing(_ altered: AlteredDocument) -> CompiledStep {
         var step = self
         step.altered = altered

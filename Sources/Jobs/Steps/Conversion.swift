@@ -312,7 +312,8 @@ extension Conversion {
 
 /// Conversions of doubles; the server's own conversions would keep only 6 digits in a text and 15 digits in a decimal.
 extension Conversion {
-    /// Returns the double in another type, so that a whole number such as 9007199254740992 keeps all its digits.
+    /// Returns the double converted to another type, so that a whole number such as 9007199254740992 keeps all its
+    /// digits.
     ///
     /// A whole number is converted to `long` first, because the server's conversion from a double drops digits.
     func exact(double value: Expression, as type: String) -> Expression {

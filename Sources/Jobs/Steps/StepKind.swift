@@ -29,7 +29,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var sources: [FieldPath] { get }
     /// The step that a refresh runs; `nil` for a step without a refresh.
     ///
-    /// A refresh writes targets that still hold the job's own value although their sources have changed since.
+    /// A refresh writes a target whose source has changed, if the target still holds the job's own value.
     var refresh: (any StepKind)? { get }
     /// The fields that may hold objects or lists whose content the step reads.
     var readsInside: [FieldPath] { get }
@@ -80,7 +80,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var parts: [any StepKind] { get }
     /// The client's computation of the step's value; `nil` for a step that the server runs by itself.
     ///
-    /// With a computation, ``body()`` only selects the documents that the client gets, and its value is ignored.
+    /// With a computation, ``body()`` only selects the documents that the client gets; the value of the body is
+    /// ignored.
     var clientComputation: ClientComputation? { get }
     /// The reasons to skip a document that only the client can detect.
     var clientReasons: [CompiledStep.Reason] { get }

@@ -51,8 +51,8 @@ struct TargetRule: Hashable, Sendable {
         whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
     }
 
-    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if none is
-    /// skipped.
+    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if no document
+    /// is skipped.
     /// - Parameter isReady: Whether the step has a value for the target.
     func conflict(
         _ value: Expression, in target: Expression, where isReady: Expression

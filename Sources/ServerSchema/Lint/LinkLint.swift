@@ -110,7 +110,7 @@ struct LinkLint {
 
     /// Returns the type of key that a schema allows, apart from null; `nil` if it allows several types or none.
     ///
-    /// The result is long instead of int, because clients do not distinguish the two.
+    /// For int, the result is long, because clients do not distinguish the two types.
     private static func keyType(_ node: SchemaNode) -> SchemaType? {
         let types = node.types.filter { $0 != .null }
         guard types.count == 1 else { return nil }

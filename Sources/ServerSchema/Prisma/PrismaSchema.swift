@@ -85,7 +85,7 @@ package struct PrismaSchema: Sendable {
         package var arity: Arity
         /// The native type, from `@db.…`, and its position.
         package var nativeType: (type: NativeType, location: SourceLocation)?
-        /// The value of `@default`.
+        /// The field's default, from `@default`; `nil` if it has none.
         package var defaultValue: Default?
         /// Whether the field is the `@id`.
         package var isID = false
@@ -142,7 +142,7 @@ package struct PrismaSchema: Sendable {
         case json = "Json"
     }
 
-    /// The value of `@default`.
+    /// The default of a field, from `@default`.
     package enum Default: Hashable, Sendable {
         /// A constant, which the client also returns for a required field that is missing or null.
         case constant(BSONValue)
@@ -183,7 +183,7 @@ package struct PrismaSchema: Sendable {
             /// The string that documents contain for the value.
             package var storedName: String
 
-            /// Creates a value.
+            /// Creates a value of an enum.
             package init(name: String, location: SourceLocation, storedName: String) {
                 (self.name, self.location, self.storedName) = (name, location, storedName)
             }

@@ -17,7 +17,7 @@ package struct ConvertStep: TargetRuled {
         case fail
     }
 
-    /// The field to convert.
+    /// The field whose value the step converts.
     package let field: FieldPath
     let conversion: Conversion
     /// The field that the converted value is written to; `nil` converts the field in place.
@@ -28,7 +28,7 @@ package struct ConvertStep: TargetRuled {
     /// Whether a value that cannot be converted stays unchanged.
     var reports: Bool { onError == .report || onError == .fail }
 
-    /// The new type.
+    /// The type to which the step converts.
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }

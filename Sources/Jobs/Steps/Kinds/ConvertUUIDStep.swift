@@ -9,9 +9,9 @@ package import ServerSchema
 package struct ConvertUUIDStep: StepKind {
     package static let key = "convert"
 
-    /// The field to convert.
+    /// The field whose value the step converts.
     package let field: FieldPath
-    /// The new type, `uuid` or `string`.
+    /// The type to which the step converts, `uuid` or `string`.
     package let type: SchemaType
     /// The byte order of UUIDs of subtype 3; with `nil`, values of this subtype are skipped, because they do not show
     /// their order.

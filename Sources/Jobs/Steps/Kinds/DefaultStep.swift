@@ -17,7 +17,7 @@ package struct DefaultStep: StepKind {
     }
 
     let field: FieldPath
-    /// The value to fill in.
+    /// The value that the step writes to the field.
     package let value: Filling
     /// Whether the step fills a null field as well as a missing one.
     let nullsToo: Bool

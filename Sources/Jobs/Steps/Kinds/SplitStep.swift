@@ -9,7 +9,7 @@ package struct SplitStep: TargetRuled {
 
     /// The rule by which the step splits the text.
     enum Way: Hashable, Sendable {
-        /// The text between two parts, which occurs in no part.
+        /// The separator between two parts, which is a text that occurs in no part.
         case separator(String)
         /// A regular expression with a named group for each part; the template `join` restores the text from the parts.
         case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
