@@ -172,7 +172,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Whether the comparison is true for two values that compare as `order`.
+    /// Returns whether the comparison holds for two values whose order is `order`.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal

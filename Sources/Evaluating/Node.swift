@@ -24,8 +24,7 @@ indirect enum Node: Sendable {
     case isAmong(Node, Node)
     case someElement(Node)
     case everyElement(Node)
-    /// Whether the server changes an object when it merges the object with `$mergeObjects`: with `seesKeys`, in any
-    /// byte; otherwise, in its size.
+    /// Whether `$mergeObjects` would change an object: with `seesKeys`, in any byte; otherwise, in its size.
     case changesByMerging(Node, seesKeys: Bool)
 
     case type(Node)

@@ -32,7 +32,8 @@ struct RecordReader {
         }
     }
 
-    /// An error of `body`, which must not be taken for a lost cursor: `body` would be called with a document twice.
+    /// An error of `body`, wrapped so that it is not taken for a lost cursor, after which `body` would get a document
+    /// twice.
     private struct BodyError: Error {
         let cause: any Error
     }
@@ -55,7 +56,7 @@ struct RecordReader {
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
-                // Another client removed the document whose record is the one after which to resume.
+                // Another client removed the document after whose record the reading would resume.
                 isRecordGone = true
             } catch let error as MongoError where error.isCursorLost {
                 try wait(after: error, &retries, isProgress: place != start)
@@ -159,7 +160,8 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // The rate limit does not apply to documents that are only skipped, so this batch need not be small.
+            // A read that shows records skips documents, to which the rate limit does not apply, so its batches need not
+            // be small.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }

@@ -94,7 +94,7 @@ public struct Constraints: Sendable {
 
     /// The rule that a value must be binary data that a client has encrypted.
     public struct Encryption: Sendable {
-        /// The types that the value may have had before its encryption; `nil` if it may have had any.
+        /// The types that the value may have had before its encryption; `nil` if it may have had any type.
         public var types: [SchemaType]?
     }
 }

@@ -1,6 +1,6 @@
 public import BSON
 
-/// A remark about a schema that does not make it unusable.
+/// A remark about a schema that is usable in spite of it.
 public struct SchemaNote: Hashable, Sendable {
     /// The kind of note.
     ///

@@ -29,7 +29,7 @@ public struct SyncConfiguration: Sendable {
         public var field: String
         /// The type of the field's values.
         public var type: SchemaType
-        /// Whether a document must have the field; `nil` if the configuration leaves that to the schemas.
+        /// Whether a document must have the field; `nil` if only the schemas decide this.
         public var isRequired: Bool?
 
         /// Creates a partition key from its parts.
@@ -121,7 +121,7 @@ extension ServerSchema {
     /// lead to them.
     public mutating func narrow(to namespace: Namespace) { narrow(to: [namespace]) }
 
-    /// Moves all collections but the named ones to ``neighbours``.
+    /// Moves all collections except the given ones to ``neighbours``.
     package mutating func narrow(to namespaces: [Namespace]) {
         neighbours += collections.filter { !namespaces.contains($0.namespace) }
         collections.removeAll { !namespaces.contains($0.namespace) }

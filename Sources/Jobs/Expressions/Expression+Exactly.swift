@@ -39,7 +39,7 @@ extension Expression {
     ) throws(BSONError) -> [Expression] {
         let field = Expression(.string("$" + path))
         let unseen = try unseen(element, of: view, at: path)
-        // For a text, a comparison of the bytes is enough. A long text should be in the command only once.
+        // For a text, the comparison of the bytes is enough, and it keeps a long text in the command only once.
         if element.type == .string { return unseen }
         return [field.hasType(element.type.description), field == literal(element, of: view)] + unseen
     }

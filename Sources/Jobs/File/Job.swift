@@ -79,7 +79,8 @@ package struct Job: Sendable {
         /// The largest allowed ``concurrency``; a primary that also does other work gains nothing from more.
         static let maximumConcurrency = 16
 
-        /// The limit less the reserve; the ledger's documents and the pending reservations together must stay below it.
+        /// The limit less the reserve: the ledger's documents and the pending reservations together must stay below
+        /// this number.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
 
         /// The largest number of documents in a chunk, at most the number that the consumer takes in a second.
@@ -188,7 +189,7 @@ extension Job {
         return nil
     }
 
-    /// Returns the job with the collections of the same names in another database; its text stays unchanged.
+    /// Returns the job with the collections of the same names in another database; the job's text stays unchanged.
     package func moved(to database: String) -> Job {
         let own = namespace.database
         guard own != database else { return self }

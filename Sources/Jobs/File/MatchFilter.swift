@@ -155,7 +155,7 @@ enum MatchFilter {
 
     // MARK: The values of a field
 
-    /// Returns whether the condition holds for the field's value or for an element of it.
+    /// Returns whether the condition holds for the field's value or for an element of that value.
     ///
     /// If the path leads through a list, the condition may hold in any of the list's elements.
     private static func matches(_ field: FieldPath, _ condition: Expression) -> Expression {

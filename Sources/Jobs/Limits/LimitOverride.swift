@@ -29,7 +29,8 @@ package struct LimitOverride: Hashable, Sendable {
 }
 
 extension Job {
-    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads both.
+    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads all of
+    /// the values.
     /// - Throws: ``JobError`` if an override names an unknown limit, or a value that the limit cannot have.
     package func limits(overriddenBy overrides: [LimitOverride]) throws(JobError) -> Limits {
         guard !overrides.isEmpty else { return limits }

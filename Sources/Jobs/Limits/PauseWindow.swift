@@ -6,7 +6,7 @@ package struct PauseWindow: Hashable, Sendable {
     package let text: String
     /// The minutes of the day at which the window starts and ends.
     ///
-    /// If the end is earlier than the start, it is on the next day.
+    /// If the end is earlier than the start, the window ends on the next day.
     private let start: Int
     private let end: Int
     /// The days on which the window starts; 0 is Sunday.

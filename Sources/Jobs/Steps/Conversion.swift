@@ -115,8 +115,8 @@ package struct Conversion: Hashable, Sendable {
         switch target {
         case .bool: .choose(if: value.hasType("string"), then: listedBool(value), else: attempt(value, to: "bool"))
         case .date:
-            // The server converts a long to a date, but not an int. For some texts it raises errors that `onError` does
-            // not catch.
+            // The server converts a long to a date, but not an int. A text is tested first, because the conversion of
+            // some texts raises errors that `onError` does not catch.
             .choose(
                 if: value.hasType("string"),
                 then: .choose(
@@ -164,8 +164,8 @@ package struct Conversion: Hashable, Sendable {
             // A text is converted by the list ``boolTexts``; only a number is converted back and compared.
             .any([from.hasType("string"), sameOnReturn(from, to)])
         case .string:
-            // The server converts every text to true, so a bool is not converted back. The texts `true` and `false`
-            // differ, so nothing is lost.
+            // The server converts every text to true, so the result is not converted back to a bool. Nothing is lost,
+            // because the texts `true` and `false` differ.
             .any([from.hasType("bool"), sameOnReturn(from, to)])
         case .date: .choose(if: from.hasType("string"), then: isAnISOForm(from, of: to), else: sameOnReturn(from, to))
         default: sameOnReturn(from, to)
@@ -291,8 +291,8 @@ extension Conversion {
     /// Returns the date that is `value` seconds after 1970; `null` if no date can represent it.
     func date(ofSeconds value: Expression) -> Expression {
         let product = Expression.call("$multiply", value, .constant(.long(1_000)))
-        // Server 4.4 fails when it multiplies a double beyond the range of `long`. No date can represent such a double
-        // anyway.
+        // No date can represent a double beyond the range of `long`, and server 4.4 fails when it multiplies such a
+        // double.
         let rounded = Expression.choose(
             if: .call("$lt", Expression(["$abs": [value.bson]]), .constant(.double(9.3e15))),
             then: Expression(["$round": [product.bson]]), else: .null)

@@ -83,7 +83,7 @@ extension Step {
 package struct StepBody {
     /// Whether the document still needs the step, and the step can be done.
     var wanted: Expression
-    /// The new value of the target in a document in which the step is wanted.
+    /// The new value of the target in a document for which ``wanted`` holds.
     package var value: Expression
     /// The fields that the step writes in addition to the target, with their new values.
     ///

@@ -106,7 +106,7 @@ extension SchemaNode {
 
     /// The schema of a list's elements or of a dictionary's values; `nil` for other types.
     ///
-    /// The result is an empty schema if the list or dictionary states none.
+    /// The result is an empty schema if the list or dictionary has no schema for them.
     private var element: SchemaNode? {
         if types.contains(.array) {
             return if case .each(let node) = items { node } else { SchemaNode(location: location) }

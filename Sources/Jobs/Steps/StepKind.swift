@@ -25,7 +25,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var source: FieldPath? { get }
     /// The fields that the step writes, ``target`` first; fields in elements are all in the same element.
     var targets: [FieldPath] { get }
-    /// The fields that the step reads in addition to its targets; they are in the same element as the targets.
+    /// The fields that the step reads in addition to its targets; all of them are in the same element as the targets.
     var sources: [FieldPath] { get }
     /// The step that a refresh runs; `nil` for a step without a refresh.
     ///

@@ -135,7 +135,7 @@ extension ChangeTracker {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
         }
-        // All events of a transaction have the same time, so more events of this time may follow.
+        // All events of a transaction have the same time, so further events with the time of this event may follow.
         return ClusterTime(rawValue: stamp - 1)
     }
 

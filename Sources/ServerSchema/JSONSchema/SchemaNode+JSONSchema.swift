@@ -83,7 +83,7 @@ extension Constraints {
 }
 
 extension Constraints.CountRange {
-    /// Returns the least and the largest count as keywords with these names.
+    /// Returns the least and the largest count as keywords with the given names.
     fileprivate func keywords(_ least: String, _ most: String) -> [(String, BSONValue)] {
         [(least, minimum), (most, maximum)].compactMap { name, count in count.map { (name, .long($0)) } }
     }

@@ -9,7 +9,7 @@ extension SchemaLint {
     public static func jsonSchema(_ root: SchemaNode, namespace: Namespace) -> [LintFinding] {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
-        // With `patternProperties`, `_id` may be allowed, because one of the regular expressions might match it.
+        // With `patternProperties`, the root may allow `_id`, because one of the regular expressions might match it.
         if case .forbidden = root.additionalProperties, root.property("_id") == nil,
             root.constraints.patternProperties.isEmpty
         {

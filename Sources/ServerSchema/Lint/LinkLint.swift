@@ -88,7 +88,7 @@ struct LinkLint {
         }
         let key = isCollection ? Self.held(by: node) : node
         guard let foreign = target.root.property(link.foreignKey) else {
-            // If the target does not define its primary key, another rule reports that.
+            // A target that does not define its primary key is not reported here, because another rule reports it.
             guard link.foreignKey != "_id" else { return [] }
             return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
         }

@@ -36,7 +36,7 @@ public enum SchemaLint {
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,
         .partitionKeyUndefined, .partitionKeyType, .queryableType, .queryableNone,
     ]
-    /// The rules that report that the surrounding schema does not name a property in `required`.
+    /// The rules for a property that the surrounding schema does not name in `required`.
     private static let ofHolder: Set<LintFinding.Code> = [.idNotRequired, .defaultOnOptional]
 
     /// Whether a finding may be wrong because a part of the schema could not be read.

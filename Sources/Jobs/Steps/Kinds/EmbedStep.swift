@@ -10,7 +10,7 @@ package struct EmbedStep: StepKind {
     package let field: FieldPath
     /// The collection that the links lead to; the job only reads it.
     package let from: Namespace
-    /// The field that the embedded object is written to; `nil` replaces the link.
+    /// The field that the embedded object is written to; `nil` if the object replaces the link.
     package let into: FieldPath?
     /// The only fields of the linked document that are embedded; `nil` embeds all but `_id` and ``omit``.
     package let keep: [String]?
