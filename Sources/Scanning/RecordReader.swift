@@ -160,8 +160,8 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // A read that shows records skips documents, to which the rate limit does not apply, so its batches need not
-            // be small.
+            // A read that shows records skips documents, to which the rate limit does not apply, so its batches need
+            // not be small.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }

@@ -15,7 +15,8 @@ package enum StepSafety {
         _ step: Step, under collection: CollectionSchema, of app: ServerSchema,
         assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // In a dialect other than App Services, nothing can be proven, because any keyword might apply to the field.
+        // In a dialect other than App Services, nothing is proven. In MongoDB's own dialect, for example, any keyword
+        // might apply to the field.
         collection.dialect == .appServices
             && !step.kind.touched.contains { collection.holdsKey(at: $0, in: app) }
             && holds(step, under: collection.root, assuming: assumptions)

@@ -4,8 +4,8 @@ import SystemPackage
 /// A log of the documents that one thread of a scan read.
 ///
 /// An entry of the log is the document's key and the number of the document's contribution to the tally, together
-/// twelve bytes. Entries stay in memory up to a limit. At the limit, the log writes them to an unnamed file in the folder
-/// for temporary files. The file is read once, at the end.
+/// twelve bytes. Entries stay in memory up to a limit. At the limit, the log writes them to an unnamed file in the
+/// folder for temporary files. The file is read once, at the end.
 final class SeenLog {
     private var keys: [UInt64] = []
     private var contributions: [UInt32] = []

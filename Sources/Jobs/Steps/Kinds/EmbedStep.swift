@@ -23,7 +23,7 @@ package struct EmbedStep: StepKind {
 
     /// The handling of a document that no document links to.
     package enum Orphans: String, CaseIterable, Sendable {
-        /// The job does not start if no document links to some document of the linked collection.
+        /// The job does not start if the linked collection has a document that no document links to.
         case refuse
         /// A document that no document links to stays in its collection, and is not embedded.
         case leave
