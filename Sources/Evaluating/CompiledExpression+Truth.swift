@@ -172,7 +172,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Whether the comparison is true for two values that compare as `order`.
+    /// Returns whether the comparison holds for two values whose order is `order`.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal
@@ -219,9 +219,9 @@ extension BSONView {
     /// of all names are compared.
     private static let fewFields = 24
 
-    /// Whether a field name may be repeated, or an array among the fields may have other keys than 0, 1, 2.
+    /// Whether a field name may be repeated, or an array among the fields may have keys other than 0, 1, 2 and so on.
     ///
-    /// The result `false` is certain; `true` is not.
+    /// `false` is certain; `true` only means that the object has to be examined.
     fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
         var (low, high, count) = (UInt64(0), UInt64(0), 0)
         var isCrowded = false
@@ -268,7 +268,9 @@ extension BSONView {
         return false
     }
 
-    /// Whether this array, or an array in it, has other keys than 0, 1, 2; the server would renumber them.
+    /// Whether the keys of this array, or of an array directly inside an array, differ from 0, 1, 2 and so on.
+    ///
+    /// The server would renumber such keys.
     package func hasOddKeys() throws(BSONError) -> Bool {
         var (position, index) = (firstPosition, 0)
         while let element = try next(&position) {

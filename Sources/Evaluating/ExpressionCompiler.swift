@@ -227,7 +227,9 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The same node, in which ``hasType(_:_:)`` checks a value's type against names of types, and copies no value.
+    /// The same node, except that ``hasType(_:_:)`` replaces each comparison of a value's type with names of types.
+    ///
+    /// ``hasType(_:_:)`` copies no value.
     var simplified: Node {
         switch self {
         case .all(let parts): .all(parts.map(\.simplified))

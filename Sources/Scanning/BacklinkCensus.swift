@@ -53,7 +53,8 @@ package struct BacklinkCensus: Sendable {
     /// Returns the `_id`s of documents to which several links lead.
     /// - Parameters:
     ///   - collection: The collection of the linked documents.
-    ///   - maximum: The number of `_id`s that the caller needs. If there are more, the result has one more than that.
+    ///   - maximum: The number of `_id`s that the caller needs. If there are more, the result has `maximum + 1` of
+    ///     them.
     /// - Throws: ``MongoError``.
     package func several(in collection: MongoCollection, maximum: Int) throws(MongoError) -> [BSONValue] {
         let stages: [BSONDocument] = [

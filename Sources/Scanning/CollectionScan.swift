@@ -50,7 +50,7 @@ package struct CollectionScan: Sendable {
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
-            // If one thread cannot read its range, the other threads need not continue.
+            // An error of one thread ends the scan, so the other threads need not read further ranges.
             queue.close()
             throw error
         }
@@ -97,7 +97,8 @@ extension CollectionScan {
         do {
             try compareIDTexts(&result, as: result.clusterTime)
         } catch let error as MongoError where result.clusterTime != nil && !error.isCursorLost {
-            // The server may no longer have the versions of the scan's cluster time.
+            // The server may no longer have the versions of the scan's cluster time, so the search is repeated without
+            // a cluster time.
             (result.clusterTime, result.missing) = (
                 nil,
                 result.missing + [

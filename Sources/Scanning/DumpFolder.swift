@@ -18,7 +18,7 @@ struct DumpFolder {
         /// The kind of the collection, from its metadata if there are any; `nil` if there are neither metadata nor
         /// documents.
         var kind: DumpMetadata.Kind?
-        /// The folder of the collection's database; the folder of the search if no file was found.
+        /// The folder of the collection's database; the root of the search if no file was found.
         var folder: FilePath
     }
 

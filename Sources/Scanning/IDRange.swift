@@ -9,10 +9,10 @@ package struct IDRange: Hashable, Sendable {
     /// The first `_id` after the range; `nil` for the end of the collection.
     package let upper: BSONValue?
 
-    /// Creates the range between two bounds.
+    /// Creates the range from `lower`, inclusive, to `upper`, exclusive; `nil` means no bound.
     package init(lower: BSONValue?, upper: BSONValue?) { (self.lower, self.upper) = (lower, upper) }
 
-    /// The whole collection.
+    /// The range that contains the whole collection.
     package static let everything = IDRange(lower: nil, upper: nil)
 
     /// Splits a collection into about `count` ranges that together contain every `_id`.

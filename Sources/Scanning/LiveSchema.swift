@@ -51,7 +51,8 @@ package enum LiveSchema {
                 SchemaNote(
                     .unevaluatedKeyword, location: place, message: "the condition \"\(condition.name)\" is not judged"))
         }
-        // MongoDB 9.0 and later also have "constraint", which refuses even more than "strict".
+        // MongoDB 9.0 and later also have the level "constraint". It needs no note, because it refuses even more than
+        // "strict".
         if let level = info.options["validationLevel"]?.text, ["moderate", "off"].contains(level) {
             schema.notes.append(
                 SchemaNote(

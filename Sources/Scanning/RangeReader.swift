@@ -6,11 +6,12 @@ package import Mongo
 package struct RangeReader {
     let collection: MongoCollection
     let range: IDRange
-    /// Whether the namespace is a view; a lost cursor of a view is an error, because without an index it cannot resume.
+    /// Whether the namespace is a view; a lost cursor of a view is an error, because the reading of a view cannot
+    /// resume.
     let isView: Bool
-    /// The limit on the time of retries, which begins with the first failure after a document was read.
+    /// The longest time for retries, counted from the first failure after a document was read.
     let retryLimit: Duration
-    /// A filter that documents must match as well; empty if there is none.
+    /// A filter that the documents must match in addition to being in the range; empty for no filter.
     var filter: BSONDocument = [:]
     /// The options that make the reads part of a session; empty if there is none.
     var session: BSONDocument = [:]

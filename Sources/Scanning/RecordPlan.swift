@@ -13,9 +13,9 @@ struct Record: Hashable, Sendable {
 
 /// A part of a collection, in the order of one member's records: from the record after `after` to `through`.
 struct RecordRange: Hashable, Sendable {
-    /// The last record of the previous part; `nil` if this part begins with the collection.
+    /// The last record of the previous part; `nil` if this part starts at the beginning of the collection.
     let after: Record?
-    /// The last record of this part; `nil` if this part ends with the collection.
+    /// The last record of this part; `nil` if this part extends to the end of the collection.
     let through: Record?
 }
 
@@ -23,7 +23,8 @@ struct RecordRange: Hashable, Sendable {
 struct RecordPlan: Sendable {
     /// The member that reads; on other members, the same documents have other record numbers.
     let member: Member
-    /// The member's process when the plan was made; another process may number the records differently.
+    /// The process of the member when the plan was made; a member that was restarted may number its records
+    /// differently.
     let process: MemberProcess
     /// Records from a sample of the whole collection, in ascending order; reading can resume after each of them.
     let known: [Record]
@@ -52,8 +53,8 @@ extension RecordPlan {
             guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
-            // Try now whether the server can resume after a record: when a cursor is lost, it is too late to learn
-            // this.
+            // The test whether the server can resume after a record is made now: when a cursor is lost, the reading
+            // could not choose another order.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
             guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }

@@ -13,7 +13,7 @@ struct RepeatedHashes: ~Copyable {
     private static var blockSize: Int { 1 << 12 }
 
     private var buffers: [[UInt64]]
-    /// The part of each block in the file, in the order in which the blocks were written.
+    /// The number of the part to which each block in the file belongs, in the order in which the blocks were written.
     private var blocks: [UInt8] = []
     private var file: FileDescriptor?
     private let folder: String?

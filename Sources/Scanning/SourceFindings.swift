@@ -18,7 +18,7 @@ package struct SourceFacts: Sendable {
     /// Empty for a file of one collection.
     package internal(set) var absent: [Namespace] = []
 
-    /// The contents of a source for one collection.
+    /// The facts about one collection in a source: whether it has documents, and its kind.
     struct Presence {
         var hasDocuments: Bool
         /// The kind of the collection; `nil` if the source does not name the collection.

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Reads the documents of a source other than a deployment: a dump, an export, or standard input.
 package struct SourceReader: Sendable {
-    /// The purpose of reading, which the texts of errors depend on.
+    /// The purpose of reading the source, on which the texts of errors depend.
     package enum Purpose: Sendable {
         /// The documents are checked against a schema, which names the collections.
         case check
@@ -17,7 +17,7 @@ package struct SourceReader: Sendable {
     let options: ScanOptions
     let purpose: Purpose
 
-    /// Prepares to read.
+    /// Prepares to read the documents of a dump, an export or standard input.
     /// - Parameters:
     ///   - namespaces: The collections whose documents are read.
     ///   - source: A folder, a file, or `-` for standard input.
@@ -57,7 +57,7 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Reads the source once, but only calls `file` for a collection whose documents are in a `.bson` file.
+    /// Reads the source once; for a collection whose documents are in a `.bson` file, calls `file` instead of `body`.
     ///
     /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` gets the documents of
     /// any other source.
@@ -114,7 +114,7 @@ package struct SourceReader: Sendable {
             let asked = purpose == .check ? "the schema covers \(namespaces.count) collections" : "it names none"
             throw SourceError("\(name) is one file, and \(asked): name its collection with --collection")
         }
-        // An empty file may be that of an empty collection, but an empty pipe usually means that the dump failed.
+        // An empty file may be the dump of an empty collection, but an empty pipe usually means that the dump failed.
         if path == DumpInput.standardInput, input.isEmpty {
             throw SourceError(
                 "standard input is empty: there is nothing to check (did the command that writes to it fail?)")

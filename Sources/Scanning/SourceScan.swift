@@ -12,7 +12,7 @@ package struct SourceScan: Sendable {
         /// The collection in the source that contains the documents.
         var namespace: Namespace { options.judging.place(schema.namespace) }
 
-        /// Creates a part.
+        /// Creates a part of the scan: a collection to check, with its schema and its options.
         package init(_ schema: CompiledSchema, _ options: ScanOptions) {
             self.schema = schema
             self.options = options

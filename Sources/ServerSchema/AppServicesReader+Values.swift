@@ -59,13 +59,13 @@ extension AppServicesReader {
         return result
     }
 
-    /// Reads a string.
+    /// Reads the value of a keyword that must be a string.
     func text(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> String {
         guard let text = json.text else { throw wrong(keyword, json, "a string") }
         return text
     }
 
-    /// Reads a boolean.
+    /// Reads the value of a keyword that must be a boolean.
     func flag(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> Bool {
         guard case .scalar(.bool(let flag)) = json.value else { throw wrong(keyword, json, "a boolean") }
         return flag
@@ -97,7 +97,7 @@ extension AppServicesReader {
 }
 
 extension SchemaError {
-    /// Returns the same error with this remedy.
+    /// Returns the error with the given remedy in place of its own.
     func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
 }
 

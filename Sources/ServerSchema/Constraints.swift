@@ -2,7 +2,8 @@ public import BSON
 
 /// The rules of a schema for a value, apart from those for its type and its fields.
 ///
-/// A keyword restricts only values of its kind: `minimum` restricts numbers, `pattern` restricts strings.
+/// A keyword for one kind of value restricts only values of that kind: `minimum` restricts numbers, `pattern` restricts
+/// strings.
 public struct Constraints: Sendable {
     /// The least number that is allowed.
     public var minimum = Bound()
@@ -45,7 +46,7 @@ public struct Constraints: Sendable {
         /// Whether a value must differ from the number.
         public var isExclusive: Bool
 
-        /// Creates a bound.
+        /// Creates a bound; the default allows every number.
         public init(number: BSONValue? = nil, isExclusive: Bool = false) {
             (self.number, self.isExclusive) = (number, isExclusive)
         }
@@ -66,14 +67,14 @@ public struct Constraints: Sendable {
     public struct Dependency: Sendable {
         /// The field whose presence makes the condition apply.
         public var field: String
-        /// The condition that then applies.
+        /// The condition on an object that has the field.
         public var demand: Demand
 
         /// A condition on the object that has the field.
         public enum Demand: Sendable {
-            /// The object must have these fields too.
+            /// The object must have all of these fields.
             case fields([String])
-            /// The object must fit this schema.
+            /// The object must fit the given schema.
             case schema(SchemaNode)
         }
     }
@@ -93,7 +94,7 @@ public struct Constraints: Sendable {
 
     /// The rule that a value must be binary data that a client has encrypted.
     public struct Encryption: Sendable {
-        /// The types that the value may have had before its encryption; `nil` if it may have had any.
+        /// The types that the value may have had before its encryption; `nil` if it may have had any type.
         public var types: [SchemaType]?
     }
 }

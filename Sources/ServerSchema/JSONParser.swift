@@ -23,7 +23,7 @@ package struct JSONParser {
     }
 
     /// Reads the bytes of a file, which must be one JSON value in UTF-8; a byte order mark may come first.
-    /// - Parameter file: the path that is stated in locations and errors.
+    /// - Parameter file: the path that locations and errors state.
     package static func parse(_ bytes: [UInt8], file: String) throws(SchemaError) -> LocatedJSON {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)

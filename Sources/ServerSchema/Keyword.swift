@@ -18,7 +18,7 @@ enum Keyword: String, CaseIterable {
 
     /// Keywords of later drafts of JSON Schema.
     ///
-    /// Other tools write them, so they do not count as misspelt keywords.
+    /// Other tools write these keywords, so they do not count as misspelt.
     static let ofOtherTools: Set = [
         "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary", "contentEncoding",
         "contentMediaType", "contentSchema", "dependentRequired", "dependentSchemas", "deprecated", "examples",

@@ -10,8 +10,8 @@ final class LinkIndex: Sendable {
 
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
-        // In a job's step, a path ends at the field that holds an array or a dictionary, so the paths of links are cut
-        // off there as well.
+        // In a job's step, a path ends at the field that holds an array or a dictionary, so the path of a link is cut
+        // off at that field as well.
         fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }
@@ -45,7 +45,7 @@ package struct RelatedPaths: Sendable {
 
 /// The positions of names in a long list, computed at the first lookup.
 ///
-/// An index is valid for one list; the owner of a list that changes creates a new index.
+/// An index is valid for one list only; if the list changes, its owner creates a new index.
 final class NameIndex: Sendable {
     /// The length up to which a list is searched name by name, without an index.
     private static let smallCount = 16

@@ -2,7 +2,7 @@
 ///
 /// The members of an object keep their order, and a name may occur more than once.
 package struct Located<Scalar: Sendable>: Sendable {
-    /// The value.
+    /// The value; the names and values inside it have positions of their own.
     package var value: Value
     /// The position of the value's first byte.
     ///

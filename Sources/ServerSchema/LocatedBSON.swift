@@ -55,7 +55,7 @@ extension LocatedBSON {
 extension LocatedBSON {
     /// Reads extended JSON, canonical or relaxed.
     ///
-    /// The initializer passes only wrappers such as `{"$oid": …}` to libbson. It reads everything else itself, to keep
+    /// The initializer passes only wrappers such as `{"$oid": …}` to libbson. It reads all other JSON itself, to keep
     /// positions and repeated names, and to allow deep nesting.
     /// - Throws: ``SchemaError`` for a wrapper whose value does not fit its type, or for a name that contains a NUL.
     package init(_ json: LocatedJSON) throws(SchemaError) {
@@ -100,7 +100,7 @@ extension LocatedBSON {
 
     /// Whether the members of an object are a wrapper of extended JSON for a scalar.
     ///
-    /// A name that begins with `$` is not enough, because schemas have names such as `$id`.
+    /// A name that begins with `$` does not prove a wrapper, because schemas have names such as `$id`.
     private static func isWrapper(_ members: [LocatedJSON.Member]) -> Bool {
         let names = members.map(\.name)
         return switch names.first {

@@ -2,11 +2,11 @@
 ///
 /// ObjectBox's build tools write the model to the file `objectbox-model.json`, which the Sync Server reads.
 public struct ObjectBoxModel: Hashable, Sendable {
-    /// A type of objects; a collection with its name maps to it.
+    /// A type of objects; the collection with the same name maps to the type.
     public struct Entity: Hashable, Sendable {
         /// The name of the collection: the entity's external name, or its own name if it has none.
         public var collection: String
-        /// The properties, except for the object's ID, to which `_id` maps.
+        /// The properties except the object's ID; the field `_id` of a document maps to the ID.
         public var properties: [Property]
         /// Whether the entity syncs.
         public var isSynced: Bool

@@ -2,9 +2,9 @@ package import BSON
 
 /// A file that contains a collection's schema together with other data.
 ///
-/// Such a file is a rules file of a legacy export, or a schema object of the Admin API. Its content states the name of
-/// the collection; the file name does not, because a collection's name may contain dots. Source: `semantics.md`
-/// sections 2.2 and 2.4 of the project's reference.
+/// The file is a rules file of a legacy export, or a schema object of the Admin API. Its content states the name of the
+/// collection; the file name does not, because a collection's name may contain dots. Source: `semantics.md` sections
+/// 2.2 and 2.4 of the project's reference.
 struct RulesFile {
     /// The collection whose schema the file holds.
     let namespace: Namespace

@@ -66,7 +66,8 @@ public struct SchemaError: Error, Hashable, Sendable {
 }
 
 extension SchemaError {
-    /// Combines errors into the first one, which then has the others in ``others``; `nil` if there are no errors.
+    /// Combines errors into one: the first error, which lists the other errors in ``others``; `nil` if there are no
+    /// errors.
     /// - Parameter files: the files, in the order in which their errors are shown.
     init?(_ errors: [SchemaError], inOrderOf files: [String]) {
         func key(_ error: SchemaError) -> (Int, Int, Int) {

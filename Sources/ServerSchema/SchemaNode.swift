@@ -32,10 +32,10 @@ public struct SchemaNode: Sendable {
     public var scalar: PrismaScalar?
     /// The value that clients return for a required field that is missing.
     public var defaultValue: BSONValue?
-    /// The rules for the value apart from those for its types and its fields.
+    /// The rules for the value other than those for its types and its fields.
     ///
-    /// Most schemas have no such rules, which would take more memory than the rest of a node. A node therefore
-    /// allocates memory for them only when they are set.
+    /// Most schemas have no such rules. The rules would take more memory than the rest of a node, so a node allocates
+    /// memory for them only when they are set.
     public var constraints: Constraints {
         get { demands?.constraints ?? Constraints() }
         set { demands = Demands(newValue) }
@@ -82,7 +82,7 @@ public struct SchemaNode: Sendable {
     public struct Property: Sendable {
         /// The field's name.
         public var name: String
-        /// The schema of its value.
+        /// The schema of the field's value.
         public var node: SchemaNode
         /// The name that clients use for the field; `nil` if they use ``name``.
         public var clientName: String?
@@ -96,27 +96,29 @@ public struct SchemaNode: Sendable {
 
     /// The schema of the fields whose names match a regular expression.
     public struct PatternProperty: Sendable {
-        /// The regular expression for the names.
+        /// The regular expression that the names of the fields match.
         public var pattern: String
-        /// The schema that the values of these fields must fit.
+        /// The schema that the value of each field with a matching name must fit.
         public var node: SchemaNode
     }
 
     /// The schema or schemas of an array's elements.
     public indirect enum Items: Sendable {
-        /// One schema for all elements.
+        /// All elements of the array have one schema.
         case each(SchemaNode)
-        /// One schema for each position.
+        /// Each position in the array has its own schema.
         case tuple([SchemaNode])
     }
 
     /// The rule for fields that `properties` does not name.
     public indirect enum AdditionalProperties: Sendable {
-        /// The fields may have any value.
+        /// The fields that `properties` does not name may have any value.
         case allowed
-        /// The fields must be absent.
+        /// The fields that `properties` does not name must be absent.
         case forbidden
-        /// The fields must fit this schema; if the schema has no `properties`, it describes a dictionary.
+        /// The fields that `properties` does not name must fit this schema.
+        ///
+        /// If the schema has no `properties`, it describes a dictionary.
         case schema(SchemaNode)
     }
 }
@@ -153,9 +155,9 @@ extension SchemaNode {
     /// Whether the value must be an object.
     public var isObject: Bool { types == [.object] }
 
-    /// Whether the schema describes a dictionary: an object with any field names, whose values all fit one schema.
+    /// Whether the schema describes a dictionary: an object whose fields may have any names.
     ///
-    /// Such a schema names no property, and has `additionalProperties` with a value other than false.
+    /// The schema of a dictionary names no property, and has `additionalProperties` with a value other than false.
     public var isDictionary: Bool {
         guard isObject, properties.isEmpty, hasAdditionalProperties else { return false }
         if case .forbidden = additionalProperties { return false }

@@ -1,6 +1,6 @@
 public import BSON
 
-/// A remark about a schema that does not make it unusable.
+/// A remark about a schema that is usable in spite of it.
 public struct SchemaNote: Hashable, Sendable {
     /// The kind of note.
     ///
@@ -15,7 +15,7 @@ public struct SchemaNote: Hashable, Sendable {
         public static let general = Self(rawValue: "note")
         /// A schema has a keyword that no dialect knows.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
-        /// A schema has a keyword that no dialect knows, but that resembles a known one.
+        /// A schema has a keyword that no dialect knows, but that resembles a known keyword.
         public static let misspeltKeyword = Self(rawValue: "misspelt-keyword")
         /// A keyword is known, but no rule evaluates it.
         public static let unevaluatedKeyword = Self(rawValue: "keyword-unevaluated")

@@ -88,8 +88,9 @@ extension SchemaPath {
         self.init(steps)
     }
 
-    /// Returns the index of the quotation mark that ends a quoted name: the first one that a further step or the end
-    /// follows.
+    /// Returns the index of the quotation mark that ends a quoted name.
+    ///
+    /// The end is the first quotation mark before a further step, or at the end of the text.
     private static func endOfName(in text: Substring) -> Substring.Index? {
         text.indices.dropFirst().first { index in
             let next = text[text.index(after: index)...]

@@ -20,7 +20,7 @@ struct SchemaReading {
     private var services: [Namespace: String] = [:]
     /// The errors of schemas that could not be read at all, for lint.
     ///
-    /// In place of each such schema, the result has an empty one.
+    /// The result has an empty schema in place of each of these schemas.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
@@ -31,7 +31,8 @@ struct SchemaReading {
     }
 
     /// Reads the file or folder, and returns its schemas.
-    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable, or if there is no schema.
+    /// - Throws: ``SchemaError`` at the first defect that makes a schema unusable, or if there is no schema; lint
+    ///   accepts an app without a schema.
     mutating func run() throws(SchemaError) -> ServerSchema {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
         if let first = unread.first, unread.count == schema.collections.count { throw first.error }
@@ -122,7 +123,9 @@ struct SchemaReading {
         return true
     }
 
-    /// Reads the schema in a file of a folder; if that fails, lint adds a note and continues.
+    /// Reads the schema in a file of a folder.
+    ///
+    /// If the schema cannot be read, a reading for lint adds a note and continues; any other reading throws the error.
     /// - Returns: whether the file contains a schema.
     mutating func readFile(
         _ file: String, of namespace: Namespace, service: String?
@@ -141,7 +144,10 @@ struct SchemaReading {
         }
     }
 
-    /// Calls `read` for a part of a folder; if that fails, lint adds a note and continues without the part.
+    /// Calls `read` for a part of a folder.
+    ///
+    /// If `read` throws, a reading for lint adds a note and continues without the part; any other reading throws the
+    /// error.
     mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
         do throws(SchemaError) { try read(&self) } catch {
             guard files.isFolder else { throw error }

@@ -40,7 +40,7 @@ extension ServerSchema {
         return schema
     }
 
-    /// Reads everything that lint examines: also the access rules, and every collection of an app.
+    /// Reads the schemas for lint, which also needs the access rules and every collection of an app.
     /// - Parameters:
     ///   - name: the path that errors and locations state, if it differs from `path`.
     ///   - namespace: the collection that a single file covers; in a folder, a collection that must exist.

@@ -48,7 +48,7 @@ struct SyncReader {
                 .wrongValue, at: json["type"]?.location ?? json.location, "unknown type of sync \"\(other)\"",
                 remedy: Spelling.hint(for: other, among: ["flexible", "partition"]) ?? "write flexible or partition")
         case nil:
-            // Older exports do not state the type.
+            // Older exports do not state the type; only a configuration of Flexible Sync has `queryable_fields_names`.
             return json.present("queryable_fields_names") == nil ? try partition() : .flexible
         }
     }

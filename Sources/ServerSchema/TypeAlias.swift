@@ -17,7 +17,7 @@ public enum SchemaType: String, Hashable, Sendable, CaseIterable {
 
 /// A type as a schema file spells it.
 struct TypeAlias {
-    /// The type that is meant.
+    /// The type that the spelling means.
     var type: SchemaType
     /// A remark about the spelling; `nil` if there is none.
     var note: String?

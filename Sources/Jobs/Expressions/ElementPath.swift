@@ -21,7 +21,8 @@ extension FieldPath {
 
     /// The lists and dictionaries that the path leads through, the outermost first.
     ///
-    /// The first path starts at the document, and each of the others at an element of the list or dictionary before it.
+    /// The first path starts at the document. Every other path starts at an element of the list or dictionary before
+    /// it.
     package var containers: [FieldPath] { Array(segments.dropLast()) }
 
     /// The path of the field inside an element of the innermost container; the whole path if there are no
@@ -37,7 +38,7 @@ extension FieldPath {
 
     /// The paths of the objects that contain the field; a write to the field writes these objects back as a whole.
     ///
-    /// If this path ends with `[]`, it is included too.
+    /// If the field's own path ends with `[]`, the result includes that path.
     package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
 
     private var segments: [FieldPath] {

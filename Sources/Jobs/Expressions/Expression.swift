@@ -45,10 +45,10 @@ package struct Expression: Hashable, Sendable {
         if case .array = bson { Expression(["$type": .array(of: [bson])]) } else { Expression(["$type": bson]) }
     }
 
-    /// Returns whether the value's type is one of these aliases.
+    /// Returns whether the value's type is one of the given aliases.
     package func hasType(_ aliases: String...) -> Expression { hasType(among: aliases) }
 
-    /// Returns whether the value's type is one of these aliases.
+    /// Returns whether the value's type is one of the given aliases.
     package func hasType(among aliases: [String]) -> Expression {
         .call("$in", type, Expression(.array(of: aliases.map { .object(["$literal": .string($0)]) })))
     }
@@ -86,7 +86,8 @@ package struct Expression: Hashable, Sendable {
         .call("$cond", condition, then, other)
     }
 
-    /// Whether `$set` evaluates this as one value; an object without an operator would be set field by field.
+    /// Whether `$set` takes the expression as one value; `false` for an object without an operator, which `$set` sets
+    /// field by field.
     var isOperator: Bool {
         guard case .object(let object) = bson else { return true }
         return (try? object.elements().first?.name.hasPrefix("$")) ?? false
@@ -103,7 +104,7 @@ package struct Expression: Hashable, Sendable {
 extension Expression {
     /// Returns whether two values have the same type and the same value; the decimals 1.5 and 1.50 count as one value.
     ///
-    /// Use it only for scalars: inside objects and arrays, it compares like `$eq`.
+    /// The comparison is meant only for scalars: inside objects and arrays, it is as loose as `$eq`.
     static func sameValue(_ left: Expression, _ right: Expression) -> Expression {
         .let(
             ["left": left, "right": right],
@@ -205,8 +206,8 @@ extension Expression {
 extension Expression {
     /// Returns whether the condition holds for an element of the innermost list or dictionary.
     ///
-    /// `containers` are the lists and dictionaries that lead there, the outermost first. The result is false if one of
-    /// them is missing or of another type.
+    /// `containers` are the lists and dictionaries on the path to the element, the outermost first. The result is false
+    /// if a container is missing or of another type.
     static func inSomeElement(of containers: [FieldPath], _ condition: Expression) -> Expression {
         containers.reversed().reduce(condition) { condition, container in
             .all([
@@ -237,8 +238,8 @@ extension Expression {
 
     /// Returns the fields of an object as a list of objects, with the name in `k` and the value in `v`.
     ///
-    /// For any other value, the result is an empty list. So the expression cannot fail, even if the server evaluates it
-    /// before the test that guards it.
+    /// For any other value, the result is an empty list, so that the expression cannot fail even if the server
+    /// evaluates it before a test of the value's type.
     static func entries(of object: Expression) -> Expression {
         Expression(["$objectToArray": choose(if: object.hasType("object"), then: object, else: .constant([:])).bson])
     }

@@ -81,7 +81,7 @@ package enum JobFile {
         return job
     }
 
-    /// Whether the job being read has run before, perhaps under an earlier version of the program, which allowed more.
+    /// Whether the job being read has run before, perhaps under an earlier version of the program, which accepted more.
     @TaskLocal static var isOfThePast = false
 
     /// Reads the text of a job that ran before, to identify it, undo it or clean up after it, but never to run it.
@@ -97,7 +97,7 @@ package enum JobFile {
     /// The value of `requires` in a job that must not run before its next schema is deployed.
     package static let deployed = "deployed"
 
-    /// The version of the file format that this program reads; a file that states no version has this one.
+    /// The version of the file format that this program reads; a file that states no version has this version.
     package static let version = 1
 
     private static func checkVersion(_ node: YAMLNode?) throws(JobError) {

@@ -148,14 +148,14 @@ enum MatchFilter {
         guard let types else {
             throw node.error("\(name) compares with a number, text, date, ObjectId, bool or timestamp")
         }
-        // NaN matches neither `$lt` nor any other of these operators.
+        // NaN matches none of the operators `$lt`, `$lte`, `$gt` and `$gte`.
         let isOrdered = types == numbers ? [!(value == .constant(.double(.nan)))] : []
         return .all([value.hasType(among: types)] + isOrdered + [.call(name, value, .constant(bound))])
     }
 
     // MARK: The values of a field
 
-    /// Returns whether the condition holds for the field's value or for an element of it.
+    /// Returns whether the condition holds for the field's value or for an element of that value.
     ///
     /// If the path leads through a list, the condition may hold in any of the list's elements.
     private static func matches(_ field: FieldPath, _ condition: Expression) -> Expression {

@@ -53,7 +53,7 @@ extension YAMLNode {
     /// Throws if one field is inside the other, or if the two fields are not in the same element of a list or
     /// dictionary.
     ///
-    /// A step whose target overlaps its source would change what it reads.
+    /// A step whose target overlaps its source would change the value that it reads.
     func checkApart(_ from: FieldPath, _ to: FieldPath) throws(JobError) {
         guard !from.overlaps(to) else {
             throw error("\"\(from)\" and \"\(to)\" overlap: the target must be another field")

@@ -1,4 +1,4 @@
-/// The rate at which a consumer of the changes, such as a sync engine, can take them.
+/// The rate at which a consumer of the changes, such as a sync engine, can process the changes.
 ///
 /// A run that is faster only makes the consumer's queue longer.
 package struct ConsumerRate: Hashable, Sendable {

@@ -6,7 +6,7 @@ import Yams
 package struct LimitOverride: Hashable, Sendable {
     /// The limit's name below `limits`, such as `nice` or `chunk.documents`.
     package var name: String
-    /// The value, as a job file would write it.
+    /// The limit's new value, in the format of a job file.
     package var value: String
 
     /// Creates an override; a former name is replaced by the limit's current name.
@@ -29,7 +29,8 @@ package struct LimitOverride: Hashable, Sendable {
 }
 
 extension Job {
-    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads both.
+    /// Returns the job's limits with the overrides in place of the file's values; the parser of job files reads all of
+    /// the values.
     /// - Throws: ``JobError`` if an override names an unknown limit, or a value that the limit cannot have.
     package func limits(overriddenBy overrides: [LimitOverride]) throws(JobError) -> Limits {
         guard !overrides.isEmpty else { return limits }
@@ -39,10 +40,10 @@ extension Job {
             guard value.mapping == nil else {
                 throw JobError("\(override.name): set each limit by its own name, such as chunk.documents=1000")
             }
-            // If the file names a consumer, that name is replaced by the consumer's rates, because the override changes
-            // only one of them.
+            // If the file names a consumer, the name is replaced by the consumer's two rates, because the override
+            // changes only one of the two.
             if override.name.hasPrefix("consumer.") { node = node.statingConsumer() }
-            // The file may state the limit under its former name.
+            // The file may state the limit under its former name, so that name is removed.
             if let alias = Limit.named(override.name)?.alias { node = node.removing(alias) }
             node = node.setting(override.name.split(separator: ".", omittingEmptySubsequences: false)[...], to: value)
         }
@@ -68,7 +69,8 @@ extension Node {
         return .mapping(mapping)
     }
 
-    /// Returns the mapping with a new value at a path of names; a node on the path that is not a mapping becomes one.
+    /// Returns the mapping with a new value at a path of names; a node on the path that is not a mapping is replaced by
+    /// one.
     fileprivate func setting(_ path: ArraySlice<Substring>, to value: Node) -> Node {
         guard let name = path.first.map(String.init) else { return value }
         var mapping = self.mapping ?? Mapping([])

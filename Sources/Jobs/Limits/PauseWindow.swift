@@ -6,7 +6,7 @@ package struct PauseWindow: Hashable, Sendable {
     package let text: String
     /// The minutes of the day at which the window starts and ends.
     ///
-    /// If the end is earlier than the start, it is on the next day.
+    /// If the end is earlier than the start, the window ends on the next day.
     private let start: Int
     private let end: Int
     /// The days on which the window starts; 0 is Sunday.
@@ -40,8 +40,8 @@ package struct PauseWindow: Hashable, Sendable {
 
     /// Returns whether the window contains the given time.
     ///
-    /// Times are compared in local time. When the clocks are set back, a window with the repeated hour contains it both
-    /// times. When they are set forward, the omitted hour does not occur.
+    /// Times are compared in local time. When the clocks are set back, a window that contains the repeated hour
+    /// contains it both times. When the clocks are set forward, the omitted hour does not occur.
     package func contains(secondsSince1970 seconds: Int) -> Bool {
         let (weekday, minute) = clock(at: seconds)
         if start < end { return weekdays.contains(weekday) && (start..<end).contains(minute) }

@@ -15,7 +15,7 @@ package struct Veto: Hashable, Sendable {
         case command(String)
     }
 
-    /// The service to ask.
+    /// The service that the run asks whether it has to wait.
     package var asked: Asked
     /// The longest time that the run waits for an answer.
     package var timeLimit: Duration = .seconds(5)

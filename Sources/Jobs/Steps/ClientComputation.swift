@@ -1,10 +1,10 @@
 package import BSON
 package import Checking
 
-/// A step's computation that no server operator can do; the client does it document by document.
+/// A step's computation that no server operator can do; the client does the computation document by document.
 ///
-/// The step states the computation and the documents that need it. The code that runs the job carries it out, because
-/// the computation may have to read other collections.
+/// The step states the computation and selects the documents. The code that runs the job does the computation, because
+/// it may have to read other collections.
 package enum ClientComputation: Sendable {
     case convertUUID(ConvertUUIDStep)
     case embed(EmbedStep)
@@ -15,7 +15,8 @@ package enum ClientComputation: Sendable {
 
 /// The data that the client collects for a step before it computes the first document.
 package struct ClientPreparation: Sendable {
-    /// The `_id`s of documents in another collection; the step skips every document that links, or would link, to one.
+    /// The `_id`s of documents in another collection; the step skips every document that links, or would link, to one
+    /// of them.
     package var excluded: Set<IDKey> = []
     /// The obstacles to running the step, found in the documents before the job.
     package var obstacles: [ClientObstacle] = []
@@ -27,13 +28,13 @@ package struct ClientPreparation: Sendable {
 package struct ClientObstacle: Hashable, Sendable {
     /// The problem with the documents, as a sentence.
     package var text: String
-    /// The number of documents with the problem.
+    /// The number of documents that have the problem.
     package var count: Int
-    /// The collection of the documents.
+    /// The collection of the documents that have the problem.
     package var namespace: Namespace
-    /// The `_id`s of a few of the documents.
+    /// The `_id`s of a few documents that have the problem.
     package var samples: [BSONValue]
-    /// The remedy, as a clause.
+    /// A clause that says how the operator can solve the problem.
     package var remedy: String
 
     /// Creates an instance from its parts.
@@ -47,7 +48,7 @@ package struct ClientObstacle: Hashable, Sendable {
 package struct ClientCreation: Hashable, Sendable {
     /// The collection that the document is inserted into.
     package var namespace: Namespace
-    /// The document, with its `_id`.
+    /// The document to insert, with its `_id`.
     package var document: BSONDocument
 
     /// Creates a description of the insert.

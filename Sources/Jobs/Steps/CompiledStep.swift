@@ -6,9 +6,10 @@ package import ServerSchema
 package struct CompiledStep: Sendable {
     /// The step that is compiled.
     package let step: Step
-    /// The same as ``needs``, but without the test whether the server would alter the document.
+    /// The condition ``needs`` without the test whether the server would alter the document.
     ///
-    /// That test costs four times as much as the rest. A command that only reads may omit it, a write must not.
+    /// The omitted test costs four times as much as the rest. A command that only reads may omit the test; a write must
+    /// not.
     package let mayNeed: Expression
     /// The condition under which the server would alter more of a document than the steps of the job change.
     ///
@@ -72,7 +73,7 @@ package struct CompiledStep: Sendable {
     /// Returns the step with another condition in place of ``altered``.
     ///
     /// A pipeline of many steps evaluates the condition once, and each step reads the result. If each step evaluated
-    /// it, the pipeline would be larger than a command may be.
+    /// the condition, the pipeline would be larger than a command may be.
     package func knowing(_ altered: AlteredDocument) -> CompiledStep {
         var step = self
         step.altered = altered
@@ -111,8 +112,7 @@ package struct CompiledStep: Sendable {
     /// itself.
     package var writeStage: BSONDocument { stage(if: plantedNeed ?? mayNeed) }
 
-    /// The update stage for a write whose filter tests ``needs`` of this step only, so that the stage tests nothing
-    /// again.
+    /// The update stage for a write whose filter tests ``needs`` of this step only; the stage itself tests nothing.
     package var soleStage: BSONDocument { stage(if: plantedNeed) }
 
     private func stage(if condition: Expression?) -> BSONDocument {
@@ -153,7 +153,7 @@ package struct CompiledStep: Sendable {
         let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
         guard !other.isEmpty else { return [] }
         let isOther = Expression.any(other)
-        // If several targets have such parents, a parent of another type is reported rather than a missing one.
+        // If one parent is missing and another parent is not an object, the only reason is ``Reason/parentNotObject``.
         let isMissing = Expression.all(
             (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
                 + [applies, .any(missing)])
@@ -187,7 +187,7 @@ extension CompiledStep {
         case targetDiffers = "target holds another value"
         /// The target already holds another value, and the job file says to keep it.
         case targetKept = "target keeps its value"
-        /// Source and target are equal down to the depth of exact comparison, but they are nested deeper.
+        /// Source and target are equal as far as they are compared exactly, but contain values at a greater depth.
         case tooDeep = "nested too deeply to be compared exactly"
         /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
@@ -238,7 +238,7 @@ extension CompiledStep {
         /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
-        /// Whether the operator has to handle such a document.
+        /// Whether the operator has to handle a document that is skipped for this reason.
         ///
         /// The exceptions are a missing parent, which has no field to fill, and a target that keeps its value, as the
         /// job file asks.

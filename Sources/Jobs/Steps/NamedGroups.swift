@@ -38,7 +38,7 @@ struct NamedGroups: Hashable, Sendable {
         where text.hasPrefix(start) {
             let name = text.dropFirst(start.count).prefix { $0 != end }
             let isName = name.first?.isLetter == true || name.first == "_"
-            // "?<=" and "?<!" begin a lookbehind, not a group.
+            // A group that begins with `?<=` or `?<!` is a lookbehind, and has no name.
             if isName { return String(name) }
         }
         return nil

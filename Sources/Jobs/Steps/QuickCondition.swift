@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Query conditions that select documents for a step, at a fraction of the cost of an expression.
 ///
-/// Each condition holds for every document that it has to find, and may hold for others.
+/// Each condition matches every document that it is meant to find, and may match further documents.
 package struct QuickCondition: Sendable {
     /// A condition met by every document that needs the step; `nil` if no simple one is known.
     package var need: BSONDocument?
@@ -24,8 +24,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
     ///
-    /// The condition lists all other types: the server tests such a list in less than half the time that it needs to
-    /// exclude null and the one type. If the value is a list, a query tests its elements too.
+    /// The condition lists all other types, because the server tests such a list in less than half the time that it
+    /// needs to exclude null and the one type. If the value is a list, a query also tests the elements of the list.
     static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }

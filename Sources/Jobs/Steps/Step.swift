@@ -8,7 +8,7 @@ package struct Step: Sendable {
     /// The condition that a document must meet for the step to apply; `nil` if it applies to all documents.
     package let condition: Expression?
 
-    /// Creates a step of a kind.
+    /// Creates a step of a kind; with a condition, the step applies only to documents that meet the condition.
     package init(_ kind: any StepKind, where condition: Expression? = nil) {
         (self.kind, self.condition) = (kind, condition)
     }
@@ -22,7 +22,7 @@ package struct Step: Sendable {
 
     /// The field that the step writes; the first one, if it writes several.
     package var target: FieldPath { kind.target }
-    /// The field that the step reads in addition to its target; `nil` if it reads none.
+    /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     package var source: FieldPath? { kind.source }
     /// All fields that the step writes.
     package var targets: [FieldPath] { kind.targets }
@@ -83,13 +83,13 @@ extension Step {
 package struct StepBody {
     /// Whether the document still needs the step, and the step can be done.
     var wanted: Expression
-    /// The new value of the target in a document in which the step is wanted.
+    /// The new value of the target in a document for which ``wanted`` holds.
     package var value: Expression
     /// The fields that the step writes in addition to the target, with their new values.
     ///
     /// For a field that stays as it is, the expression gives its present value.
     var also: [(path: FieldPath, value: Expression)] = []
-    /// Whether the step applies to the document; a missing parent is reported only if it does.
+    /// Whether the step applies to the document; a missing parent is reported only if the step applies.
     var applies = Expression.constant(true)
     /// The reasons to skip a document that the step applies to, each with its condition.
     ///

@@ -14,7 +14,8 @@ package enum StepOrder {
         }
     }
 
-    /// Returns the steps; each `copy` step now knows the conversion that a later step applies to its target in place.
+    /// Returns the steps; each step has been adapted to the later steps of the job, such as a copy to a later
+    /// conversion.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             let (step, later) = (steps[index].step, steps[(index + 1)...].map(\.step.kind))
@@ -41,7 +42,7 @@ package enum StepOrder {
         }
     }
 
-    /// Throws if another step writes the target of a refresh, because the two would undo each other in every run.
+    /// Throws if another step writes the target of a refresh, because the two steps would undo each other in every run.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {

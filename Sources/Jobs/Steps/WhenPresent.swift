@@ -3,11 +3,11 @@ import LocatedYAML
 
 /// The handling of a target that already holds another value.
 package enum WhenPresent: String, Sendable, CaseIterable {
-    /// The target keeps its value.
+    /// A target that already holds another value keeps it.
     case keep
-    /// The step's value replaces the target's value.
+    /// The step's value replaces any other value of the target.
     case replace
-    /// The target keeps its value, and the document is reported.
+    /// A target that already holds another value keeps it, and the document is reported.
     case report
     /// The step's value replaces a value that the job wrote; any other value stays, and the document is reported.
     case refresh
@@ -36,7 +36,7 @@ struct TargetRule: Hashable, Sendable {
     /// Whether a null in the target counts as missing.
     var nullsToo = false
 
-    /// The rule for the write of a refresh, which overwrites the targets that still hold the job's own value.
+    /// The rule by which a refresh overwrites the targets that still hold the job's own value.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
     /// Whether the target is missing, or holds a null that counts as missing and that the value would replace.
@@ -51,8 +51,8 @@ struct TargetRule: Hashable, Sendable {
         whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
     }
 
-    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if none is
-    /// skipped.
+    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if no document
+    /// is skipped.
     /// - Parameter isReady: Whether the step has a value for the target.
     func conflict(
         _ value: Expression, in target: Expression, where isReady: Expression

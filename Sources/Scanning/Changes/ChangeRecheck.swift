@@ -79,7 +79,7 @@ struct ChangeRecheck {
 
     /// Judges the changed documents as they are shortly after the scan.
     ///
-    /// This is for servers that cannot read as of a given cluster time.
+    /// The scan uses this method with servers that cannot read as of a given cluster time.
     private func recheckByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)
@@ -102,8 +102,8 @@ struct ChangeRecheck {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // Two `_id`s with different bytes, such as 1 and 1.0, can be equal for the server, and then both find the
-            // same document.
+            // The server considers some `_id`s with different bytes equal, such as 1 and 1.0. Both find the same
+            // document, which must be judged only once.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }

@@ -67,7 +67,7 @@ final class ChangeTracker: Sendable {
 
 /// The error that it is unknown which documents changed during a scan.
 struct ChangesUnknown: Error {
-    /// The reason, as a clause.
+    /// A clause that says why the changes are unknown.
     let reason: String
 }
 
@@ -135,7 +135,7 @@ extension ChangeTracker {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
         }
-        // All events of a transaction have the same time, so more events of this time may follow.
+        // All events of a transaction have the same time, so further events with the time of this event may follow.
         return ClusterTime(rawValue: stamp - 1)
     }
 

@@ -4,8 +4,8 @@ package import Mongo
 
 /// Reads the documents that the ledgers record for an app, and reports which of them still fail; never writes.
 ///
-/// It keeps one batch of `_id`s for each collection in memory, and the groups of findings. If there are several
-/// ledgers, it keeps all `_id`s, because two ledgers may record the same document.
+/// The explainer keeps one batch of `_id`s for each collection in memory, and the groups of findings. If there are
+/// several ledgers, it keeps all `_id`s, because two ledgers may record the same document.
 package struct LedgerExplainer {
     let ledgers: [Namespace]
     let appID: String?

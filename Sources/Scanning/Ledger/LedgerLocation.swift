@@ -89,8 +89,9 @@ package enum LedgerApps: Hashable, Sendable {
 
     /// Returns notes, each a clause, on chosen apps that have no entry in the ledger.
     ///
-    /// The id of such an app may be misspelt, and the headroom then looks too large. Apps that the schemas name are
-    /// mentioned only if the ledger has entries of other apps and none of theirs.
+    /// An app without entries may have a misspelt id, which makes the headroom look too large. Apps that the schemas
+    /// name are mentioned only if the ledger has entries of other apps, but no entries of any app that the schemas
+    /// name.
     /// - Parameter found: The apps that have entries in the ledger.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }

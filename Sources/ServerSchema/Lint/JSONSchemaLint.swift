@@ -9,7 +9,7 @@ extension SchemaLint {
     public static func jsonSchema(_ root: SchemaNode, namespace: Namespace) -> [LintFinding] {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
-        // With `patternProperties`, `_id` may be allowed, because one of the regular expressions might match it.
+        // With `patternProperties`, the root may allow `_id`, because one of the regular expressions might match it.
         if case .forbidden = root.additionalProperties, root.property("_id") == nil,
             root.constraints.patternProperties.isEmpty
         {
@@ -21,7 +21,7 @@ extension SchemaLint {
         }
         let places = LintPlace.all(of: collection)
         for place in places where place.node.constraints.patternProperties.isEmpty {
-            // Every document has an `_id`, even if the schema does not describe it.
+            // At the root, `_id` is not reported as undefined, because every document has an `_id`.
             let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
             findings += names.map { name in
                 place.finding(

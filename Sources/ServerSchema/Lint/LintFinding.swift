@@ -8,7 +8,7 @@ public struct LintFinding: Hashable, Sendable {
         case error
         /// The schema works, but is likely to cause trouble.
         case warning
-        /// The finding is only worth knowing.
+        /// The finding is for information only; the schema need not change.
         case info
 
         /// Orders levels from the most severe to the least severe.

@@ -29,14 +29,14 @@ public enum SchemaLint {
 
     /// The rules that report something missing.
     ///
-    /// Such a finding is dropped if a part of the schema could not be read, because the missing thing may be in that
-    /// part.
+    /// A finding of these rules is dropped if a part of the schema could not be read, because the missing thing may be
+    /// in that part.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,
         .partitionKeyUndefined, .partitionKeyType, .queryableType, .queryableNone,
     ]
-    /// The rules that report that the surrounding schema does not name a property in `required`.
+    /// The rules for a property that the surrounding schema does not name in `required`.
     private static let ofHolder: Set<LintFinding.Code> = [.idNotRequired, .defaultOnOptional]
 
     /// Whether a finding may be wrong because a part of the schema could not be read.

@@ -44,7 +44,7 @@ struct PrismaResolver {
     private mutating func checkProvider(of schema: inout PrismaSchema) {
         let sources = blocks.filter { $0.keyword.text == "datasource" }
         guard let source = sources.first else {
-            // If a line could not be read, the missing block may be in that line.
+            // If a line could not be read, no missing block is reported, because the block may be in that line.
             guard errors.isEmpty else { return }
             return fail(
                 .schemaMissing, at: SourceLocation(whole: schema.files.first?.path ?? ""),
@@ -134,7 +134,8 @@ struct PrismaResolver {
                 first[name.text] = name.location
                 continue
             }
-            // If the name at this position has an error already, its stored name is not reported as well.
+            // If an error was already reported at the position of the name, a repeated stored name is not reported as
+            // well.
             if errors.contains(where: { $0.location == name.location }) { continue }
             fail(
                 .duplicate, at: name.location,

@@ -82,7 +82,7 @@ private struct PrismaConversion {
     private mutating func value(_ field: PrismaSchema.Field) -> SchemaNode {
         nodeCount += 1
         var node = single(field)
-        // The client does not use the default of a list when it reads: a missing list reads as an empty list.
+        // A missing list reads as an empty list, so the default of a list is not the value that a client reads.
         if case .constant(let value)? = field.defaultValue { node.defaultValue = field.fitted(value) }
         guard field.arity == .list else { return node }
         var list = SchemaNode(location: field.location)

@@ -7,9 +7,9 @@ internal import FoundationEssentials
 package struct PrismaSchema: Sendable {
     /// The models, in the order of the files.
     package internal(set) var models: [Model] = []
-    /// The embedded types.
+    /// The embedded types of the schema.
     package internal(set) var types: [Model] = []
-    /// The enums.
+    /// The enums of the schema.
     package internal(set) var enums: [Enumeration] = []
     /// Notes on parts that are ignored, such as views.
     package internal(set) var notes: [SchemaNote] = []
@@ -65,7 +65,7 @@ package struct PrismaSchema: Sendable {
             (self.name, self.location, self.collection) = (name, location, collection)
         }
 
-        /// The field with this name in the schema.
+        /// The field with this name in the schema; `nil` if there is none.
         package subscript(name: String) -> Field? { fields.first { $0.name == name } }
     }
 
@@ -85,7 +85,7 @@ package struct PrismaSchema: Sendable {
         package var arity: Arity
         /// The native type, from `@db.…`, and its position.
         package var nativeType: (type: NativeType, location: SourceLocation)?
-        /// The value of `@default`.
+        /// The field's default, from `@default`; `nil` if it has none.
         package var defaultValue: Default?
         /// Whether the field is the `@id`.
         package var isID = false
@@ -122,7 +122,7 @@ package struct PrismaSchema: Sendable {
         case enumeration(String)
         /// An embedded type, by its name.
         case embedded(String)
-        /// A model, by its name; documents do not contain such a field.
+        /// A model, by its name; documents do not contain a field of this type.
         case relation(String)
         /// `Unsupported("…")`, which the client does not read.
         case unsupported
@@ -142,7 +142,7 @@ package struct PrismaSchema: Sendable {
         case json = "Json"
     }
 
-    /// The value of `@default`.
+    /// The default of a field, from `@default`.
     package enum Default: Hashable, Sendable {
         /// A constant, which the client also returns for a required field that is missing or null.
         case constant(BSONValue)
@@ -154,9 +154,9 @@ package struct PrismaSchema: Sendable {
 
     /// The arguments of `@relation`.
     package struct Relation: Sendable {
-        /// The fields of this model that hold the keys.
+        /// The fields of this model that hold the keys of related documents.
         package var fields: [String] = []
-        /// The fields of the other model that the keys are compared with.
+        /// The fields of the related model that the key fields of the relation are compared with.
         package var references: [String] = []
     }
 
@@ -183,7 +183,7 @@ package struct PrismaSchema: Sendable {
             /// The string that documents contain for the value.
             package var storedName: String
 
-            /// Creates a value.
+            /// Creates a value of an enum.
             package init(name: String, location: SourceLocation, storedName: String) {
                 (self.name, self.location, self.storedName) = (name, location, storedName)
             }
@@ -192,13 +192,13 @@ package struct PrismaSchema: Sendable {
 }
 
 extension PrismaSchema {
-    /// The embedded type with this name.
+    /// Returns the embedded type with this name; `nil` if the schema has none.
     package func type(_ name: String) -> Model? { types.first { $0.name == name } }
 
-    /// The model with this name.
+    /// Returns the model with this name; `nil` if the schema has none.
     package func model(_ name: String) -> Model? { models.first { $0.name == name } }
 
-    /// The enum with this name.
+    /// Returns the enum with this name; `nil` if the schema has none.
     package func enumeration(_ name: String) -> Enumeration? { enums.first { $0.name == name } }
 }
 

@@ -46,7 +46,7 @@ enum PrismaSyntax {
     }
 
     struct Argument {
-        /// The name before the colon; `nil` if there is none.
+        /// The argument's name, which is before the colon; `nil` if the argument has no name.
         var name: Name?
         var value: Expression
     }

@@ -9,15 +9,15 @@ package struct ConvertStep: TargetRuled {
 
     /// The handling of a value that has no counterpart in the new type.
     package enum OnError: Hashable, Sendable {
-        /// The value stays, and the document is reported.
+        /// A value that cannot be converted stays, and the document is reported.
         case report
-        /// A constant replaces the value.
+        /// A constant replaces a value that cannot be converted.
         case replace(BSONValue)
-        /// The job does not start if there is such a value in any document.
+        /// The job does not start if any document has a value that the step cannot convert.
         case fail
     }
 
-    /// The field to convert.
+    /// The field whose value the step converts.
     package let field: FieldPath
     let conversion: Conversion
     /// The field that the converted value is written to; `nil` converts the field in place.
@@ -28,7 +28,7 @@ package struct ConvertStep: TargetRuled {
     /// Whether a value that cannot be converted stays unchanged.
     var reports: Bool { onError == .report || onError == .fail }
 
-    /// The new type.
+    /// The type to which the step converts.
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
@@ -91,7 +91,7 @@ package struct ConvertStep: TargetRuled {
             return StepBody(
                 wanted: due && isPossible, value: value, conflicts: [(.notConvertible, due && !isPossible)])
         }
-        // A value that already has the type is copied as it is.
+        // A value that already has the new type is copied unchanged.
         let carried = Expression.choose(if: isDone, then: source, else: value)
         let convertible =
             onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])
@@ -183,8 +183,8 @@ extension ConvertStep {
 
 /// The handling of a value that the new type or the new fields cannot hold completely.
 enum OnLoss: String, CaseIterable {
-    /// The value stays, and the document is reported.
+    /// A value that the target cannot hold completely is not written, and the document is reported.
     case report
-    /// The value is written, and the part that cannot be held is lost.
+    /// A value that the target cannot hold completely is written, and the rest of the value is lost.
     case allow
 }

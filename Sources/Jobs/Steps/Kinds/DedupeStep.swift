@@ -32,7 +32,7 @@ package struct DedupeStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isList = value.hasType("array")
-        // This fast test excludes most lists: they have no two elements that are equal even by the loose `$eq`.
+        // A fast test excludes most lists: a list has no repeated elements if no two elements are equal by `$eq`.
         let mayRepeat = !(size(Expression(["$setUnion": [value.bson]])) == size(value))
         let distinct = distinct(value)
         return StepBody(
@@ -52,8 +52,8 @@ package struct DedupeStep: StepKind {
                 "input": .call("$slice", list, .constant(0), index), "as": Expression("other"),
                 "in": isEqual(.variable("other"), element),
             ])
-        // The first element that `$eq` finds is usually the element itself, or equals it exactly; then no other element
-        // is compared.
+        // The first element that `$eq` finds is usually the element itself, or equals it exactly. In these cases, no
+        // other element is compared.
         let isFirst = Expression.let(
             ["element": item(index)],
             in: .let(

@@ -7,9 +7,9 @@ package struct RemapLinkStep: StepKind {
 
     /// The handling of a link that the map has no entry for.
     enum Unmapped: String, CaseIterable {
-        /// The link stays, and the document is reported.
+        /// A link that the map has no entry for stays, and the document is reported.
         case report
-        /// The link stays, and the document is not reported.
+        /// A link that the map has no entry for stays, and the document is not reported.
         case keep
     }
 
