@@ -117,7 +117,7 @@ extension PlanEntry {
     /// Whether the step puts values into lists, or takes them out.
     fileprivate var reshapes: Bool { step.map { ["wrap", "unwrap"].contains($0.kind) } ?? false }
 
-    /// Adds the findings of another entry with the same step, and what a reviewer has to confirm for them.
+    /// Adds the findings of another entry with the same step, and the part of it that a reviewer has to confirm.
     fileprivate mutating func take(_ other: PlanEntry) {
         violations += other.violations
         review = review ?? other.review

@@ -141,6 +141,20 @@ import Testing
         #expect(plan.unplanned == 0)
     }
 
+    /// The documents that such a step skips have findings of their own.
+    @Test func aFurtherStepThatChangesNoDocumentIsLeftOut() throws {
+        let schema = try Self.schema("lines Line[]", "type Line {\n  qty Int\n}")
+        var plan = try repairs(schema, [["_id": 1, "lines": ["qty": 1]]])
+        #expect(steps(plan).count > 1)
+        let skipped = StepFinding.Skipped(reason: "parent is not an object", isTrouble: true, count: 1, samples: [])
+        for index in plan.collections[0].jobs[0].entries.indices {
+            plan.collections[0].jobs[0].entries[index].finding =
+                index == 0 ? StepFinding(needing: 1, skipped: []) : StepFinding(needing: 0, skipped: [skipped])
+        }
+        plan.completeRepairs()
+        #expect(steps(plan) == ["wrap: {field: lines}"])
+    }
+
     @Test func aNumberThatBecomesADateIsReviewedForItsUnit() throws {
         let plan = try repairs(
             Self.schema("at DateTime"), [["_id": 1, "at": "2024-01-29"], ["_id": 2, "at": 1_706_503_732]])
