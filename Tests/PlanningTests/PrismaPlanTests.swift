@@ -73,6 +73,16 @@ import Testing
             ])
     }
 
+    @Test func aFieldOfARenamedObjectInAMovedCollectionIsReadInItsNewPlace() throws {
+        let plan = try plan(
+            Self.schema("t T", "type T {\n  x Int\n}"),
+            Self.schema("t T @map(\"tt\")", map: "clients", "type T {\n  x Int @map(\"xx\")\n}"))
+        let renames = steps(plan).filter { $0.hasPrefix("rename") }
+        #expect(renames.count == 2)
+        #expect(renames.first?.hasPrefix("rename: {from: t, to: tt") == true)
+        #expect(renames.last?.hasPrefix("rename: {from: tt.x, to: tt.xx") == true)
+    }
+
     @Test func aRemovedDefaultIsWrittenOverNullsToo() throws {
         let plan = try plan(Self.schema("currency String @default(\"EUR\")"), Self.schema("currency String"))
         #expect(steps(plan) == ["default: {field: currency, value: \"EUR\", when: missingOrNull}"])
