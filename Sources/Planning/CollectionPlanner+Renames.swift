@@ -108,17 +108,18 @@ extension StepLine {
     fileprivate func reading(_ old: String, in new: String) -> StepLine {
         let key = kind == "convert" ? "field" : "from"
         guard let source = text(of: key), source.hasPrefix("\(old).") else { return self }
-        return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
+        return replacing(key, with: .text(new + source.dropFirst(old.count)))
     }
 
     /// The step, changed so that a target with a value keeps that value.
     fileprivate var keeping: StepLine {
         guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
-        return StepLine(kind, replacing: "whenPresent", in: members, with: .text(WhenPresent.keep.rawValue))
+        return replacing("whenPresent", with: .text(WhenPresent.keep.rawValue))
     }
 
-    private init(_ kind: String, replacing key: String, in members: [Member], with value: Value) {
-        self.kind = kind
-        self.members = members.map { $0.key == key ? Member(key: key, value: value) : $0 }
+    private func replacing(_ key: String, with value: Value) -> StepLine {
+        var line = self
+        line.members = members.map { $0.key == key ? Member(key: key, value: value) : $0 }
+        return line
     }
 }

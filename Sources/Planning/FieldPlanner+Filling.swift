@@ -33,8 +33,10 @@ extension FieldPlanner {
             takes(value, new)
         {
             return group.add(
-                .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: false),
-                "clients saw the old default in documents without it; this step writes it")
+                .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: dialect == .prisma),
+                dialect == .prisma
+                    ? "clients saw the old default where it is missing or null; this step writes it"
+                    : "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
         // The step that replaces an empty list by null is removed if no default replaces that null: null does not fit
@@ -49,7 +51,9 @@ extension FieldPlanner {
             return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: nullsToo), "the schema's default")
         }
-        if new.link == nil, let zero = new.node.zeroValue, takes(zero, new) {
+        // A key that this plan made up would name no document.
+        let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel
+        if related == nil || new.link == nil && new.node.isList, let zero = new.node.zeroValue, takes(zero, new) {
             let line = StepLine.fill(field, with: .literal(zero.spelled(for: new.node)), nullsToo: nullsToo)
             guard field != nextPartitionKey else {
                 return group.say(
@@ -65,15 +69,15 @@ extension FieldPlanner {
             return
         }
         let type = new.node.withoutNull.types.first
-        if let type, [.objectId, .uuid].contains(type) || new.link != nil {
-            let what = new.link.map { "a key of \($0.target)" } ?? "an identity"
+        if let type, [.objectId, .uuid].contains(type) || related != nil {
+            let what = related.map { "a key of \($0)" } ?? "an identity"
             let generated = StepLine(
                 "default",
                 [
                     "field": .text(field), "generate": .text(type.rawValue),
                     "when": nullsToo ? .text("missingOrNull") : nil,
                 ])
-            let canGenerate = new.link == nil && [.objectId, .uuid].contains(type)
+            let canGenerate = related == nil && [.objectId, .uuid].contains(type)
             return group.say(
                 .manual,
                 "documents without it do not fit, and plan does not invent \(what): give one value for all with "

@@ -17,6 +17,10 @@ struct FieldPlanner {
     var partitionKey: String?
     /// The partition key of the newer schema; `nil` if it has none.
     var nextPartitionKey: String?
+    /// Whether the steps repair the documents in which a check found failures, and the schema does not change.
+    var isRepair = false
+    /// Whether the documents are moved to another collection while no client runs, so that no client reads old fields.
+    var isMoved = false
 
     /// A field as the older or the newer schema describes it.
     struct Side {
@@ -108,7 +112,8 @@ struct FieldPlanner {
 extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
-    /// The old field is removed only after the deploy, unless the validator forbids the old field.
+    /// The old field is removed only after the deploy, unless the validator forbids the old field, or the documents are
+    /// moved to another collection: then one job does all, and a copy and a rename of the same field would conflict.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -126,7 +131,9 @@ extension FieldPlanner {
                 present: only.text(of: "to") == SchemaType.uuid.rawValue ? nil : upkeep(at: group.path),
                 nullsToo: new.isRequired)
             group.add(line, "the old field stays as it is while the older schema is live")
-            group.entries[group.entries.count - 1].suggestions = fitted.entries[0].suggestions
+            let last = group.entries.count - 1
+            (group.entries[last].suggestions, group.entries[last].review) =
+                (fitted.entries[0].suggestions, fitted.entries[0].review)
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds the converted value"))
         }
@@ -147,9 +154,10 @@ extension FieldPlanner {
         // If a default is filled into the new field before an old client writes the old field, the two fields stay
         // different. The new field therefore keeps its value.
         let isFilled = new.isRequired && !old.isRequired
-        let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
-        let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)
-        let line = StepLine(forbids ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
+        let isAtOnce = forbids || isMoved
+        let kept = isChanged || isFilled && (isAtOnce || upkeep(at: group.path) == .report)
+        let presence: WhenPresent = kept ? .keep : isAtOnce ? .report : upkeep(at: group.path)
+        let line = StepLine(isAtOnce ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
             .onTarget(present: presence, nullsToo: new.isRequired)
         for index in before.entries.indices {
             before.entries[index].remarks = [
@@ -161,10 +169,12 @@ extension FieldPlanner {
             line,
             forbids
                 ? "the validator refuses a field with the old name"
-                : "the old field stays as long as the older schema is live")
+                : isMoved
+                    ? "no client reads the old field of the moved documents"
+                    : "the old field stays as long as the older schema is live")
         group.entries += fitted.entries
         group.entries += after.entries
-        guard !forbids else { return }
+        guard !isAtOnce else { return }
         var end = PlanEntry(role: .step)
         end.remarks = ["moves values that are only in \(from), and removes \(from) where \(field) holds the same"]
         end.step = StepLine("rename", ["from": .text(from), "to": .text(field)])
@@ -174,9 +184,10 @@ extension FieldPlanner {
 
     /// Returns the rule for a copy whose source may still change, because old clients write it until the deploy.
     ///
-    /// A copy inside an object is not refreshed, because other steps may write the same top-level field.
+    /// A copy inside an object is not refreshed, because other steps may write the same top-level field. A copy in
+    /// moved documents is not refreshed, because no old client writes them.
     func upkeep(at path: SchemaPath) -> WhenPresent {
-        dialect != .jsonSchema && path.steps.count == 1 ? .refresh : .report
+        dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }
 
     /// Returns an entry that suggests to remove a field; an operator has to activate the step.

@@ -17,13 +17,29 @@ extension FindingPlanner {
         case .geoPoint:
             guard case .each? = node?.property("coordinates")?.items else { return [] }
             return [.convert("\(field).coordinates.\(FieldPath.each)", from: nil, to: .double)]
-        case .notInEnum:
-            return [
-                StepLine(
-                    "remap-link", ["field": .text(field), "map": .verbatim("[{from: OLD VALUE, to: NEW VALUE}]")])
-            ]
+        case .notInEnum: return [Self.remap(field)]
+        case let rule where Repair(of: rule) == .conversion && node?.constraints.allowedValues != nil:
+            return [Self.remap(field)]
         default: return node.flatMap { limit(for: rule.constraint ?? rule, field, $0) }.map { [$0] } ?? []
         }
+    }
+
+    /// Returns the step that replaces values by allowed ones; the allowed values themselves stay.
+    private static func remap(_ field: String) -> StepLine {
+        StepLine(
+            "remap-link",
+            [
+                "field": .text(field), "map": .verbatim("[{from: OLD VALUE, to: NEW VALUE}]"),
+                "unmapped": .text("keep"),
+            ])
+    }
+
+    /// Returns the step that replaces NaN and the infinities: by null if the field is optional, and otherwise by zero.
+    func finite(_ field: String, isOptional: Bool) -> StepLine {
+        let numbers = [Double.nan, .infinity, -.infinity].map { YAMLText.literal(.double($0)) }
+        return expression(
+            field, isOptional ? "null" : "0.0",
+            when: "{$in: [\(YAMLText.word(Self.reference(to: field))), [\(numbers.joined(separator: ", "))]]}")
     }
 
     /// Returns the step that replaces numbers beyond a limit by the limit, or shortens texts or lists to it.

@@ -37,7 +37,10 @@ struct FindingPlanner {
         return divided(false) + removals.sorted { $0.path.steps.count > $1.path.steps.count }
     }
 
-    /// Returns the entries for the findings at one path; steps that change values come before steps that fill fields.
+    /// Returns the entries for the findings at one path.
+    ///
+    /// Steps that put values into lists or take them out come first, because the other steps are for the values as they
+    /// are then. Steps that change values come before steps that fill fields.
     private func group(at path: SchemaPath, for findings: [ViolationGroup]) -> FieldGroup {
         var group = FieldGroup(path: path)
         let parts = findings.map { finding in
@@ -45,24 +48,10 @@ struct FindingPlanner {
             return (repair, part(for: finding, repair))
         }
         for isOfPresence in [false, true] {
-            group.entries += parts.filter { ($0.0 == .presence) == isOfPresence }.flatMap(\.1.entries)
+            let entries = parts.filter { ($0.0 == .presence) == isOfPresence }.flatMap(\.1.entries)
+            group.entries += entries.filter(\.reshapes) + entries.filter { !$0.reshapes }
         }
-        if fields.dialect == .prisma { limitConversions(of: &group) }
         return group
-    }
-
-    /// Limits conversions to documents with values of the found types, because a Prisma client reads several types of
-    /// numbers as one.
-    private func limitConversions(of group: inout FieldGroup) {
-        for step in Set(group.steps.filter { $0.kind == "convert" }) {
-            let own = group.entries.indices.filter { group.entries[$0].step == step }
-            // A conversion without a finding converts values that an earlier step makes, so it is not limited.
-            guard own.allSatisfy({ !group.entries[$0].violations.isEmpty }) else { continue }
-            let types = Set(own.flatMap { group.entries[$0].violations }.compactMap { $0.foundType?.description })
-            let field = step.target.split(separator: ".").filter { $0 != FieldPath.each }.joined(separator: ".")
-            let condition = "{\(YAMLText.word(field)): {$type: [\(types.sorted().joined(separator: ", "))]}}"
-            for index in own { group.entries[index].step?.condition = condition }
-        }
     }
 
     /// Returns the entries that repair one finding, or the remark that says why no step repairs it.
@@ -127,9 +116,13 @@ struct FindingPlanner {
 }
 
 extension PlanEntry {
-    /// Adds the findings of another entry with the same step.
+    /// Whether the step puts values into lists, or takes them out.
+    fileprivate var reshapes: Bool { step.map { ["wrap", "unwrap"].contains($0.kind) } ?? false }
+
+    /// Adds the findings of another entry with the same step, and the part of it that a reviewer has to confirm.
     fileprivate mutating func take(_ other: PlanEntry) {
         violations += other.violations
+        review = review ?? other.review
         isStray = isStray && other.isStray
     }
 }
@@ -146,9 +139,26 @@ extension FindingPlanner {
         let isInside = path.steps.last == .elements || path.steps.last == .values
         switch repair {
         case .conversion where isNull, .presence where isNull: return isInside ? .nullRemoval : .presence
+        case .conversion where !mayBecomeAllowed(finding): return Repair(of: .notInEnum) ?? repair
         case .presence where finding.foundType != nil:
             return .decision("no step converts a value of this deprecated type: correct or remove it")
         default: return repair
+        }
+    }
+
+    /// Whether the text of a value of the found type may be one of the values that the schema lists.
+    ///
+    /// The result is `true` if the schema lists no values, or if the conversion does not make a text.
+    private func mayBecomeAllowed(_ finding: ViolationGroup) -> Bool {
+        guard let node = fields.new.root.node(at: finding.violation.path), node.withoutNull.types == [.string],
+            let allowed = node.constraints.allowedValues, let found = finding.foundType
+        else { return true }
+        let texts = allowed.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        return switch found {
+        case .int, .long, .double, .decimal: texts.contains { Double($0) != nil }
+        case .bool: !Set(texts).isDisjoint(with: ["true", "false"])
+        case .date, .objectId: false
+        default: true
         }
     }
 
@@ -207,6 +217,12 @@ extension FindingPlanner {
     ) -> String? {
         guard let node, let type = finding.foundType, let found = SchemaType(rawValue: "\(type)") else {
             return "no step is known for values of type \(finding.violation.found)"
+        }
+        if found == .double, node.withoutNull.types == [.double] {
+            let name = if case .field(let name)? = part.path.steps.last { name } else { "" }
+            let isOptional = !name.isEmpty && holder(of: part.path)?.requires(name) == false
+            part.say(.manual, "", suggesting: [finite(field, isOptional: isOptional)])
+            return "no client reads NaN or an infinity here: only you know which number replaces it"
         }
         var old = SchemaNode(location: node.location)
         old.types = [found]

@@ -60,12 +60,13 @@ extension SchemaNode {
         }
     }
 
-    /// An embedded object with zero values in the fields that it requires; `nil` if one of them has no zero value.
+    /// An embedded object with the defaults of the fields that it requires, or with their zero values; `nil` if one of
+    /// them has neither.
     func zeroObject(in dialect: Dialect) -> BSONValue? {
         guard withoutNull.isEmbedded else { return .none }
         var members: [(String, BSONValue)] = []
         for name in required {
-            guard let value = property(name)?.zeroValue else { return .none }
+            guard let field = property(name), let value = field.usableDefault ?? field.zeroValue else { return .none }
             members.append((name, value))
         }
         return .object(BSONDocument(members))

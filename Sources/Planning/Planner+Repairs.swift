@@ -25,6 +25,7 @@ extension Planner {
             let values = stated[collection.namespace] ?? [:]
             guard let target = new[collection.namespace], !findings.isEmpty || !values.isEmpty else { continue }
             var fields = FieldPlanner(dialect: new.dialect, old: target, new: target, stated: values)
+            fields.isRepair = true
             if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
             plan.collections.append(repairs(of: findings, in: target, fields))
             if collection.overflowCount > 0 {
@@ -109,7 +110,7 @@ extension PlanEntry {
     /// has no finding and its step is inactive.
     fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
-        guard !violations.isEmpty else { return isActive ? self : nil }
+        guard !violations.isEmpty else { return isStray ? nil : self }
         var entry = self
         (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)
         let left = finding.skipped.filter { $0.isTrouble && $0.count > 0 }

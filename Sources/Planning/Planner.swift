@@ -107,6 +107,7 @@ package struct Planner: Sendable {
             else { continue }
             fields.keyTypes[collection.namespace] = (Set(before.types), Set(after.types))
         }
+        fields.isMoved = before != namespace && new.dialect != .jsonSchema
         if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }
         if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
         var groups = CollectionPlanner(fields: fields, changes: changes).groups()

@@ -30,6 +30,8 @@ public struct SchemaNode: Sendable {
     ///
     /// For an enum, it is `.string`, and the node also has a title.
     public var scalar: PrismaScalar?
+    /// The model whose documents a Prisma field names by their keys, as `@relation` says; `nil` for any other field.
+    package var keyOfModel: String?
     /// The value that clients return for a required field that is missing.
     public var defaultValue: BSONValue?
     /// The rules for the value other than those for its types and its fields.

@@ -29,12 +29,17 @@ package struct Conversion: Hashable, Sendable {
     var unit = Unit.milliseconds
     /// Whether a result is written even if converting it back gives another value.
     var allowsLoss = false
+    /// Further types whose values stay as they are.
+    var kept: [SchemaType] = []
 
     /// Creates a conversion to a type.
-    package init(target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false) {
+    package init(
+        target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false, keeping kept: [SchemaType] = []
+    ) {
         self.target = target
         self.unit = unit
         self.allowsLoss = allowsLoss
+        self.kept = kept
     }
 
     /// The types that can be converted; a value of any other type is reported and skipped.
@@ -64,6 +69,9 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
+    /// The types whose values stay as they are: the target's type, and those that the job file names with `keep`.
+    var settled: [SchemaType] { [target] + kept }
+
     /// Returns whether `value`, which does not have the target's type, can be converted.
     ///
     /// `result` must be the result of ``result(_:)`` for the value.
@@ -71,8 +79,8 @@ package struct Conversion: Hashable, Sendable {
         always.isEmpty ? !result.isMissingOrNull : value.hasType(among: always) || !result.isMissingOrNull
     }
 
-    /// Whether `value` already has the target's type.
-    func isDone(_ value: Expression) -> Expression { value.hasType(target.rawValue) }
+    /// Whether `value` already has the target's type, or a type that is kept.
+    func isDone(_ value: Expression) -> Expression { value.hasType(among: settled.map(\.rawValue)) }
 
     /// Returns the value that the step writes; `null` if the value cannot be converted.
     ///

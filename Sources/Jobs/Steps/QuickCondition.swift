@@ -22,13 +22,15 @@ package struct QuickCondition: Sendable {
             relevance: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
-    /// Returns the conditions for a step that changes values of a field in place, except nulls and values of one type.
+    /// Returns the conditions for a step that changes values of a field in place, except nulls and values of some
+    /// types.
     ///
     /// The condition lists all other types, because the server tests such a list in less than half the time that it
-    /// needs to exclude null and the one type. If the value is a list, a query also tests the elements of the list.
-    static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
+    /// needs to exclude null and a single type. If the value is a list, a query also tests the elements of the list.
+    static func present(_ path: FieldPath, notOf types: [SchemaType]) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
-        let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }
+        let skipped = types + [.null, .number, .uuid, .mixed]
+        let others = SchemaType.allCases.filter { !skipped.contains($0) }
         let isOther: BSONDocument = [
             path.description: ["$type": .array(of: others.map { .string($0.rawValue) })]
         ]

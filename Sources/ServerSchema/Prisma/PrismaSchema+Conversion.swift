@@ -63,6 +63,7 @@ private struct PrismaConversion {
         for field in model.fields where field.isRead {
             var property = SchemaNode.Property(name: field.storedName, node: value(field))
             if isRoot, field.isID { property.name = "_id" }
+            property.node.keyOfModel = model.relatedModel(by: field.name)
             if property.name != field.name { property.clientName = field.name }
             properties.append(property)
             if field.arity == .required { required.append(property.name) }
@@ -109,6 +110,17 @@ private struct PrismaConversion {
         case .relation, .unsupported: break
         }
         return node
+    }
+}
+
+extension PrismaSchema.Model {
+    /// Returns the model to which a field is the key, or a part of it; `nil` if no `@relation` names the field.
+    fileprivate func relatedModel(by key: String) -> String? {
+        guard case .relation(let name)? = fields.first(where: { $0.relation?.fields.contains(key) == true })?.type
+        else {
+            return nil
+        }
+        return name
     }
 }
 

@@ -34,13 +34,14 @@ package struct ConvertStep: TargetRuled {
     package var source: FieldPath? { into == nil ? nil : field }
     package var changesInPlace: Bool { into == nil || rule.whenPresent == .replace }
     package var quick: QuickCondition {
-        into == nil ? .present(field, notOf: type) : .present(field, with: [target])
+        into == nil ? .present(field, notOf: conversion.settled) : .present(field, with: [target])
     }
     package var inPlaceConversion: Conversion? { into == nil && reports ? conversion : nil }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
 
     package var description: String {
         var text = "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "") + rule.words
+        if !conversion.kept.isEmpty { text += ", keeping \(conversion.kept.map(\.rawValue).joined(separator: ", "))" }
         if conversion.allowsLoss { text += ", with loss" }
         if case .replace(let value) = onError { text += ", else \(value == .null ? "null" : "a default")" }
         return text
@@ -116,7 +117,8 @@ package struct ConvertStep: TargetRuled {
 extension ConvertStep {
     /// The keys that a `convert` step may have, in all its variants.
     static let members =
-        ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"] + YAMLMembers.targetRule
+        ["field", "to", "from", "into", "keep", "legacy", "unit", "onError", "default", "onLoss"]
+        + YAMLMembers.targetRule
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
         ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)
@@ -140,13 +142,19 @@ extension ConvertStep {
         }
         let onLoss: OnLoss = try members["onLoss"]?.choice("onLoss") ?? .report
         let unit: Conversion.Unit = try members["unit"]?.choice("unit") ?? .milliseconds
+        if let node = members["keep"], into != nil {
+            throw node.error("\"keep\" is for a conversion in place: with \"into\", every value gets the new type")
+        }
         let isAboutTime = type == .date || type.isNumeric
         if let node = members["unit"], !isAboutTime {
             throw node.error("\"unit\" is for dates: \(type.rawValue) has none")
         }
         self.init(
-            field: field, conversion: Conversion(target: type, unit: unit, allowsLoss: onLoss == .allow), into: into,
-            onError: try Self.onError(members, type: type), rule: try members.targetRule(among: [.report, .refresh]))
+            field: field,
+            conversion: Conversion(
+                target: type, unit: unit, allowsLoss: onLoss == .allow, keeping: try Self.kept(members["keep"])),
+            into: into, onError: try Self.onError(members, type: type),
+            rule: try members.targetRule(among: [.report, .refresh]))
     }
 
     private enum OnErrorWord: String, CaseIterable { case report, null, `default`, fail }
@@ -160,6 +168,26 @@ extension ConvertStep {
         }
         return type
     }
+
+    /// Returns the types of values that stay as they are, in the order of the file.
+    private static func kept(_ node: YAMLNode?) throws(JobError) -> [SchemaType] {
+        guard let node else { return [] }
+        var kept: [SchemaType] = []
+        for element in try node.elements(of: "\"keep\"") {
+            let name = try element.text(of: "\"keep\"")
+            guard let type = SchemaType(rawValue: name), keepable.contains(type) else {
+                let names = keepable.map(\.rawValue)
+                let hint = Spelling.hint(for: name, among: names).map { " (\($0))" } ?? ""
+                throw element.error(
+                    "\"keep\" cannot name the type \"\(name)\"\(hint); types: \(names.joined(separator: ", "))")
+            }
+            kept.append(type)
+        }
+        return kept
+    }
+
+    /// The types that a conversion can leave as they are.
+    private static let keepable = Conversion.targets + [.timestamp]
 
     private static func onError(_ members: YAMLMembers, type: SchemaType) throws(JobError) -> OnError {
         let word: OnErrorWord = try members["onError"]?.choice("onError") ?? .report

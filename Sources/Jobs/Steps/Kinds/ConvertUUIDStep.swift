@@ -110,7 +110,7 @@ extension ConvertUUIDStep {
             allowsLoss: try members["onLoss"].map { (node) throws(JobError) in
                 try node.choice("onLoss") as OnLoss
             } == .allow, into: into)
-        for name in ["unit", "default"] + YAMLMembers.targetRule {
+        for name in ["keep", "unit", "default"] + YAMLMembers.targetRule {
             if let node = members[name] { throw node.error("\"\(name)\" cannot be used with a uuid") }
         }
         if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {

@@ -20,6 +20,7 @@ import Testing
         "convert: {field: v, to: long, unit: seconds, onLoss: allow}", "convert: {field: v, to: double, unit: seconds}",
         "convert: {field: v, to: decimal, unit: seconds, into: w}",
         "convert: {field: v, to: objectId, onError: 'null', into: w}",
+        "convert: {field: v, to: long, keep: [int, double, bool]}", "convert: {field: 'v.[]', to: string, keep: [int]}",
         "combine: {into: w, template: '{v}-{name}'}", "combine: {into: o.t, template: '{{{v}}}{o.a}'}",
         "split: {field: v, by: '-', into: [w, x, y]}", "split: {field: v, by: '.', into: [x, o.x]}",
         "split: {field: v, regex: '^(?<a>[0-9]+)-(?<b>.*)$', into: {a: w, b: x}, join: '{a}-{b}'}",

@@ -41,6 +41,19 @@ import Testing
             ])
     }
 
+    @Test func valuesOfKeptTypesAreNotConverted() async throws {
+        try await StepCase.run(
+            "convert: {field: v, to: long, keep: [int, double, bool]}",
+            [
+                StepCase(["v": 7], nil), StepCase(["v": 7.0], nil), StepCase(["v": true], nil),
+                StepCase(["v": "7"], ["v": .long(7)]), StepCase(["v": .long(7)], nil),
+                StepCase(["v": "x"], nil, .notConvertible), StepCase(["v": decimal("7")], ["v": .long(7)]),
+            ])
+        try await StepCase.run(
+            "convert: {field: 'v.[]', to: long, keep: [int]}",
+            [StepCase(["v": [7, "8"]], ["v": [7, .long(8)]]), StepCase(["v": [7, 8]], nil)])
+    }
+
     @Test func convertWhatHasNoCounterpart() async throws {
         try await StepCase.run(
             "convert: {field: v, to: int, onError: 'null'}",
