@@ -44,7 +44,7 @@ extension JobRegistry {
             try withLease(of: plan.job, store, for: .cleanup, orElse: "clean it up when that runner is done") { keep in
                 // The job is checked again, because another runner may have run it before the lease was taken.
                 try checkDone(plan.job, store)
-                try body(keep)
+                try body { try keep() }
             }
         }
         func drop(_ keep: () throws -> Void) throws {
