@@ -62,8 +62,8 @@ import Testing
 
                 For example:
                   _id  change
-                  1    age string → int, a.b missing
-                  "x"  age int, a.b missing → string
+                  1    age string → int
+                  "x"  a.b missing → string
 
                 convert age to int
                   skipped, cannot be converted: 2, such as _id NumberLong("5")
@@ -82,8 +82,16 @@ import Testing
 
     @Test func valuesOnlyWhenAsked() {
         let text = text(.dryRun, showsValues: true)
-        #expect(text.contains("  1    age \"36\" → 36, a.b missing\n"))
-        #expect(text.contains("  \"x\"  age 36, a.b missing → \"US\"\n"))
+        #expect(text.contains("  1    age \"36\" → 36\n"))
+        #expect(text.contains("  \"x\"  a.b missing → \"US\"\n"))
+    }
+
+    @Test func aRepairHasNoNextSchema() {
+        var report = BackfillReport.dryRun
+        report.isRepair = true
+        #expect(text(report).contains("  unsyncable: 18,523 documents now, 2 after the job\n"))
+        report.unsyncable = (before: nil, after: 2, dialect: .prisma)
+        #expect(text(report).contains("  still unreadable: 2 documents\n"))
     }
 
     @Test func aStopSaysWhyAndHowToContinue() {

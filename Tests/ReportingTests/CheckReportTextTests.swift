@@ -97,6 +97,24 @@ import Testing
         }
     }
 
+    /// Up to six models are named, and the one with the most failures is the first.
+    @Test(arguments: [(3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
+        (8, "`prisma.H.findMany()`, `prisma.G.findMany()`, `prisma.F.findMany()`, `prisma.E.findMany()`, "
+            + "`prisma.D.findMany()`, `prisma.C.findMany()` and 2 more"),
+    ])
+    func theModelsWithTheMostFailuresAreNamed(_ count: Int, _ models: String) throws {
+        let collections = "ABCDEFGH".prefix(count).enumerated().map { index, name in
+            var counts = DocumentCounts()
+            (counts.read, counts.certain) = (10, index + 1)
+            counts.unexcepted.certain = index + 1
+            return CheckReport.Collection(
+                namespace: Namespace(database: "app", collection: String(name)), counts: counts)
+        }
+        var report = CheckReport(source: "test", collections: collections, ledger: nil, duration: .zero)
+        report.rules.dialect = .prisma
+        #expect(text(report).hasPrefix("\(count * (count + 1) / 2) documents would make \(models) fail."))
+    }
+
     @Test func aMissingLedgerIsNamed() throws {
         #expect(try text(.fixture(ledgerCount: nil)).contains("  no ledger, 1,000 certain"))
     }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BSON
 internal import Backfill
 internal import Concurrency
 internal import JobState
@@ -83,6 +84,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func run(_ monitor: RunMonitor) async throws {
         let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
+        for draft in jobs.drafts where !output.quiet {
+            Console.error("note: \(draft.printable) is not run, because it is a draft: all its steps are comments")
+        }
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         try await pool.requirePrivileges(for: command, on: places(of: jobs))
         let registry = JobRegistry(state.stateDatabase, on: pool)
