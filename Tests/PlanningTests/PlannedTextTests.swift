@@ -77,9 +77,10 @@ import Testing
         let schema = try Self.schema("tier Tier", Self.tiers)
         let plan = try Self.repairs(schema, [["_id": 1, "tier": "gold"]])
         let text = try #require(try Self.texts(plan, old: "s.prisma", new: "s.prisma").first)
-        let line = try #require(text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex {
-            $0.hasPrefix("# job:")
-        })
+        let line = try #require(
+            text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex {
+                $0.hasPrefix("# job:")
+            })
         let error = #expect(throws: JobError.self) { try JobFile.parse(text, path: "draft.yml") }
         #expect(error?.description.hasPrefix("draft.yml:\(line + 1):1: the file is a draft: ") == true, "\(text)")
     }

@@ -98,9 +98,13 @@ import Testing
     }
 
     /// Up to six models are named, and the one with the most failures is the first.
-    @Test(arguments: [(3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
-        (8, "`prisma.H.findMany()`, `prisma.G.findMany()`, `prisma.F.findMany()`, `prisma.E.findMany()`, "
-            + "`prisma.D.findMany()`, `prisma.C.findMany()` and 2 more"),
+    @Test(arguments: [
+        (3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
+        (
+            8,
+            "`prisma.H.findMany()`, `prisma.G.findMany()`, `prisma.F.findMany()`, `prisma.E.findMany()`, "
+                + "`prisma.D.findMany()`, `prisma.C.findMany()` and 2 more"
+        ),
     ])
     func theModelsWithTheMostFailuresAreNamed(_ count: Int, _ models: String) throws {
         let collections = "ABCDEFGH".prefix(count).enumerated().map { index, name in
