@@ -54,10 +54,9 @@ package struct PlanYAML: Sendable {
     /// Returns the text of a draft, in which every line is a comment until the user decides on a step and removes the
     /// comment marks.
     private func draft(_ head: [String]) -> String {
-        let note =
-            Self.comment(
-                "\(JobFile.draft) decide on the steps, remove one # from each line below that begins with one, and try "
-                    + "the job with --dry-run. A remark begins with two, so it stays a comment.")
+        let note = Self.comment(
+            "\(JobFile.draft) decide on the steps, remove one # from each line below that begins with one, and try "
+                + "the job with --dry-run. A remark begins with two, so it stays a comment.")
         return
             (head + [""] + note + (binding + ["steps:"]).map { Self.comment(line: $0) }
             + file.job.entries.flatMap(block)).joined(

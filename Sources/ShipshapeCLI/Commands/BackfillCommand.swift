@@ -176,8 +176,7 @@ struct BackfillCommand: AsyncParsableCommand {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
             // The next schema is live if the job repairs documents or ran after the deploy. The command then has no
             // --active: the check counts every document that does not fit, and does not judge a change already made.
-            let isLive = job.repairsDocuments || job.requiresDeploy
-            let active = isLive ? nil : job.activeSchema.map(path)
+            let active = job.activeSchema.map(path).flatMap { $0 == path(next) || job.requiresDeploy ? nil : $0 }
             let flags = (active.map { [(name: "--active", value: $0)] } ?? []) + [("--collection", "\(job.namespace)")]
             commands.append("Next: \(NextCommand("check", [path(next)], flags))")
         }

@@ -141,7 +141,7 @@ struct MigrateCommand: AsyncParsableCommand {
         for entry in plan.waiting {
             Console.error(
                 "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
-                    + "with shipshape deployed, or state it with --deployed")
+                    + "with shipshape deployed --yes FILE, or state it with --deployed")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {
