@@ -72,7 +72,9 @@ import Testing
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!text(report).contains("Safe to deploy"))
-        report.difference = .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: []))
+        report.active = CheckReport.ActiveSchema(
+            name: "v1",
+            difference: .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: [])))
         #expect(
             text(report).hasPrefix(
                 """
@@ -85,7 +87,7 @@ import Testing
         let safe = report
         for spoil in [
             { $0.verdict.newCertain = 1 }, { $0.verdict.limit = 5 }, { $0.verdict.isLedgerUnread = true },
-            { $0.difference = nil },
+            { $0.active?.difference = nil },
             { $0.absent = [Namespace(database: "app", collection: "TaskV2")] },
             { $0.collections[0].reading.selection = .sample(1) },
         ] as [(inout CheckReport) -> Void] {
