@@ -48,11 +48,14 @@ extension CheckReport {
         }
     }
 
-    /// A clause that names the Prisma client's queries that would fail.
+    /// A clause that names up to six of the Prisma client's queries that would fail, those with the most documents
+    /// first.
     private var failingQueries: String {
-        let failing = collections.filter { ($0.counts.changes?.newlyFailing ?? $0.counts.certain) > 0 }
-        let names = failing.map { "`prisma.\($0.clientName ?? $0.namespace.collection).findMany()`" }
-        let shown = names.count > 3 ? names.prefix(3) + ["\((names.count - 3).grouped) more"] : names[...]
+        let failing = collections.enumerated().map { index, collection in
+            (index, collection, count: collection.counts.changes?.newlyFailing ?? collection.counts.certain)
+        }.filter { $0.count > 0 }.sorted { ($1.count, $0.0) < ($0.count, $1.0) }
+        let names = failing.map { "`prisma.\($0.1.clientName ?? $0.1.namespace.collection).findMany()`" }
+        let shown = names.count > 6 ? names.prefix(6) + ["\((names.count - 6).grouped) more"] : names[...]
         let list = shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
         return "would make \(list) fail"
     }

@@ -256,7 +256,7 @@ extension Comparison {
         if !change.tightened.isEmpty {
             note(
                 .constraintTightened, at: spot, from: old, to: new,
-                "\(subject): \(change.tightened.joined(separator: ", ")) restricted")
+                "\(subject): \(change.tightened.joined(separator: ", ")) restricted\(change.lostWords)")
         }
         if !change.loosened.isEmpty {
             note(

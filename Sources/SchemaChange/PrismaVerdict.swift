@@ -18,8 +18,7 @@ struct PrismaVerdict {
         case .typeRenamed: safe("Nothing in the documents: only programs use the name.")
         case .collectionMoved:
             moved("Rename the collection in the moment of the deploy, or copy its documents before it.")
-        case .propertyRenamed:
-            moved("Copy the values to the new field before the deploy, and again after it (shipshape plan).")
+        case .propertyRenamed: renamed
         case .requiredAdded, .optionalToRequired: filled
         case .defaultRemoved where isRequired(change.new): filled
         case .propertyRemoved, .requiredToOptional: missing
@@ -54,6 +53,19 @@ struct PrismaVerdict {
         return kind(
             fails: false, failsOld: true,
             "Replace all older clients before a newer one writes: the older ones fail on documents without the field.")
+    }
+
+    /// The kind of a rename in the documents.
+    ///
+    /// A client fails on documents without a field that it requires; the value of an optional field is only hidden.
+    private var renamed: ChangeKind {
+        let fails = isRequired(change.new) && change.new?.node?.defaultValue == nil
+        let failsOld = isRequired(change.old) && change.old?.node?.defaultValue == nil
+        return ChangeKind(
+            change.code, server: .breaking, client: .breaking,
+            then: (fails ? [.failedQueries] : []) + (failsOld ? [.failedOldClients] : [])
+                + (fails && failsOld ? [] : [.hiddenValues]), Self.source,
+            do: "Copy the values to the new field before the deploy, and again after it (shipshape plan).")
     }
 
     private func isRequired(_ side: SchemaChange.Side?) -> Bool { side?.isRequired == true }

@@ -40,6 +40,8 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
+        // In a repair, these documents cannot be read under the next schema either, and those are counted.
+        case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
                 "documents that stop fitting the active validator are not counted, and a strict validator refuses "

@@ -86,7 +86,8 @@ import Testing
         var tally = Tally(new, active: .covered(old))
         for document in documents { try tally.add(document.view, ledger: ledger) }
         let report = CheckReport(
-            source: "x", active: "old", collections: [CheckReport.Collection(tally)], ledger: ledger.total,
+            source: "x", active: CheckReport.ActiveSchema(name: "old"), collections: [CheckReport.Collection(tally)],
+            ledger: ledger.total,
             limit: 9, duration: .zero)
         #expect(report.verdict.newlyFailing == 2)
         #expect(report.verdict.projected == 2 + 3)

@@ -72,7 +72,9 @@ import Testing
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!text(report).contains("Safe to deploy"))
-        report.difference = .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: []))
+        report.active = CheckReport.ActiveSchema(
+            name: "v1",
+            difference: .computed(DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: [])))
         #expect(
             text(report).hasPrefix(
                 """
@@ -85,7 +87,7 @@ import Testing
         let safe = report
         for spoil in [
             { $0.verdict.newCertain = 1 }, { $0.verdict.limit = 5 }, { $0.verdict.isLedgerUnread = true },
-            { $0.difference = nil },
+            { $0.active?.difference = nil },
             { $0.absent = [Namespace(database: "app", collection: "TaskV2")] },
             { $0.collections[0].reading.selection = .sample(1) },
         ] as [(inout CheckReport) -> Void] {
@@ -95,6 +97,28 @@ import Testing
             #expect(!text(report).contains("Safe to deploy"), "\(text(report))")
             #expect(CheckReportJSON(report).text.contains("\"safe\": false"))
         }
+    }
+
+    /// Up to six models are named, and the one with the most failures is the first.
+    @Test(arguments: [
+        (3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
+        (
+            8,
+            "`prisma.H.findMany()`, `prisma.G.findMany()`, `prisma.F.findMany()`, `prisma.E.findMany()`, "
+                + "`prisma.D.findMany()`, `prisma.C.findMany()` and 2 more"
+        ),
+    ])
+    func theModelsWithTheMostFailuresAreNamed(_ count: Int, _ models: String) throws {
+        let collections = "ABCDEFGH".prefix(count).enumerated().map { index, name in
+            var counts = DocumentCounts()
+            (counts.read, counts.certain) = (10, index + 1)
+            counts.unexcepted.certain = index + 1
+            return CheckReport.Collection(
+                namespace: Namespace(database: "app", collection: String(name)), counts: counts)
+        }
+        var report = CheckReport(source: "test", collections: collections, ledger: nil, duration: .zero)
+        report.rules.dialect = .prisma
+        #expect(text(report).hasPrefix("\(count * (count + 1) / 2) documents would make \(models) fail."))
     }
 
     @Test func aMissingLedgerIsNamed() throws {

@@ -82,6 +82,21 @@ import Testing
         #expect(text.contains("binary-subtype: a remark of infer"))
     }
 
+    @Test func anErrorOfPrismaHasTheRulesThatLeadToIt() throws {
+        let missing = Explanation.pages(of: "P2032")
+        #expect(missing.map(\.code).contains("required-null"))
+        #expect(missing.allSatisfy { $0.section == .prisma })
+        let inconsistent = Explanation.pages(of: "P2023").map(\.code)
+        #expect(inconsistent.contains("type-mismatch") && inconsistent.contains("array-not-array"))
+        #expect(!inconsistent.contains("required-null"))
+        #expect(throws: UnknownCode.self) { try ExplainResult(of: "P2") }
+        #expect(throws: UnknownCode.self) { try ExplainResult(of: "P2999") }
+    }
+
+    @Test func aRuleOfTwoKindsOfSchemasHasBothPages() {
+        #expect(Explanation.pages(of: "array-not-array").map(\.section) == [.documents, .prisma])
+    }
+
     @Test func theListNamesEveryCodeOnce() {
         let lines = ExplainResult().text(width: nil).split(separator: "\n").map { $0.drop { $0 == " " } }
         for page in Explanation.all { #expect(lines.contains(page.code[...])) }

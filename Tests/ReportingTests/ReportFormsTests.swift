@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func aGaugeShowsWhereTheLimitIs() throws {
-        let gauge = try #require(try failing().gauges.first)
+        let gauge = try #require(try failing().figures.gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
         let passed = HTMLGauge(gauge, number: 0)
         // The largest amount is 100,005, and the scale ends at 1.05 times that.

@@ -177,7 +177,7 @@ private let constraintRows: [ChangeRow] = [
         to: app(x(#"{"bsonType": "string", "maxLength": 5}"#)), says: "x: maxLength restricted"),
     ChangeRow(
         .constraintTightened, additive, additive, from: app(x(#"{"bsonType": "int", "enum": [1, 2]}"#)),
-        to: app(x(#"{"bsonType": "int", "enum": [2]}"#)), says: "x: enum restricted"),
+        to: app(x(#"{"bsonType": "int", "enum": [2]}"#)), says: "x: enum restricted, no longer 1"),
     ChangeRow(
         .constraintTightened, additive, additive, from: app(x(#"{"bsonType": "string", "pattern": "a"}"#)),
         to: app(x(#"{"bsonType": "string", "pattern": "b"}"#)), says: "x: pattern restricted"),

@@ -96,6 +96,23 @@ import Testing
                 == ["collection-moved breaking breaking hidden-values"])
     }
 
+    /// A client fails where a field that it requires is missing, so its values are more than hidden.
+    @Test(arguments: [
+        ("x Int", "x Int @map(\"y\")", "failed-queries failed-old-clients"),
+        ("x Int?", "x Int @map(\"y\")", "failed-queries hidden-values"),
+        ("x Int", "x Int @map(\"y\") @default(0)", "failed-old-clients hidden-values"),
+    ])
+    func aRenamedRequiredFieldFailsAClient(_ old: String, _ new: String, _ expected: String) throws {
+        let found = try verdicts(old, new)
+        #expect(found.contains("property-renamed breaking breaking \(expected)"), "\(found)")
+    }
+
+    @Test func theValuesThatAnEnumLosesAreNamed() throws {
+        let changes = SchemaDiff.changes(
+            from: try schema("x E", "enum E {\n A\n B @map(\"b\")\n C\n}"), to: try schema("x E", "enum E {\n A\n}"))
+        #expect(changes.map(\.description) == ["x: enum restricted, no longer \"b\", \"C\""])
+    }
+
     /// If both schemas have both field names, nothing was renamed.
     @Test func swappedNamesAreNoRename() throws {
         let codes = try verdicts("a Int?\nb String?", "a Int? @map(\"b\")\nb String? @map(\"a\")")

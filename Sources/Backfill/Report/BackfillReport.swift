@@ -75,6 +75,8 @@ package struct BackfillReport: Sendable {
     ///
     /// Only a dry run counts them before the job. The dialect of the next schema defines what *unsyncable* means.
     package var unsyncable: (before: Int?, after: Int, dialect: Dialect)?
+    /// Whether the job repairs documents: its active and its next schema are the same.
+    package var isRepair = false
     /// A few documents that a dry run found to need the job; the output shows their values only with `--show-values`.
     package var samples: [Sample] = []
     /// The estimated cost of a run; `nil` unless the run was a dry run.

@@ -110,6 +110,7 @@ extension BackfillRunner {
         report.work.refreshed = job.refreshing == nil ? nil : run.refreshing.documents
         report.work.chunks = run.tally.chunks
         report.work.earlierChunks = run.progress.chunks - run.tally.chunks
+        report.isRepair = job.job.repairsDocuments
         report.madeUnsyncable = job.countsUnsyncable ? run.account.unsyncable : nil
         report.notes = plan.notes
         if run.journal.unlinked > 0 {
@@ -201,6 +202,7 @@ extension BackfillRunner {
         (report.work.modified, report.work.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
         report.unsyncable = job.next.map { (count.failingBefore, count.failingAfter, $0.dialect) }
+        report.isRepair = job.job.repairsDocuments
         report.madeUnsyncable = job.countsUnsyncable ? plan.risk.madeUnsyncable : nil
         report.headroom = plan.risk.headroom
         report.notes = plan.notes

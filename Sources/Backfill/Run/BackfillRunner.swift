@@ -1,4 +1,5 @@
 import BSON
+import Checking
 package import Concurrency
 package import JobState
 import Jobs
@@ -289,9 +290,19 @@ package struct BackfillRunner: Sendable {
         throw RunError(
             .notDeployed,
             "job \"\(plan.job)\" waits for the deploy of its next schema (requires: \(JobFile.deployed)), and no "
-                + "deploy is recorded: nothing was written; when clients sync under that schema, or while sync is "
-                + "terminated, run the job with --deployed, or record the deploy for the job that ran before it: "
-                + "shipshape deployed JOB")
+                + "deploy is recorded: nothing was written; when \(deployedState), run the job with --deployed, or "
+                + "record the deploy for the job that ran before it: shipshape deployed --yes FILE")
+    }
+
+    /// The state in which a job that waits for the deploy may run, as a clause.
+    private var deployedState: String {
+        switch job.next?.dialect {
+        case .prisma:
+            let schema = job.job.nextSchema?.split(separator: "/").last.map(String.init) ?? "that schema"
+            return "all clients use \(schema), or none runs"
+        case .jsonSchema: return "clients use that schema"
+        case .appServices, nil: return "clients sync under that schema, or sync is terminated"
+        }
     }
 
     /// Refuses a job whose plan found obstacles in the documents.

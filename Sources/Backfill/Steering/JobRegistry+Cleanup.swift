@@ -40,13 +40,6 @@ extension JobRegistry {
     ///   started the job again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
-        func holdingLease(_ body: (_ keep: () throws -> Void) throws -> Void) throws {
-            try withLease(of: plan.job, store, for: .cleanup, orElse: "clean it up when that runner is done") { keep in
-                // The job is checked again, because another runner may have run it before the lease was taken.
-                try checkDone(plan.job, store)
-                try body { try keep() }
-            }
-        }
         func drop(_ keep: () throws -> Void) throws {
             try self.drop(plan, store) { () throws in
                 if stop.isRaised {
@@ -58,13 +51,19 @@ extension JobRegistry {
         }
         let removal = try store.jobs.record().map(markerRemoval)
         let hasMarkers = removal.map { !MarkerRemoval.markers(of: $0.job).isEmpty } ?? false
-        try holdingLease { keep in
+        let remedy = "clean it up when that runner is done"
+        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
+            // Another runner may have run the job again before the lease was taken.
+            try checkDone(plan.job, store)
             try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
             if !hasMarkers { try drop(keep) }
         }
         guard hasMarkers else { return }
         try removal?.run(stop: stop)
-        try holdingLease(drop)
+        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
+            try checkDone(plan.job, store)
+            try drop(keep)
+        }
     }
 
     private func drop(_ plan: CleanupPlan, _ store: borrowing StateStore, _ between: () throws -> Void) throws {

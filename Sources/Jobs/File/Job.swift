@@ -43,6 +43,9 @@ package struct Job: Sendable {
         (self.path, self.text, self.collectionLocation) = (path, text, collectionLocation)
     }
 
+    /// Whether the job names one schema as both the active and the next one, because it repairs documents.
+    package var repairsDocuments: Bool { activeSchema != nil && activeSchema == nextSchema }
+
     /// A step and its position in the file.
     package struct LocatedStep: Sendable {
         /// The step.

@@ -34,11 +34,23 @@ package struct Explanation: Hashable, Sendable {
     /// A code such as `constraint-below-minimum` has two pages: that of `below-minimum`, and that of all constraints of
     /// App Services schemas.
     package static func pages(of code: String) -> [Explanation] {
+        let ofPrisma = pages(ofPrismaError: code)
+        guard ofPrisma.isEmpty else { return ofPrisma }
         let constraint = "constraint-"
         guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }
         let judged = code.dropFirst(constraint.count)
         let own = (validators + documents).filter { $0.code == judged }.prefix(1)
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
+    }
+
+    /// Returns the pages of the rules whose violation makes a Prisma client end with an error, such as `P2032`.
+    private static func pages(ofPrismaError error: String) -> [Explanation] {
+        guard error.hasPrefix("P2") else { return [] }
+        return prisma.filter { page in
+            page.statements.contains { statement in
+                statement.title == "Prisma's error" && statement.text.split(separator: ",").first == error[...]
+            }
+        }
     }
 
     /// Reads the pages of a section from a text of blocks.

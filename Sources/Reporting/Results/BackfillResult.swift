@@ -88,7 +88,7 @@ package struct BackfillResult: Reportable {
                     + "wrote the target")
         }
         if let unsyncable = found.unsyncable {
-            let unfit = "\(unsyncable.dialect.unfit) under the next schema"
+            let unfit = unsyncable.dialect.unfit + (found.isRepair ? "" : " under the next schema")
             lines.append(
                 unsyncable.before.map { "\(unfit): \($0.documents) now, \(unsyncable.after.grouped) after the job" }
                     ?? "still \(unfit): \(unsyncable.after.documents)")
@@ -140,9 +140,8 @@ package struct BackfillResult: Reportable {
         return Report.Table(
             title: "For example", columns: ["_id", "change"].map { Report.Column(title: $0) },
             rows: found.samples.map { sample in
-                let changes = zip(sample.before, sample.after).map { before, after in
-                    "\(before.path) \(text(before.value))"
-                        + (before.value == after.value ? "" : " → \(text(after.value))")
+                let changes = zip(sample.before, sample.after).filter { $0.value != $1.value }.map { before, after in
+                    "\(before.path) \(text(before.value)) → \(text(after.value))"
                 }
                 return [Report.Cell(ShellLiteral.text(sample.id)), Report.Cell(changes.joined(separator: ", "))]
             })

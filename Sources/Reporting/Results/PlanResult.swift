@@ -189,6 +189,8 @@ package struct PlanResult: Reportable {
         let hasCounts = entries.contains { $0.finding != nil }
         // For each entry, whether the next entry is another step for the same changes or findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
+        // A further entry for the same field has no changes or findings of its own, so the first entry names the field.
+        let places = entries.reduce(into: [String]()) { $0.append($1.place ?? $0.last ?? "") }
         return Report.Section(
             name: name,
             columns: [
@@ -196,13 +198,13 @@ package struct PlanResult: Reportable {
             ]
                 + (hasCounts ? [Report.Column(title: "documents", isNumber: true)] : [])
                 + [Report.Column(title: "state")],
-            findings: zip(entries, followers + [false]).map { entry, isFollowed in
-                finding(entry, of: namespace, hasCounts: hasCounts, isFollowed: isFollowed)
+            findings: zip(zip(entries, places), followers + [false]).map { entry, isFollowed in
+                finding(entry.0, at: entry.1, of: namespace, hasCounts: hasCounts, isFollowed: isFollowed)
             })
     }
 
     private func finding(
-        _ entry: PlanEntry, of namespace: Namespace?, hasCounts: Bool, isFollowed: Bool
+        _ entry: PlanEntry, at place: String, of namespace: Namespace?, hasCounts: Bool, isFollowed: Bool
     ) -> Report.Finding {
         let stuck = entry.finding?.stuck ?? 0
         let (word, level): (String, Report.Level) =
@@ -231,8 +233,8 @@ package struct PlanResult: Reportable {
         return Report.Finding(
             level: level, isFailure: level == .error,
             code: entry.changes.first?.code.rawValue ?? entry.violations.first?.violation.rule.rawValue ?? "step",
-            subject: (entry.changes.first?.path ?? entry.violations.first?.violation.path).map { "\($0)" } ?? "",
-            message: !changes.isEmpty ? changes : step.isEmpty ? word : step + needing,
+            subject: entry.place ?? "",
+            message: !changes.isEmpty ? changes : !step.isEmpty ? step + needing : place.isEmpty ? word : place,
             details: state(of: entry, word, isFollowed: isFollowed) + [partner].compactMap(\.self)
                 + (entry.parents?.sentences(ids: ids) ?? []) + entry.suggestions.map { "suggested: \($0.text)" } + left,
             asides: changes.isEmpty || step.isEmpty ? [] : [step + needing],
@@ -258,5 +260,12 @@ package struct PlanResult: Reportable {
         case .step where !entry.isActive: return isFollowed ? [] : [word]
         case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
         }
+    }
+}
+
+extension PlanEntry {
+    /// The path of the entry's first change or finding; `nil` if the entry has neither.
+    fileprivate var place: String? {
+        (changes.first?.path ?? violations.first?.violation.path).map { "\($0)" }
     }
 }

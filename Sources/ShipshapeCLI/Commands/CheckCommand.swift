@@ -322,7 +322,7 @@ struct CheckCommand: AsyncParsableCommand {
             }
         guard failing > 0 else { return nil }
         let accepted = exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
-        let flags = place + accepted + [("--out", "jobs")]
+        let flags = place + accepted + [("--out", PlanFiles.folderForRepairs)]
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 }

@@ -64,7 +64,8 @@ struct DatabaseFlags: ParsableArguments {
             "The database of a Prisma schema, or of check --engine without a schema; default: the one in the path of "
                 + "the connection string.",
             discussion:
-                "The connection string is that of --uri or SHIPSHAPE_URI, else the url of the schema's datasource.",
+                "If that names no database, the path of the url in the schema's datasource does. No command connects "
+                + "by that url.",
             valueName: "name"))
     var database: String?
 

@@ -292,6 +292,21 @@ import Testing
         }
     }
 
+    /// `plan` overwrites no file, so a folder with the jobs of an earlier plan is not proposed again.
+    @Test func theProposedFolderHasNoJobsOfAnEarlierPlan() async throws {
+        try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
+            let folder = subject.backfill.folder
+            func next() async throws -> String? {
+                try await Program.run(
+                    ["check", subject.schema] + subject.here + ["--ledger", "none"], in: folder
+                ).output.split(separator: "\n").last.map(String.init)
+            }
+            #expect(try await next()?.hasSuffix(" --out jobs") == true)
+            #expect(try await subject.plan().exitCode == 0)
+            #expect(try await next()?.hasSuffix(" --out jobs-2") == true)
+        }
+    }
+
     @Test(
         arguments: [
             (["a.json", "b.json"], "--fix schema.json plans for one schema: leave out a.json"),

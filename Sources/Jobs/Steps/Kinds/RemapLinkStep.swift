@@ -28,7 +28,7 @@ package struct RemapLinkStep: StepKind {
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {
-        "remap links of \(field) by a map of \(map.entries.count)" + (once.map { ", once by \($0)" } ?? "")
+        "replace values of \(field) by a map of \(map.entries.count)" + (once.map { ", once by \($0)" } ?? "")
     }
 
     package var loss: String? {

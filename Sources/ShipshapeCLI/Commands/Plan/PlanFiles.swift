@@ -24,6 +24,19 @@ struct PlanFiles {
     /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
 
+    /// A folder that has no repair jobs of an earlier plan, which `plan --fix` would not overwrite: `jobs`, or `jobs-2`
+    /// and so on.
+    static var folderForRepairs: String {
+        let names = sequence(state: 1) { (number: inout Int) -> String? in
+            defer { number += 1 }
+            return number == 1 ? "jobs" : "jobs-\(number)"
+        }
+        return names.first { folder in
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return !files.contains { $0.contains(ofRepairs) && $0.hasSuffix(".yml") }
+        } ?? "jobs"
+    }
+
     /// - Parameter folder: the folder for the files; `nil` for standard output.
     init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
         (self.plan, self.folder) = (plan, folder)
