@@ -63,9 +63,9 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
-        // Only the rules of engines report these findings; ``EngineCondition`` has the expressions for them.
-        case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .notNumber, .longer, .larger, .largerAsJSON,
-            .moreFields, .equalText, .unfit:
+        // Only engines have these findings, whose conditions are those of ``EngineCondition``.
+        case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
+            .largerAsJSON, .moreFields, .equalText, .unfit:
             return isOfType
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")
         case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))

@@ -60,6 +60,12 @@ package struct YAMLNode {
         return mapping.map { ($0.scalar?.string ?? "", YAMLNode(node: $1, file: file)) }
     }
 
+    /// Returns the key of an entry of a mapping, for an error at its position; the node itself if there is none.
+    package func key(_ name: String) -> YAMLNode {
+        let key = node.mapping?.first { $0.key.scalar?.string == name }?.key
+        return key.map { YAMLNode(node: $0, file: file) } ?? self
+    }
+
     /// Returns the elements of a list.
     /// - Throws: ``LocatedError`` if the node is not a list, or is an empty list.
     package func elements(of what: String) throws(LocatedError) -> [YAMLNode] {

@@ -12,8 +12,15 @@ extension CheckReport {
     var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
         if rules.dialect == .jsonSchema, rules.hasSchema, verdict.stopping > 0 {
-            reasons.append(
-                "With validationLevel \"strict\" the server refuses updates of these documents that do not fix them")
+            if engineSentence == nil {
+                reasons.append(
+                    "With validationLevel \"strict\" the server refuses updates of these documents that do not fix "
+                        + "them")
+            } else if breaksSchema {
+                reasons.append(
+                    "With validationLevel \"strict\" the server refuses updates of documents that do not fit the "
+                        + "schema, unless an update fixes its document")
+            }
         }
         for trace in jobs {
             if trace.convertedCount > 0 {
@@ -31,6 +38,16 @@ extension CheckReport {
         return Report.Part(
             name: "documents", severity: documentsSeverity,
             sentence: engineSentence ?? (rules.dialect.isOfSync ? syncSentence : readingSentence), reasons: reasons)
+    }
+
+    /// Whether a document that counts breaks a rule of the schema, and not only rules of an engine.
+    private var breaksSchema: Bool {
+        collections.contains { collection in
+            collection.groups.contains {
+                $0.outcome == nil && $0.exception == nil && $0.violation.level == .certain
+                    && ($0.newCount ?? $0.count) > 0
+            }
+        }
     }
 
     /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.

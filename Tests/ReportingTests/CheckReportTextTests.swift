@@ -121,6 +121,21 @@ import Testing
         #expect(text(report).hasPrefix("\(count * (count + 1) / 2) documents would make \(models) fail."))
     }
 
+    /// The server refuses an update only if the document does not fit the validator, whatever an engine does with it.
+    @Test func onlyADocumentThatDoesNotFitTheSchemaMentionsTheValidator() throws {
+        var report = try CheckReport.fixture(ledgerCount: nil)
+        (report.rules.dialect, report.rules.engine) = (.jsonSchema, .powersync)
+        let refusal = "the server refuses updates of documents that do not fit the schema, unless an update fixes"
+        #expect(text(report).contains(refusal))
+        let email = report.collections[0].groups[0]
+        report.collections[0].groups[0].violation = Violation(
+            path: email.violation.path, rule: RuleCode(rawValue: "powersync-date"), level: .certain, expected: "a",
+            found: "b")
+        #expect(!text(report).contains("validationLevel"))
+        report.rules.engine = nil
+        #expect(text(report).contains("the server refuses updates of these documents that do not fix them"))
+    }
+
     @Test func aMissingLedgerIsNamed() throws {
         #expect(try text(.fixture(ledgerCount: nil)).contains("  no ledger, 1,000 certain"))
     }

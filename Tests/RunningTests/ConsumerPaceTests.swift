@@ -49,7 +49,7 @@ import Testing
         let reason = pace.waitReason(rate, now: Self.start)
         #expect(
             reason?.description
-                == "consumer: 3000 documents not taken yet, limit 2000 documents and 5000000 bytes a second")
+                == "consumer: 3,000 documents not taken yet, limit 2,000 documents and 5,000,000 bytes a second")
         #expect(pace.waitReason(rate, now: Self.start + .seconds(2)) == nil)
     }
 }

@@ -85,7 +85,9 @@ struct EngineCondition {
         switch finding.found.detail {
         // The server has no operator for the depth of a value, for texts as SQLite and JSON have them, or for the
         // subtype of binary data of any length.
-        case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .notNumber, .otherLength, .inexact, .longer: false
+        case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .number, .notNumber, .exponent, .otherLength, .inexact,
+            .longer:
+            false
         default: true
         }
     }

@@ -167,9 +167,13 @@ extension EngineWalker {
         case .integer, .real: found = lost(element, in: field.kind, of: view)
         case .property: return try property(element, field, node: node, of: view, into: &sink)
         }
-        guard let found else { return }
-        sink.visit(at: element, of: view)
-        sink.report(Finding(field.rule, field.level, node: node, found))
+        if let found {
+            sink.visit(at: element, of: view)
+            sink.report(Finding(field.rule, field.level, node: node, found))
+        } else if wantsInfo, TypeMask(element.type) == .string {
+            sink.visit(at: element, of: view)
+            sink.report(Finding(.powersyncMapping, .info, node: node, Found(element.type, .number)))
+        }
     }
 
     private func id<Sink: FindingSink>(
@@ -202,12 +206,16 @@ extension EngineWalker {
         if TypeMask.numbers.contains(type) {
             let number = Number(element, of: view)
             var detail = number.fitness(for: column == .integer ? .long : .double)
-            // A decimal arrives as text. An `integer` column cuts text such as 1E+2 at the letter, and a `real` column
-            // reads text such as 0.1 as the nearest real.
+            // A decimal arrives as text. An `integer` column cuts text such as 1E+2 at the letter. A `real` column reads
+            // text such as 0.1 as the nearest real, and text such as NaN as 0.
             if type == .decimal {
                 let text = view.decimal(element).description
-                if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .inexact }
-                if column == .real, detail == .inexact, Double(text)?.isFinite ?? false { detail = .exact }
+                if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .exponent }
+                if column == .real {
+                    let special = number.fitness(for: .long)
+                    let isSpecial = special == .notANumber || special == .infinity
+                    detail = isSpecial ? special : Double(text)?.isFinite ?? false ? .exact : .inexact
+                }
             }
             let isNull = detail == .notANumber || detail == .infinity
             return detail == .exact || isNull && type == .double ? nil : Found(element.type, detail)
@@ -222,13 +230,17 @@ extension EngineWalker {
         return Found(element.type)
     }
 
-    /// Whether SQLite's CAST reads the whole text as a number; if `isWhole`, the text must also be the number's usual
-    /// spelling.
+    /// Whether SQLite's CAST reads the whole text as a number, apart from blanks around it and, if `isWhole`, from a
+    /// fraction of zeros.
     private func isNumber(_ text: RawSpan, isWhole: Bool) -> Bool {
-        let text = text.decoded()
-        if isWhole { return Int64(text).map { "\($0)" == text } ?? false }
-        let isPlain = text.utf8.allSatisfy { $0 < 0x3A || $0 | 0x20 == UInt8(ascii: "e") }
-        return isPlain && Double(text)?.isFinite ?? false
+        let words = text.decoded().utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        guard words.count == 1, let word = words.first.map({ Substring($0) }) else { return false }
+        if isWhole {
+            let parts = word.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            return Int64(parts[0]) != nil && parts.dropFirst().allSatisfy { $0.utf8.allSatisfy { $0 == 0x30 } }
+        }
+        let isPlain = word.utf8.allSatisfy { $0 < 0x3A || $0 | 0x20 == UInt8(ascii: "e") }
+        return isPlain && Double(word)?.isFinite ?? false
     }
 
     private func property<Sink: FindingSink>(

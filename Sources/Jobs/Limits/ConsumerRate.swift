@@ -1,3 +1,5 @@
+import BSON
+
 /// The rate at which a consumer of the changes, such as a sync engine, can process the changes.
 ///
 /// A run that is faster only makes the consumer's queue longer.
@@ -29,9 +31,9 @@ package struct ConsumerRate: Hashable, Sendable {
 }
 
 extension ConsumerRate: CustomStringConvertible {
-    /// The rate in words, such as `2000 documents and 5000000 bytes a second`.
+    /// The rate in words, such as `2,000 documents and 5,000,000 bytes a second`.
     package var description: String {
-        [documents.map { "\($0) documents" }, bytes.map { "\($0) bytes" }].compactMap(\.self)
+        [documents.map { "\($0.grouped) documents" }, bytes.map { "\($0.grouped) bytes" }].compactMap(\.self)
             .joined(separator: " and ") + " a second"
     }
 }

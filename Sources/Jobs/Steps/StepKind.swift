@@ -107,6 +107,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }
+    /// Whether `onLoss: allow` would let the step convert more values.
+    var couldAllowLoss: Bool { get }
     /// The collection whose documents the step embeds; `nil` if the step embeds none.
     var embeddedCollection: Namespace? { get }
     /// The field whose values the step replaces by links to documents that it creates; `nil` if it creates none.
@@ -156,6 +158,7 @@ extension StepKind {
     package var filling: DefaultStep.Filling? { nil }
     package var inPlaceConversion: Conversion? { nil }
     package var losses: [(kind: ConversionLoss, when: Expression)] { [] }
+    package var couldAllowLoss: Bool { false }
     package var embeddedCollection: Namespace? { nil }
     package var linksToCreated: FieldPath? { nil }
     package var mayBeNeededAgain: Bool { isFreeForm }

@@ -53,12 +53,13 @@ package struct InferResult: Reportable {
         let cover = Share(found.options.cover).text
         let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not fit" : ""
         let start = "\(outcome.checked.documents) read\(sample)"
+        let fits = outcome.failing == 1 ? "does not fit" : "do not fit"
         guard outcome.isWithinCover else {
-            return "\(start), \(outcome.failing.grouped) do not fit, more than --cover \(cover) allows\(possible)"
+            return "\(start), \(outcome.failing.grouped) \(fits), more than --cover \(cover) allows\(possible)"
         }
         if outcome.failing == 0 { return "\(start), all fit the schema\(possible)" }
         let share = Share(outcome.failing, of: outcome.checked).text
-        return "\(start), \(outcome.failing.grouped) do not fit the schema (\(share), cover \(cover))\(possible)"
+        return "\(start), \(outcome.failing.grouped) \(fits) the schema (\(share), cover \(cover))\(possible)"
     }
 
     /// Returns sentences that follow the findings of a collection, such as how many other documents might not fit.

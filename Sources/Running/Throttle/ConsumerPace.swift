@@ -1,3 +1,4 @@
+import BSON
 import JobState
 import Jobs
 
@@ -34,7 +35,9 @@ struct ConsumerPace {
             ahead.documents > Double(rate.documents ?? 0) * Self.slack
             || ahead.bytes > Double(rate.bytes ?? 0) * Self.slack
         guard isAhead else { return nil }
-        let value = rate.documents == nil ? "\(Int(ahead.bytes)) bytes" : "\(Int(ahead.documents)) documents"
+        let value =
+            rate.documents == nil
+            ? "\(Int(ahead.bytes).grouped) bytes" : "\(Int(ahead.documents).grouped) documents"
         return WaitReason(.consumer, metric: "consumer", value: "\(value) not taken yet", limit: "\(rate)")
     }
 

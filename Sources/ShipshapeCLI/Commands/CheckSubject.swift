@@ -34,6 +34,9 @@ struct CheckSubject {
         let model = engine?.model
         var namespaces = named
         let database = command.database.database
+        guard named.isEmpty || database == nil else {
+            throw UsageError("--database excludes --collection: name the collections or the database")
+        }
         if let database = database ?? (named.isEmpty ? command.connection.databaseOfURI : nil) {
             namespaces += try await Self.collections(of: database, model, command)
         }

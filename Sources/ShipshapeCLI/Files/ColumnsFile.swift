@@ -18,6 +18,11 @@ enum ColumnsFile {
         for (collection, node) in try YAMLFile.root(of: text, path: path).entries(of: "the file of columns") {
             var columns: [ClientTable.Column] = []
             for (field, value) in try node.entries(of: "the columns of \"\(collection)\"") {
+                if let parent = field.split(separator: ".").first, field.contains(".") {
+                    throw node.key(field).error(
+                        "\"\(field)\" is no column: a column is a field at the top level, and what is inside one "
+                            + "arrives as its JSON text; state \"\(parent)\" as text")
+                }
                 columns.append(.init(name: field, type: try type(value, of: field)))
             }
             tables.append(ClientTable(collection: collection, columns: columns))
@@ -30,6 +35,6 @@ enum ColumnsFile {
         if let type = ClientTable.ColumnType(rawValue: text) { return type }
         let names = ClientTable.ColumnType.allCases.map(\.rawValue)
         let hint = Spelling.hint(for: text, among: names).map { " (\($0))" } ?? ""
-        throw node.error("the column \"\(field)\" must be \(names.joined(separator: ", ")), not \"\(text)\"\(hint)")
+        throw node.error("the column \"\(field)\" must be text, integer or real, not \"\(text)\"\(hint)")
     }
 }

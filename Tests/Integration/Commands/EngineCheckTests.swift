@@ -130,6 +130,63 @@ import Testing
         }
     }
 
+    /// The server refuses an update only if the document does not fit the validator, whatever an engine does with it.
+    @Test func aFindingOfTheEngineAloneDoesNotMentionTheValidator() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try folder.write(#"{"$jsonSchema": {"properties": {"n": {"bsonType": "int"}}}}"#, to: "v.json")
+            let arguments = [
+                "check", "v.json", "--engine", "powersync", "--collection", "\(database.name).Task", "--uri",
+                try await Mongod.shared.uri,
+            ]
+            try await database.fill("Task", [["_id": 1, "n": 1, "at": Self.far], ["_id": 2, "n": 2]])
+            let fitting = try await Program.run(arguments, in: folder.path)
+            #expect(fitting.exitCode == 1, "\(fitting.errors)")
+            #expect(!fitting.output.contains("validationLevel"), "\(fitting.output)")
+            try await database.fill("Task", [["_id": 3, "n": "x"]])
+            let unfit = try await Program.run(arguments, in: folder.path)
+            #expect(
+                unfit.output.contains(
+                    "the server refuses updates of documents that do not fit the schema, unless an update fixes"),
+                "\(unfit.output)")
+        }
+    }
+
+    /// The step that a rule for dates proposes changes the dates that break the rule, and no other value.
+    @Test(
+        arguments: [
+            ("powersync-date", -8_640_000_000_000_000, 8_640_000_000_000_000),
+            ("any-date", -8_640_000_000_000_000, 8_640_000_000_000_000),
+            ("any-year", -62_167_219_200_000, 253_402_300_799_999),
+        ] as [(String, Int64, Int64)])
+    func theRemedyForADateChangesOnlyDatesThatBreakTheRule(_ code: String, _ low: Int64, _ high: Int64) async throws {
+        let rule = try #require(EngineRule.named(RuleCode(rawValue: code)))
+        let step = try #require(rule.remedy.firstMatch(of: #/`(expression: .*)`/#)?.1)
+        let others: [BSONValue] = [
+            .date(milliseconds: 0), .date(milliseconds: low), .date(milliseconds: high), "2024", .timestamp(7), .null,
+            5,
+            .minKey, [Self.far], ["at": Self.far],
+        ]
+        try await Mongod.shared.withBackfill { test in
+            let documents = others.enumerated().map { index, value -> BSONDocument in
+                ["_id": .integer(index), "at": value]
+            }
+            try await test.database.fill("people", documents)
+            try await test.database.fill(
+                "people",
+                [["_id": 97], ["_id": 98, "at": .date(milliseconds: .min)], ["_id": 99, "at": Self.far]])
+            try test.job(steps: [String(step)])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)\(run.output)")
+            let after = try await test.database.documents("people")
+            #expect(after.dropLast(3).compactMap { $0["at"] } == others)
+            #expect(after.suffix(3).first?["at"] == nil)
+            let bounds: [BSONValue] = [.date(milliseconds: low), .date(milliseconds: high)]
+            #expect(after.suffix(2).compactMap { $0["at"] } == bounds)
+        }
+    }
+
     @Test func theIDsOfFindingsAreHidden() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("Task", [["_id": "secret-1", "at": Self.far], ["_id": 4_711], ["_id": "4711"]])

@@ -37,6 +37,7 @@ package struct ConvertStep: TargetRuled {
         into == nil ? .present(field, notOf: conversion.settled) : .present(field, with: [target])
     }
     package var inPlaceConversion: Conversion? { into == nil && reports ? conversion : nil }
+    package var couldAllowLoss: Bool { !conversion.allowsLoss }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
 
     package var description: String {
@@ -50,7 +51,7 @@ package struct ConvertStep: TargetRuled {
     package var loss: String? {
         if let into { return rule.loss(into) }
         var lost = ["the earlier type of each value of \"\(field)\""]
-        if conversion.allowsLoss { lost.append("what a \(type.rawValue) cannot hold of it (onLoss: allow)") }
+        if conversion.allowsLoss { lost.append("what \(type.rawValue) cannot hold of it (onLoss: allow)") }
         if case .replace = onError { lost.append("the values that cannot become \(type.rawValue) (onError)") }
         return lost.joined(separator: ", ")
     }
