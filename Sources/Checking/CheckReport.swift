@@ -24,7 +24,7 @@ public struct CheckReport: Sendable {
     public var exceptions: ExceptionUse?
     /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
     public var verdict: DeployVerdict
-    /// Further remarks for the reader, each a clause.
+    /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
     /// The duration of the check.
     public var duration: Duration
@@ -81,13 +81,17 @@ public struct CheckReport: Sendable {
         return unexcepted.certain + (verdict.countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that may hold documents, which do not sync after the deploy; empty without Device Sync.
+    /// The collections that only the active schema covers and that may hold documents; empty without Device Sync.
+    ///
+    /// These documents do not sync after the deploy.
     public var lost: [RemovedCollection] {
         isOfDeviceSync ? active?.removed.filter { $0.documentCount != 0 } ?? [] : []
     }
 
-    /// Whether Device Sync serves the documents; only Device Sync has a ledger with a limit, and ends at breaking
-    /// changes.
+    /// Whether Device Sync serves the documents.
+    ///
+    /// Of all engines, only Device Sync has a ledger with a limit, and only Device Sync stops at a breaking change of
+    /// the schema.
     public var isOfDeviceSync: Bool { rules.dialect.isOfSync && (rules.engine ?? .deviceSync) == .deviceSync }
 
     /// Whether the change of the schema is a part of the verdict.
@@ -168,7 +172,7 @@ extension CheckReport {
         public var counts: DocumentCounts
         /// The approximate number of documents, from the server's metadata; `nil` if the server was not asked.
         public var estimatedCount: Int?
-        /// The groups of findings, the worst level first, and within a level the largest group first.
+        /// The groups of findings: the worst level first, then the worst outcome in the engine, then the largest group.
         public var groups: [ViolationGroup]
         /// The number of findings that were not grouped because the tally reached its limits.
         public var overflowCount: Int

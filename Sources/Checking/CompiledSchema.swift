@@ -204,16 +204,17 @@ extension CompiledSchema {
     /// The consequence of a required field that is absent.
     enum WhenMissing: Equatable, Sendable, BitwiseCopyable {
         case certain
-        /// The absence is only a possible failure, because the sync engine does not write an empty list, set or
+        /// The absent field is only a possible failure, because the sync engine does not write an empty list, set or
         /// dictionary.
         case possible
-        /// The absence is no failure, because the field has a default of the right type, which replaces the value.
+        /// The absent field is no failure, because its default is of the right type and replaces the value.
         case defaulted
-        /// There is no failure, but a Prisma client reads null, where its types promise a list.
+        /// The absent field is no failure, but a Prisma client reads null where its types promise a list.
         case readAsNull
         /// The field's default is of a wrong type, so clients see an error; `type` is the BSON type of the default.
         case unusableDefault(type: UInt8)
-        /// The document is in no partition or, if that is allowed, in the null partition.
+        /// The absent field is the partition key. If `isAllowed`, the document is in the null partition; otherwise it
+        /// is in no partition.
         case unpartitioned(isAllowed: Bool)
     }
 }

@@ -18,11 +18,11 @@ public struct DeployVerdict: Hashable, Sendable {
         /// Documents stop syncing, but too few to reach the limit; documents that might stop count only if the operator
         /// asks for it.
         case documentsWillStop = "documents_will_stop"
-        /// The limit is reached if all possible failures happen.
+        /// The ledger reaches the limit if all possible failures happen.
         case syncMightStop = "at_risk"
-        /// The deploy reaches the limit: after it nothing syncs.
+        /// The ledger reaches the limit because of the deploy, so nothing syncs after it.
         case syncWillStop = "sync_will_stop"
-        /// The limit was reached before the deploy: nothing syncs.
+        /// The ledger reached the limit before the deploy, so nothing syncs.
         case syncHasStopped = "sync_has_stopped"
     }
 
@@ -36,7 +36,7 @@ public struct DeployVerdict: Hashable, Sendable {
         case unsafe = "harmful"
     }
 
-    /// The size of the ledger before the deploy; `nil` if there is no ledger, which counts as 0.
+    /// The size of the ledger before the deploy; `nil`, which counts as 0, if there is no ledger or none was read.
     public var ledger: LedgerCount?
     /// The number of documents that do not fit and are not in the ledger.
     public var newCertain: Int

@@ -14,7 +14,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var isNarrowed = false
     /// The entries of each app, the app with the most entries first; each app has a limit of its own.
     public var apps: [App]
-    /// Further remarks for the reader, each a clause.
+    /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
     /// How long it took to read the ledger.
     public var duration: Duration

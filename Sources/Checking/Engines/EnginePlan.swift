@@ -21,7 +21,8 @@ struct EnginePlan: Sendable {
     private(set) var idText: Rule?
     /// The rule for documents that do not fit the schema; `nil` if the engine has none.
     private(set) var unfit: Rule?
-    /// The number of the plan's first node, which means the document; the schema's nodes have the numbers before it.
+    /// The number of the plan's first node, which stands for the whole document; the nodes of the schema have lower
+    /// numbers.
     let firstNode: Int
 
     /// A test of the values of some types at some places.
