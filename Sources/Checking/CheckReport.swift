@@ -108,7 +108,7 @@ extension CheckReport {
     public struct Rules: Hashable, Sendable {
         /// The dialect of the schema.
         public var dialect = Dialect.appServices
-        /// The sync engine whose rules judged the documents as well; `nil` if none was named.
+        /// The sync engine whose rules judged the documents in addition to the schema; `nil` if none was named.
         public var engine: Engine?
         /// Whether the operator named a schema, and not only an engine and collections.
         public var hasSchema = true
@@ -276,7 +276,7 @@ extension CheckReport.Collection {
         public var clusterTime: ClusterTime?
         /// The number of documents that changed during the scan and were judged again after it.
         public var changedCount = 0
-        /// The choice of the documents that the check was to read.
+        /// The documents that the check was to read.
         public var selection = Selection.everything
         /// The estimated number of documents that the server did not send, because a prefilter proves that they fit.
         ///
@@ -287,7 +287,7 @@ extension CheckReport.Collection {
         /// The guarantees that the result lacks, each with the reason.
         public var missing: [MissingGuarantee] = []
 
-        /// Creates a reading of every document, as of no known time.
+        /// Creates a reading of every document whose counts are not consistent as of one time.
         public init() {}
     }
 

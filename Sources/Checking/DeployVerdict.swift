@@ -85,7 +85,8 @@ public struct DeployVerdict: Hashable, Sendable {
     public var projected: Int { recorded + newCertain }
     /// The number of ledger entries after the deploy if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
-    /// The number of entries that the ledger can still take before the limit; negative if the limit is reached already.
+    /// The number of entries that the ledger can still take before it reaches the limit; negative if the ledger has
+    /// reached the limit.
     public var headroom: Int { limit - 1 - recorded }
 
     /// The outcome of the deploy.

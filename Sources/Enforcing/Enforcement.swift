@@ -179,7 +179,7 @@ extension Enforcement {
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
     ) throws -> State {
-        // There is no enforcement in progress, and the caller did not ask for a new one.
+        // No enforcement is in progress, and the caller names no validator to enforce.
         guard let validator else {
             let path = EnforcementPath(namespace, to: seen.validation.validator, from: seen.validation)
             return State(path: path, stage: .before, seen: seen, record: record, isFresh: true)

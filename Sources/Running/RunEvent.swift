@@ -18,7 +18,7 @@ package enum RunEvent: Sendable {
     case stuckAtOneDocument
     /// The throttle makes the run wait for the given reasons; the run keeps its lease.
     case waiting([WaitReason])
-    /// The wait for the throttle is over; it lasted `seconds`.
+    /// The run continues after a wait for the throttle, which lasted `seconds`.
     case continuing(seconds: Double)
     /// An election between the writes of a chunk may have undone some of them, so the chunk is run again.
     case rerun

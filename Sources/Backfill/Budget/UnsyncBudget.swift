@@ -161,8 +161,8 @@ extension UnsyncBudget {
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // If the ledger does not show a repaired document long after its reservation, the ledger knows of the repair.
-        // The reservation is then removed.
+        // If the ledger does not show a repaired document long after its reservation, the ledger has noticed the
+        // repair, so the reservation is removed.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(

@@ -28,7 +28,7 @@ package struct JobFolder: Sendable {
     /// The jobs of the folder, in order.
     package let entries: [Entry]
 
-    /// Reads the `.yml` and `.yaml` files of a folder; subfolders are ignored.
+    /// Reads the jobs from the `.yml` and `.yaml` files directly in a folder, except hidden files.
     /// - Throws: ``JobError``; the errors of reading a schema.
     package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
         let names: [String]

@@ -71,13 +71,13 @@ package struct UndoReport: Sendable {
 
     /// The counts of the documents that the job inserted in other collections.
     package struct Children: Sendable, Hashable {
-        /// Documents that this undo removed, or would remove.
+        /// Inserted documents that this undo removed, or would remove.
         package var removed = 0
-        /// Documents that earlier, stopped undos of the job removed.
+        /// Inserted documents that earlier, stopped undos of the job removed.
         package var earlier = 0
         /// Documents that the job inserted in other collections and that no longer exist.
         package var gone = 0
-        /// The documents that stay in their collections.
+        /// The inserted documents that the undo leaves in their collections.
         package var left: [LeftChildren] = []
     }
 

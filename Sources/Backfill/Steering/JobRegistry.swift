@@ -206,7 +206,7 @@ extension JobRegistry {
         try steer(job, builder.finish(), "set \(what.joined(separator: " "))")
     }
 
-    /// Returns all limits of a job that are in force.
+    /// Returns every limit of a job with the value that is in force.
     /// - Throws: the same errors as ``tune(_:_:)``.
     package func limits(of job: String) throws -> [LimitInForce] {
         let (parsed, control) = try read(job)
