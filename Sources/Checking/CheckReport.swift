@@ -247,10 +247,11 @@ extension CheckReport {
         }
     }
 
-    /// The severity of the schema change for sync and for the clients; unknown if no change is known.
+    /// The severity of the schema change for sync and for the clients.
     ///
-    /// Safe if ``isChangeJudged`` is false. With a Prisma schema, only older clients count here; ``documentsSeverity``
-    /// covers what newer clients read.
+    /// Unknown if no change is known, or if the verdict on the change is `versioned`. Safe if ``isChangeJudged`` is
+    /// false. With a Prisma schema, only older clients count here; ``documentsSeverity`` covers what newer clients
+    /// read.
     public var changeSeverity: DeployVerdict.Severity {
         guard isChangeJudged else { return .safe }
         switch active?.difference {

@@ -153,7 +153,8 @@ extension UnsyncBudget {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Marks the reservations of documents that sync again or no longer exist.
+    /// Marks the reservations of documents that sync again or no longer exist, and removes old ones that the ledger
+    /// does not show.
     /// - Returns: the number of such documents.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
