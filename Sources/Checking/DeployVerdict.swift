@@ -38,9 +38,11 @@ public struct DeployVerdict: Hashable, Sendable {
 
     /// The size of the ledger before the deploy; `nil`, which counts as 0, if there is no ledger or none was read.
     public var ledger: LedgerCount?
-    /// The number of documents that do not fit and are not in the ledger.
+    /// The number of documents that are certain not to fit and are not in the ledger; if sync is terminated, the
+    /// documents in the ledger count as well, because the ledger is deleted.
     public var newCertain: Int
-    /// The number of documents that might not fit and are not in the ledger.
+    /// The number of documents that might not fit and are not in the ledger; if sync is terminated, the documents in
+    /// the ledger count as well.
     public var newPossible: Int
     /// The number of documents that are certain to fail under the new schema and not under the active one; `nil` if
     /// there is no active schema to compare with.
@@ -81,7 +83,7 @@ public struct DeployVerdict: Hashable, Sendable {
     ///
     /// Terminating sync deletes its metadata, including the ledger; the new ledger is empty at first.
     public var recorded: Int { syncState == .terminated ? 0 : ledger?.entries ?? 0 }
-    /// The number of ledger entries after the deploy.
+    /// The number of ledger entries after the deploy if only the certain failures happen.
     public var projected: Int { recorded + newCertain }
     /// The number of ledger entries after the deploy if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
