@@ -153,9 +153,10 @@ extension UnsyncBudget {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
-    /// Marks the reservations of documents that sync again or no longer exist, and removes old ones that the ledger
-    /// does not show.
-    /// - Returns: the number of such documents.
+    /// Marks the reservations of documents that sync again or no longer exist.
+    ///
+    /// An old reservation of such a document is removed at once if the ledger does not show the document.
+    /// - Returns: how many of the documents sync again or no longer exist.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
         let repaired = try repaired(among: ids)
@@ -176,7 +177,10 @@ extension UnsyncBudget {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// Returns how many reserved documents sync again, or no longer exist; a run releases their reservations.
+    /// Returns how many of the documents that this job, or a job without a runner, reserved sync again or no longer
+    /// exist.
+    ///
+    /// A run releases the reservations of these documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0

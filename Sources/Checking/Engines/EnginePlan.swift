@@ -77,8 +77,10 @@ struct EnginePlan: Sendable {
         /// The largest size of the document in bytes, and of its JSON text in UTF-16 code units.
         var rowSize = Limit()
         var idSize = Limit()
-        /// The types of the values that tests of a higher level than ``Level/info`` judge. The types that contain
-        /// values are included if such a test judges nested values, or if the nesting has a limit.
+        /// The types of the values that tests of a higher level than ``Level/info`` judge.
+        ///
+        /// The types that contain values are included if such a test judges nested values, or if the nesting has a
+        /// limit.
         var watched: TypeMask = []
         /// The types to watch in addition to ``watched`` if findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
