@@ -112,7 +112,8 @@ public struct CompiledSchema: Sendable {
         markUsableDefaults(compiler.defaults)
     }
 
-    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
+    /// A filter that matches only documents for which ``check(_:)`` returns ``Verdict/fits``; `nil` if none can be
+    /// built.
     ///
     /// The filter does not match documents that the server cannot judge exactly as the checker does; the check reads
     /// those. With the rules of an engine, there is no filter, because the server cannot judge these rules.
