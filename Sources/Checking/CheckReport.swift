@@ -90,8 +90,7 @@ public struct CheckReport: Sendable {
 
     /// Whether Device Sync serves the documents.
     ///
-    /// Of all engines, only Device Sync has a ledger with a limit, and only Device Sync stops at a breaking change of
-    /// the schema.
+    /// Only Device Sync has a ledger with a limit, and only Device Sync stops at a breaking change of the schema.
     public var isOfDeviceSync: Bool { rules.dialect.isOfSync && (rules.engine ?? .deviceSync) == .deviceSync }
 
     /// Whether the change of the schema is a part of the verdict.
