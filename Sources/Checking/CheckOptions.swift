@@ -12,7 +12,7 @@ public struct CheckOptions: Hashable, Sendable {
     public var refusesNulls = false
     /// Whether documents count in the verdict if clients only write to their collection.
     public var countsAsymmetric = false
-    /// The sync engine whose rules are applied as well as those of the schema; `nil` for the schema's own rules alone.
+    /// The sync engine whose rules judge the documents in addition to the schema; `nil` if only the schema judges.
     public var engine: EngineSettings?
 
     /// Creates the default options.

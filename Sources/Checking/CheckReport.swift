@@ -24,7 +24,7 @@ public struct CheckReport: Sendable {
     public var exceptions: ExceptionUse?
     /// The numbers that decide whether the deploy is safe for the documents and for the limit of the ledger.
     public var verdict: DeployVerdict
-    /// Further remarks for the reader, each a clause.
+    /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
     /// The duration of the check.
     public var duration: Duration
@@ -81,13 +81,16 @@ public struct CheckReport: Sendable {
         return unexcepted.certain + (verdict.countsPossible ? unexcepted.possible : 0)
     }
 
-    /// The removed collections that may hold documents, which do not sync after the deploy; empty without Device Sync.
+    /// The collections that only the active schema covers and that may hold documents; empty without Device Sync.
+    ///
+    /// These documents do not sync after the deploy.
     public var lost: [RemovedCollection] {
         isOfDeviceSync ? active?.removed.filter { $0.documentCount != 0 } ?? [] : []
     }
 
-    /// Whether Device Sync serves the documents; only Device Sync has a ledger with a limit, and ends at breaking
-    /// changes.
+    /// Whether Device Sync serves the documents.
+    ///
+    /// Only Device Sync has a ledger with a limit, and only Device Sync stops at a breaking change of the schema.
     public var isOfDeviceSync: Bool { rules.dialect.isOfSync && (rules.engine ?? .deviceSync) == .deviceSync }
 
     /// Whether the change of the schema is a part of the verdict.
@@ -104,7 +107,7 @@ extension CheckReport {
     public struct Rules: Hashable, Sendable {
         /// The dialect of the schema.
         public var dialect = Dialect.appServices
-        /// The sync engine whose rules judged the documents as well; `nil` if none was named.
+        /// The sync engine whose rules judged the documents in addition to the schema; `nil` if none was named.
         public var engine: Engine?
         /// Whether the operator named a schema, and not only an engine and collections.
         public var hasSchema = true
@@ -168,7 +171,7 @@ extension CheckReport {
         public var counts: DocumentCounts
         /// The approximate number of documents, from the server's metadata; `nil` if the server was not asked.
         public var estimatedCount: Int?
-        /// The groups of findings, the worst level first, and within a level the largest group first.
+        /// The groups of findings: the worst level first, then the worst outcome in the engine, then the largest group.
         public var groups: [ViolationGroup]
         /// The number of findings that were not grouped because the tally reached its limits.
         public var overflowCount: Int
@@ -243,10 +246,11 @@ extension CheckReport {
         }
     }
 
-    /// The severity of the schema change for sync and for the clients; unknown if no change is known.
+    /// The severity of the schema change for sync and for the clients.
     ///
-    /// Safe if ``isChangeJudged`` is false. With a Prisma schema, only older clients count here; ``documentsSeverity``
-    /// covers what newer clients read.
+    /// Unknown if no change is known, or if the verdict on the change is `versioned`. Safe if ``isChangeJudged`` is
+    /// false. With a Prisma schema, only older clients count here; ``documentsSeverity`` covers what newer clients
+    /// read.
     public var changeSeverity: DeployVerdict.Severity {
         guard isChangeJudged else { return .safe }
         switch active?.difference {
@@ -272,7 +276,7 @@ extension CheckReport.Collection {
         public var clusterTime: ClusterTime?
         /// The number of documents that changed during the scan and were judged again after it.
         public var changedCount = 0
-        /// The choice of the documents that the check was to read.
+        /// The documents that the check was to read.
         public var selection = Selection.everything
         /// The estimated number of documents that the server did not send, because a prefilter proves that they fit.
         ///
@@ -283,7 +287,7 @@ extension CheckReport.Collection {
         /// The guarantees that the result lacks, each with the reason.
         public var missing: [MissingGuarantee] = []
 
-        /// Creates a reading of every document, as of no known time.
+        /// Creates a reading of every document whose counts are not consistent as of one time.
         public init() {}
     }
 

@@ -112,7 +112,8 @@ public struct CompiledSchema: Sendable {
         markUsableDefaults(compiler.defaults)
     }
 
-    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` if none can be built.
+    /// A filter that matches only documents for which ``check(_:)`` returns ``Verdict/fits``; `nil` if none can be
+    /// built.
     ///
     /// The filter does not match documents that the server cannot judge exactly as the checker does; the check reads
     /// those. With the rules of an engine, there is no filter, because the server cannot judge these rules.
@@ -204,16 +205,17 @@ extension CompiledSchema {
     /// The consequence of a required field that is absent.
     enum WhenMissing: Equatable, Sendable, BitwiseCopyable {
         case certain
-        /// The absence is only a possible failure, because the sync engine does not write an empty list, set or
+        /// The absent field is only a possible failure, because the sync engine does not write an empty list, set or
         /// dictionary.
         case possible
-        /// The absence is no failure, because the field has a default of the right type, which replaces the value.
+        /// The absent field is no failure, because its default is of the right type and replaces the value.
         case defaulted
-        /// There is no failure, but a Prisma client reads null, where its types promise a list.
+        /// The absent field is no failure, but a Prisma client reads null where its types promise a list.
         case readAsNull
         /// The field's default is of a wrong type, so clients see an error; `type` is the BSON type of the default.
         case unusableDefault(type: UInt8)
-        /// The document is in no partition or, if that is allowed, in the null partition.
+        /// The absent field is the partition key. If `isAllowed`, the document is in the null partition; otherwise it
+        /// is in no partition.
         case unpartitioned(isAllowed: Bool)
     }
 }

@@ -12,16 +12,17 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var possibleInLedger = 0
     /// The counts of documents by their verdicts under both schemas; `nil` if there is no active schema.
     public var changes: VerdictChanges?
-    /// The counts of documents by their worst finding without an exception; these documents count against the check.
+    /// The counts of documents by the worst of their findings that no exception covers; ``FailurePolicy`` decides by
+    /// these counts.
     public var unexcepted = Unexcepted()
     /// The counts of documents by what the engine does with them; `nil` if no engine's rules were applied.
     public var engine: EngineCounts?
 
     /// The numbers of documents by the worst of their findings that no exception covers.
     public struct Unexcepted: Hashable, Sendable, Codable {
-        /// The documents whose worst finding without an exception is certain.
+        /// The documents that are certain to fail because of a finding that no exception covers.
         public var certain = 0
-        /// The documents whose worst finding without an exception is possible.
+        /// The documents in which the worst finding that no exception covers is only possible.
         public var possible = 0
         /// The documents in ``certain`` that are not certain to fail under the active schema; 0 without an active
         /// schema.

@@ -2,10 +2,10 @@
 public struct FailurePolicy: Hashable, Sendable {
     /// The failing documents that make a check fail.
     public enum Documents: String, Hashable, Sendable {
-        /// No document makes the check fail, unless it halts the engine.
+        /// Only documents that halt the engine make the check fail.
         case none
-        /// Only a document that newly fails, compared with the active schema, or that halts the engine makes the check
-        /// fail.
+        /// Only documents that newly fail, compared with the active schema, or that halt the engine make the check
+        /// fail. Documents whose findings are covered by exceptions do not count.
         case new
         /// Every failing document that no exception covers makes the check fail, even if the ledger already records it.
         case all

@@ -62,7 +62,7 @@ package enum LedgerKey: Hashable, Sendable {
     case objectID(ObjectID)
     /// A whole number of any numeric type that fits into 64 bits.
     case integer(Int64)
-    /// Any other `_id`.
+    /// An `_id` that is neither an ObjectId, nor the text of one, nor a whole number that fits into 64 bits.
     case other(BSONValue)
 
     /// Creates the key of an `_id`; `_id`s that the ledger does not distinguish get the same key.

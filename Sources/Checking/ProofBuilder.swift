@@ -1,7 +1,8 @@
 import BSON
 import ServerSchema
 
-/// Builds a filter that matches only documents without findings, so that they need not be read.
+/// Builds a filter that matches only documents without findings of a higher level than ``Level/info``, so that the
+/// check need not read these documents.
 ///
 /// The filter is a `$jsonSchema`, whose types, unlike the operator `$type`, do not apply to the elements of an array.
 /// It uses `patternProperties`, which judges every field of a repeated name, as the checker does. For documents that
@@ -47,7 +48,8 @@ struct ProofBuilder {
         return ["$jsonSchema": .object(root)]
     }
 
-    /// Returns a schema that a value fits only if it is certain to have no finding at the node.
+    /// Returns a schema that a value fits only if it certainly has no finding of a higher level than ``Level/info`` at
+    /// the node.
     private func value(_ index: Int, depth: Int) -> BSONValue {
         let node = schema.nodes[index]
         var types = node.plain
@@ -83,7 +85,8 @@ struct ProofBuilder {
         return builder.completeObject(0, depth: 0)
     }
 
-    /// Returns a schema for objects that have each field once, no other field, and only values without findings.
+    /// Returns a schema for objects that have each field once, no other field, and only values without findings of a
+    /// higher level than ``Level/info``.
     /// - Returns: `nil` if the server's keywords cannot express it.
     private func completeObject(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]

@@ -96,8 +96,9 @@ extension RuleCode {
     public static let valueTooLarge = Rule.valueTooLarge.code
 }
 
-/// The rules that the `prisma` dialect adds. It also has some of the rules of the App Services dialect, and
-/// `not-in-enum`.
+/// The rules that only the `prisma` dialect has.
+///
+/// The dialect also uses some of the rules of the App Services dialect, and `not-in-enum`.
 extension RuleCode {
     /// A required field is null, but clients see its default.
     public static let requiredNullDefaulted = Rule.requiredNullDefaulted.code
@@ -105,8 +106,9 @@ extension RuleCode {
     public static let boolAsNumber = Rule.boolAsNumber.code
 }
 
-/// The rules that the `jsonschema` dialect adds (`semantics.md`, section 5.2). It also has some of the rules of the App
-/// Services dialect.
+/// The rules that the `jsonschema` dialect adds (`semantics.md`, section 5.2).
+///
+/// The dialect also uses some of the rules of the App Services dialect.
 extension RuleCode {
     /// A number is less than `minimum`.
     public static let belowMinimum = Rule.belowMinimum.code

@@ -271,8 +271,8 @@ extension SchemaCompiler {
         if mustBeThere { node.flags.insert(.partitionRequired) }
         if mustBeThere || !isRequired {
             fields[field].whenMissing = .unpartitioned(isAllowed: !mustBeThere)
-            // Clients see a default in place of a missing key, but a default puts no document into a partition, so it
-            // is removed here.
+            // Clients see a default in place of a missing partition key. But a default puts no document into a
+            // partition, so the default of the partition key is removed.
             defaults.removeAll { $0.field == field }
         }
         narrow(&node, to: [key.type])

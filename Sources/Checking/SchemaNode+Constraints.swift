@@ -8,7 +8,8 @@ extension SchemaNode {
         var node = SchemaNode(location: location)
         node.constraints = constraints.inJSONSchema
         let isAboutNames = !constraints.patternProperties.isEmpty
-        // In `jsonschema` a name with a dot is a path; in App Services it is a name.
+        // A field whose name is empty or contains a dot is left out, because the `jsonschema` dialect reads a dot as
+        // the separator of a path.
         var children = properties.filter { !$0.name.isEmpty && !$0.name.contains(".") }.map {
             (name: $0.name, node: $0.node.constraintsAlone)
         }

@@ -236,7 +236,7 @@ extension Tally {
         idTypes.formUnion(other.idTypes)
         overflowCount += other.overflowCount
         for theirs in other.groups {
-            // Skip a group if all its documents were subtracted again.
+            // A group is skipped if all its documents were subtracted after they had been counted.
             guard theirs.count > 0 else { continue }
             guard let mine = group(for: theirs.key) else {
                 overflowCount += theirs.count - 1
@@ -261,7 +261,7 @@ extension Tally {
         }
     }
 
-    /// The groups of findings, the worst level first, and within a level the largest group first.
+    /// The groups of findings: the worst level first, then the worst outcome in the engine, then the largest group.
     public var violationGroups: [ViolationGroup] {
         let builder = FilterBuilder(schema: schema)
         let isComparing = counts.changes != nil
@@ -302,7 +302,7 @@ extension Tally {
 }
 
 extension DocumentCounts {
-    /// Replaces the counts that a document has added by its new ones.
+    /// Subtracts the counts that a document added, and adds the document's new counts.
     mutating func replace(_ old: Contribution, by new: Contribution) {
         remove(old)
         add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)

@@ -2,7 +2,8 @@
 public struct UnsyncedExplanation: Hashable, Sendable {
     /// The numbers of documents by their current state; `nil` if the schema does not cover the collection.
     public var counts: Counts?
-    /// The groups of findings because of which documents still fail, the worst level first, then the largest group.
+    /// The groups of the findings in the documents: the worst level first, then the worst outcome in the engine, then
+    /// the largest group.
     public var groups: [ViolationGroup]
 
     /// The numbers of documents by their current state.

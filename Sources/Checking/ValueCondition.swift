@@ -32,12 +32,13 @@ struct ValueCondition {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // The checker compares objects in any order of their fields; the server's set operators do not.
+        // The checker ignores the order of an object's fields; the server's set operators do not.
         case .equalElements: !elements.isDisjoint(with: [.object, .array])
-        // In a mixed value, a link is an object too, and its keys begin with a dollar sign.
+        // In a mixed value, the expression also matches a link, because the keys of a link begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
-        // Only the linked collection shows whether the linked document exists, and whether it fails.
+        // The expression does not read the linked collection, so it also matches links to documents that exist and
+        // sync.
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)

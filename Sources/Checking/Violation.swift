@@ -87,7 +87,8 @@ public enum Level: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
     case info
     /// The document syncs, but the operator should look at it.
     case warning
-    /// The document might stop syncing; the sync engine's behaviour is not documented.
+    /// The document might stop syncing: the sync engine's behaviour is not documented, or depends on its settings or
+    /// its version.
     case possible
     /// The document does not sync.
     case certain

@@ -265,7 +265,8 @@ extension Walker {
             return sink.report(Finding(.undefinedValue, .certain, node: index, found))
         }
         let key = keyRule(node.flags)
-        // A key must be of the named type, except that the client's one integer type is both `int` and `long`.
+        // A partition key or a link's key must be of the type that the schema names. Only `int` and `long` may replace
+        // each other, because the client has one integer type.
         let comparable: TypeMask = key == nil ? .numbers : .integers
         if comparable.contains(type), !node.accepts.isDisjoint(with: comparable) {
             return sink.report(numericMismatch(element, of: view, node: index))

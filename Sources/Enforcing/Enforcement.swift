@@ -19,7 +19,8 @@ package struct Enforcement {
         package let seen: SeenCollection
         /// The record of the last step in the state database; `nil` if no step was recorded.
         package let record: EnforcementStore.Record?
-        /// Whether no enforcement is in progress, so that the next step begins a new one.
+        /// Whether the next step begins a new enforcement, because none is in progress or the operator asked for a new
+        /// one.
         package let isFresh: Bool
     }
 
@@ -179,7 +180,8 @@ extension Enforcement {
     private func fresh(
         _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
     ) throws -> State {
-        // There is no enforcement in progress, and the caller did not ask for a new one.
+        // The caller names no validator to enforce, so the new enforcement would keep the collection's current
+        // validator.
         guard let validator else {
             let path = EnforcementPath(namespace, to: seen.validation.validator, from: seen.validation)
             return State(path: path, stage: .before, seen: seen, record: record, isFresh: true)

@@ -38,7 +38,7 @@ package struct EnforcementReport: Sendable {
     package var check: CheckReport?
     /// The time, the step and the operator of the last change by `enforce`; `nil` if there was none.
     package var mark: String?
-    /// Further notes for the operator, one sentence each.
+    /// Notes for the operator on facts that no other property shows, one sentence each.
     package var notes: [String] = []
 
     /// Creates a report from the values that every report has.

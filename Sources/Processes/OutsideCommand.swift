@@ -5,8 +5,8 @@ internal import SystemPackage
 
 /// A command of the operator that runs as a separate process, with a time limit and without the program's secrets.
 ///
-/// The process has its own session, so that keys pressed at the program's terminal do not end it. When it ends, all
-/// processes that it started are killed.
+/// The process has its own session, so that keys pressed at the program's terminal do not end it. When the process
+/// ends, the remaining processes of its process group are killed.
 package struct OutsideCommand: Sendable {
     /// The end of a command: its exit code, or the reason why it has no exit code.
     package enum Outcome: Sendable, Hashable, CustomStringConvertible {

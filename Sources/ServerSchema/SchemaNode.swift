@@ -30,8 +30,6 @@ public struct SchemaNode: Sendable {
     ///
     /// For an enum, it is `.string`, and the node also has a title.
     public var scalar: PrismaScalar?
-    /// The model whose documents a Prisma field names by their keys, as `@relation` says; `nil` for any other field.
-    package var keyOfModel: String?
     /// The value that clients return for a required field that is missing.
     public var defaultValue: BSONValue?
     /// The rules for the value other than those for its types and its fields.
@@ -39,22 +37,31 @@ public struct SchemaNode: Sendable {
     /// Most schemas have no such rules. The rules would take more memory than the rest of a node, so a node allocates
     /// memory for them only when they are set.
     public var constraints: Constraints {
-        get { demands?.constraints ?? Constraints() }
-        set { demands = Demands(newValue) }
+        get { rare?.constraints ?? Constraints() }
+        set { rare = Rare(constraints: newValue, keyOfModel: keyOfModel) }
+    }
+    /// The model whose documents a Prisma field names by their keys, as `@relation` says; `nil` for any other field.
+    package var keyOfModel: String? {
+        get { rare?.keyOfModel }
+        set { if newValue != keyOfModel { rare = Rare(constraints: constraints, keyOfModel: newValue) } }
     }
     /// The keywords that the reader knows but no rule evaluates, with their positions in the file.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
     /// The position in the file at which the schema begins.
     public var location: SourceLocation
 
-    private var demands: Demands?
+    private var rare: Rare?
     /// The indexes of long lists of names; `nil` for a short list.
     private var indexes: (properties: NameIndex?, required: NameIndex?) = (nil, nil)
 
-    private final class Demands: Sendable {
+    /// The properties of a node that few nodes have.
+    private final class Rare: Sendable {
         let constraints: Constraints
+        let keyOfModel: String?
 
-        init(_ constraints: Constraints) { self.constraints = constraints }
+        init(constraints: Constraints, keyOfModel: String?) {
+            (self.constraints, self.keyOfModel) = (constraints, keyOfModel)
+        }
     }
 
     /// Creates an empty schema, which any value fits.

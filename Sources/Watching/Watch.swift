@@ -107,7 +107,7 @@ package struct WatchCounts: Sendable, Hashable {
     package var limit: Int
     /// The number of changes that the watch has judged since it began.
     package var changes: Int
-    /// The lag of the ledger in seconds: the age of the state of the deployment that the ledger shows.
+    /// The lag of the ledger in seconds: how long ago the deployment had the state that the ledger shows.
     package var lag: Int
 
     /// The number of ledger entries of all watched collections.

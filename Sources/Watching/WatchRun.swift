@@ -133,8 +133,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads each collection as a whole if another client has added or removed its entries in the ledger.
-    /// - Returns: how many entries the ledger then has for each collection.
+    /// Reads each collection as a whole if another client changed the number of the collection's entries in the ledger.
+    /// - Returns: how many entries the ledger has for each collection after the reads.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
         let held = Self.byNamespace(counts)
@@ -153,7 +153,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         (isUnsaved, savedAt) = (false, .now)
     }
 
-    /// Reports the counts of the ledger, and a warning when they have reached ``WatchOptions/warningCount``.
+    /// Reports the counts of the ledger, and a warning when their sum has newly reached ``WatchOptions/warningCount``.
     /// - Parameter held: how many entries the ledger has for each collection.
     private mutating func count(_ held: [(namespace: Namespace, count: Int)]) throws -> WatchCounts {
         let now = try kernel.retrying { try kernel.client.operationTime() }

@@ -154,15 +154,17 @@ extension UnsyncBudget {
     }
 
     /// Marks the reservations of documents that sync again or no longer exist.
-    /// - Returns: the number of such documents.
+    ///
+    /// An old reservation of such a document is removed at once if the ledger does not show the document.
+    /// - Returns: how many of the documents sync again or no longer exist.
     func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
         try store.reservations.note(
             repaired: repaired, unsyncable: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
-        // If the ledger does not show a repaired document long after its reservation, the ledger knows of the repair.
-        // The reservation is then removed.
+        // If the ledger does not show a repaired document long after its reservation, the ledger has noticed the
+        // repair, so the reservation is removed.
         let shown = try ledger.listed(repaired, of: namespace)
         let grace = grace(store)
         try store.reservations.removeUnseen(
@@ -175,7 +177,10 @@ extension UnsyncBudget {
         try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// Returns how many reserved documents sync again, or no longer exist; a run releases their reservations.
+    /// Returns how many of the documents that this job, or a job without a runner, reserved sync again or no longer
+    /// exist.
+    ///
+    /// A run releases the reservations of these documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0

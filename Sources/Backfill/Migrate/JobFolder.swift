@@ -30,7 +30,7 @@ package struct JobFolder: Sendable {
     /// The names of the files that hold a draft of a job, in order.
     package let drafts: [String]
 
-    /// Reads the `.yml` and `.yaml` files of a folder; subfolders and drafts are not read.
+    /// Reads the jobs and drafts from the `.yml` and `.yaml` files directly in a folder, except hidden files.
     /// - Throws: ``JobError``; the errors of reading a schema.
     package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
         let names: [String]

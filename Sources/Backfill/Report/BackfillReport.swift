@@ -81,7 +81,7 @@ package struct BackfillReport: Sendable {
     package var samples: [Sample] = []
     /// The estimated cost of a run; `nil` unless the run was a dry run.
     package var estimate: RunEstimate?
-    /// Further notes for the operator.
+    /// Notes for the operator on facts that no other property shows.
     package var notes: [String] = []
 
     /// A document before and after the job.

@@ -48,11 +48,12 @@ package struct UndoReport: Sendable {
     package enum ChildReason: String, Sendable, CaseIterable {
         /// Another client changed the document after the job had inserted it.
         case changed
-        /// A document of the job's collection may link to the document.
+        /// A document of the job's collection may link to the inserted document.
         case linked
-        /// Another job names the document's collection, and may rely on the document.
+        /// Another job names the collection of the inserted document, and may rely on the document.
         case shared
-        /// The server does not remove the document, or it is too large to be compared in a command.
+        /// The server refuses to remove the inserted document, or the document is too large to be compared in a
+        /// command.
         case refused
     }
 
@@ -70,13 +71,13 @@ package struct UndoReport: Sendable {
 
     /// The counts of the documents that the job inserted in other collections.
     package struct Children: Sendable, Hashable {
-        /// Documents that this undo removed, or would remove.
+        /// Inserted documents that this undo removed, or would remove.
         package var removed = 0
-        /// Documents that earlier, stopped undos of the job removed.
+        /// Inserted documents that earlier, stopped undos of the job removed.
         package var earlier = 0
-        /// Inserted documents that no longer exist.
+        /// Documents that the job inserted in other collections and that no longer exist.
         package var gone = 0
-        /// The documents that stay in their collections.
+        /// The inserted documents that the undo leaves in their collections.
         package var left: [LeftChildren] = []
     }
 
@@ -146,7 +147,7 @@ package struct UndoReport: Sendable {
     package var headroom: Headroom?
     /// Why an undo would be refused; only in a dry run, and `nil` if an undo would not be refused.
     package var refusal: String?
-    /// Further notes for the operator.
+    /// Notes for the operator on facts that no other property shows.
     package var notes: [String] = []
     /// How long the undo took, in seconds.
     package var seconds = 0.0

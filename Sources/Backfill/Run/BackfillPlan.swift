@@ -59,8 +59,8 @@ package struct BackfillPlan: Sendable {
     package var resumesAfter: Int?
     /// The effect of the job on documents that sync under the active schema.
     package var risk = Risk()
-    /// Notes for the operator before the start, about changes that cannot be undone and about facts that could not be
-    /// read.
+    /// Notes for the operator before the start, such as the changes that cannot be undone, the data that could not be
+    /// read, and the reasons for which a run would wait now.
     package var notes: [String]
     /// The number of documents in which a refresh would replace the job's own value in a target by the source's new
     /// value.

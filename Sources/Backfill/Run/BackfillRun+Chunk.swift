@@ -88,8 +88,7 @@ extension BackfillRun {
     /// Returns the phase of the chunk, and the documents of the chunk that need it.
     ///
     /// The documents are read in the detail that the journal and the budget need. If the documents would take too much
-    /// memory,
-    /// only some of them are read; `rest` then holds the remaining documents, as chunks.
+    /// memory, only some of them are read; `rest` then holds the remaining documents, as chunks.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
@@ -120,8 +119,7 @@ extension BackfillRun {
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
     ///
     /// Only the client can find these documents. The condition matches such a document until another client changes a
-    /// field
-    /// that the earlier steps read or write.
+    /// field that the earlier steps read or write.
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
@@ -141,7 +139,8 @@ extension BackfillRun {
 
     /// The decision of the unsync budget on a chunk.
     private enum Admission {
-        /// The first documents of the chunk, as many as there is room for, with their judgements and reservations.
+        /// The first documents of the chunk, as many as the unsync budget has room for, with their judgements; each of
+        /// them is reserved if the budget counts it.
         case admitted([DueDocument])
         /// The run has to stop before the chunk.
         case stopped(RunStop)
@@ -153,7 +152,8 @@ extension BackfillRun {
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
     /// The headroom of the previous chunk is used if it has room for all documents; otherwise the headroom is read
-    /// again. It is also read after the reservation, so that it includes what other jobs reserved at the same time.
+    /// before the judgement. The headroom is always read after a reservation, so that it includes what other jobs
+    /// reserved at the same time.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget

@@ -55,7 +55,7 @@ extension BackfillRun {
 struct LockWait {
     /// When the wait for locked documents ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
-    /// The `_id`s of the locked documents for which the run waits, and their locks when the wait began.
+    /// The `_id`s of locked documents, and their locks when the wait began; empty unless the run may remove locks.
     fileprivate var locks: [(id: BSONValue, lock: BSONDocument)] = []
     /// The number of locked documents that were not recorded as skipped, because there were too many.
     fileprivate(set) var unlisted = 0
@@ -72,7 +72,7 @@ extension BackfillRun {
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
-        // The wait makes the survey out of date, so the report will count again.
+        // The survey is out of date after the wait, so the report needs a new count.
         survey = nil
         // If no document is locked now, documents that were unlocked since the survey may still need the job.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }

@@ -200,7 +200,7 @@ struct BackfillRun: ~Copyable {
 
     /// Returns how many documents need the job now, without the documents that this run skips.
     ///
-    /// Unlike a survey, it does not count them for each step.
+    /// Unlike a survey, the function does not count the documents for each step.
     mutating func countNeeding() throws -> Int {
         let (job, slices) = (runner.job, skipped.slices)
         return try kernel.reading(job.job.namespace) { collection in

@@ -120,8 +120,8 @@ extension BackfillRunner {
                     + "removes those that no document links to")
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
-        // After a stop signal, the report contains no counts of what remains, because they would read the whole
-        // collection.
+        // After a stop signal, the report lacks the counts of the remaining, unsyncable and skipped documents, and the
+        // headroom, because these counts read the whole collection.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil

@@ -7,7 +7,8 @@ import Jobs
 /// each chunk until it reaches the size of ``ChunkSize`` again.
 struct ChunkPacing {
     private var size: ChunkSize
-    /// The number of documents in the next chunk after a chunk below the usual ``size`` took too long; `nil` otherwise.
+    /// The number of documents in the next chunk while the number grows back to the usual ``size``, after a smaller
+    /// chunk took too long; else `nil`.
     private var trial: Int?
     /// The most bytes that are read for one chunk.
     private(set) var bytes: Int

@@ -12,7 +12,7 @@ final class ChunkReader: Sendable {
     private final class Desk: Sendable {
         let wanted = Mutex<ReadAmount?>(nil)
         let found = Mutex<Result<[DueDocument], any Error>?>(nil)
-        /// The time since when the caller has been waiting for an answer; `nil` while it does not wait.
+        /// The time at which the caller began to wait for an answer; `nil` while the caller does not wait.
         let awaited = Mutex<ContinuousClock.Instant?>(nil)
         let isAsked = Semaphore()
         let isAnswered = Semaphore()

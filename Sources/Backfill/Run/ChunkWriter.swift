@@ -17,7 +17,7 @@ struct ChunkWriter {
     ///
     /// With it, the server refuses the write if the collection was replaced.
     let collectionUUID: BSONValue?
-    /// Whether each document has its own statement.
+    /// Whether each document gets its own statement because the server refused one of the chunk's documents.
     var isCareful = false
 
     /// Whether each statement applies to one document.

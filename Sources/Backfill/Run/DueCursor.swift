@@ -15,7 +15,8 @@ struct DueCursor: ~Copyable {
         case touched
         /// The whole document as it is before and after the phase, for the budget.
         ///
-        /// The client computes the document after the phase for a client-side step, and the server otherwise.
+        /// For a client-side step, the client computes the document after the phase. For other steps, the client or the
+        /// server computes it.
         case whole
     }
 

@@ -83,10 +83,10 @@ struct RefreshSearch {
     let collection: MongoCollection
     let collectionUUID: BSONValue?
 
-    /// Returns the `_id`s of the documents whose target still holds the value that the job wrote, and the digests of
-    /// these values.
+    /// Returns the `_id`s of the documents to refresh, whose targets still hold the values that the job wrote, and the
+    /// digests of these values.
     ///
-    /// Both are empty if no step refreshes its target, or if no target differs from its source.
+    /// The list and the digests are empty if no step refreshes its target, or if no target differs from its source.
     func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }

@@ -19,7 +19,7 @@ struct RunJournal {
     private(set) var unlinked = 0
     /// The number of chunks that were done before the last read; the journal stores it with all chunks of that read.
     var group = 0
-    /// Whether a majority has the writes and the journal of the current chunk.
+    /// Tracks whether a majority has the writes and the journal of the current chunk.
     var durability: WriteDurability
     /// Whether the server can read documents as they were at an earlier time.
     private let readsMoments: Bool
@@ -68,7 +68,7 @@ struct RunJournal {
     }
 
     /// Writes the coming changes to the journal, before they are made.
-    /// - Parameter key: the attempt's key in the journal; this function sets its number.
+    /// - Parameter key: the attempt's key in the journal; this function sets the attempt's number in the key.
     /// - Returns: the documents that are in the journal, and may be written.
     mutating func write(
         _ documents: [DueDocument], of phase: Phase, as key: JournalStore.Key, _ kernel: inout Kernel
@@ -210,7 +210,8 @@ struct RunJournal {
         ]
         if update.isBinary { command = command.appending("collation", ["locale": "simple"]) }
         if let time {
-            // The read waits for a majority, but not for long: the chunk's checkpoint reports a slow majority better.
+            // The read waits for a majority for a limited time only. If the majority is slower, the chunk's checkpoint
+            // reports that.
             command = command.appending("readConcern", ["level": "snapshot", "atClusterTime": .timestamp(time)])
                 .appending("maxTimeMS", .long(kernel.lease.terms.writeLimit.milliseconds))
         }

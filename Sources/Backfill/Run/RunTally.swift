@@ -25,7 +25,7 @@ struct RunTally {
     /// Starts to count documents that go through several phases.
     mutating func beginPhases() { found = ([], []) }
 
-    /// Notes the documents that a phase is about to change, if the job has several phases.
+    /// Records the documents that a phase is about to change; does nothing if the job has only one phase.
     mutating func begin(_ ids: [BSONValue]) {
         guard let changed = found?.changed else { return }
         found?.fresh.formUnion(ids.lazy.filter { !changed.contains($0) })
@@ -41,7 +41,7 @@ struct RunTally {
         isLow = isLow || modified == nil
     }
 
-    /// Counts the chunk, which now has a checkpoint.
+    /// Counts a chunk whose checkpoint was just written, and adds ``uncounted`` to the other counts.
     mutating func checkpointed() {
         chunks += 1
         takeOver()

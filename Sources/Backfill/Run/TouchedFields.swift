@@ -6,7 +6,7 @@ import Steps
 
 /// Reads, for the journal, the fields that a phase touches in each document, before and after the phase.
 ///
-/// The server computes these fields, because the client cannot evaluate the phase. No whole document is transferred.
+/// The server computes these fields, so no whole document is transferred.
 struct TouchedFields: ~Copyable {
     private let names: [String]
     private let evidence: DocumentEvidence

@@ -20,7 +20,7 @@ struct WriteDurability {
     /// The journals of the current chunk that a majority may still lack.
     private(set) var unconfirmed: [Journal] = []
 
-    /// - Parameter isReplicaSet: whether the server names the term in its replies.
+    /// - Parameter isReplicaSet: whether the server's replies name the term of the primary's election.
     init(isReplicaSet: Bool) { waitsEachTime = !isReplicaSet }
 
     /// Starts a new chunk, for which no write was acknowledged yet.

@@ -91,7 +91,7 @@ package struct CleanupPlan: Sendable {
     package var job: String
     /// The collection that the job wrote.
     package var namespace: Namespace?
-    /// How many documents the job's journal has; 0 if the job kept no journal, or if its journal was dropped before.
+    /// The number of the journal's documents in the state database; 0 if the job kept no journal, or if it was dropped.
     package var journal = 0
     /// The number of records of skipped documents.
     package var skipped = 0

@@ -14,7 +14,7 @@ import Steps
 package enum DeployEvidence: Hashable, Sendable {
     /// The collection's own validator is the next schema.
     case validator
-    /// The operator's word alone; the text says why there is no better evidence.
+    /// The only evidence is the operator's statement; the text says why there is no better evidence.
     case word(String)
 }
 

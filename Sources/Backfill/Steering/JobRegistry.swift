@@ -105,7 +105,7 @@ extension JobRegistry {
 
     /// Returns the state of a job.
     ///
-    /// If its file is given, the job need not have been started.
+    /// If the job's file is given, the job need not have been started.
     /// - Throws: ``RunError`` when no job of that name was started, and no file is given.
     package func status(of job: String, of file: Job?, stalledAfter: Duration) throws -> JobStatus {
         if let status = try status(of: job, stalledAfter: stalledAfter) { return status }
@@ -141,7 +141,7 @@ extension JobRegistry {
         throw undo.refusal(of: job)
     }
 
-    /// Runs `body` while it holds the job's lease, so that no runner can hold the job.
+    /// Holds the job's lease while `body` runs, so that no runner can hold the job.
     ///
     /// `body` must call its argument at intervals to keep the lease.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; the errors of `body`.
@@ -206,7 +206,7 @@ extension JobRegistry {
         try steer(job, builder.finish(), "set \(what.joined(separator: " "))")
     }
 
-    /// Returns all limits of a job that are in force.
+    /// Returns every limit of a job with the value that is in force.
     /// - Throws: the same errors as ``tune(_:_:)``.
     package func limits(of job: String) throws -> [LimitInForce] {
         let (parsed, control) = try read(job)
@@ -248,7 +248,7 @@ extension JobRegistry {
         return plan
     }
 
-    /// Binds the job to the collection for which the plan was made, while it holds the job's lease.
+    /// Takes the job's lease, and binds the job to the collection for which the plan was made.
     /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job; of kind `bindingChanged` when the
     ///   collection is another one, or when the job or the collection changed after the plan was made; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {

@@ -21,7 +21,7 @@ struct MarkerRemoval {
     let pool: ClientPool
     let stateDatabase: String
 
-    /// Returns the marker fields that documents still have.
+    /// Returns the marker fields in which at least one document still has the value that a step wrote.
     func present() throws(MongoError) -> [FieldPath] {
         var present: [FieldPath] = []
         for marker in Self.markers(of: job) {
@@ -30,7 +30,7 @@ struct MarkerRemoval {
         return present
     }
 
-    /// Returns the `_id` of one document that meets a condition; `nil` if there is none.
+    /// Returns one document that meets a condition, with only its `_id`; `nil` if there is none.
     private func first(_ condition: Expression) throws(MongoError) -> BSONDocument? {
         var cursor = try pool.client().collection(job.namespace).find(
             condition.filter, options: ["projection": ["_id": 1], "limit": 1])

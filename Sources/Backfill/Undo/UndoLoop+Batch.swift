@@ -42,7 +42,8 @@ extension UndoLoop {
             case .due(let document, let isUncertain):
                 due.append(document)
                 if isUncertain { tally.include(document.id) }
-            // This batch restored the document, was then cut off, and has started again.
+            // An earlier try of this batch wrote to the document and was then cut off, so the document counts as
+            // restored.
             case .asBefore where memory.wasSent(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
             case .done: break

@@ -9,13 +9,14 @@ import Steps
 
 /// The removal of the documents that the job inserted in other collections.
 ///
-/// A document is not removed if a document of the job's collection may link to it, or if another job may rely on it.
-/// Links from other collections are not searched for.
+/// A document stays if another client has changed it, if a document of the job's collection may link to it, if another
+/// job may rely on it, or if the server refuses to remove it. Links from other collections are not searched for.
 extension UndoLoop {
     /// The most documents that are removed with one command.
     private static let maximumChildren = 200
 
-    /// Removes the documents that the job inserted, the newest first, unless another client has changed them.
+    /// Removes the documents that the job inserted in other collections, the newest first, except the ones that have to
+    /// stay there.
     /// - Parameter start: the number of the job's attempt that the last undo reached; `nil` starts with the newest
     ///   attempt.
     /// - Returns: why the undo has to stop; `nil` if it can continue.

@@ -20,7 +20,7 @@ struct UndoMemory {
     private var attempt: (missed: Set<BSONValue>, unsure: Set<BSONValue>)?
     /// The documents of the current batch to which a write was sent.
     private var sent: Set<BSONValue> = []
-    /// A hash of the document's `_id` and the name, for each field that this undo restored.
+    /// The hashes of the fields that this undo restored, each computed from the document's `_id` and the field's name.
     private var restored: Set<Int> = []
 
     /// The largest number of restored fields that the undo remembers.
@@ -73,7 +73,7 @@ struct UndoMemory {
     /// Whether a write of the current batch was sent to the document; the batch may have been cut off after that.
     func wasSent(_ id: BSONValue) -> Bool { sent.contains(id) }
 
-    /// Ends the current batch.
+    /// Ends the current batch, and drops the list of documents to which its writes were sent.
     mutating func endBatch() { sent = [] }
 
     /// Records which fields of the given documents were restored, up to ``maximumRestored`` fields in all.

@@ -83,8 +83,8 @@ struct EngineCondition {
     /// Whether the expression matches only values that have the finding.
     var isExact: Bool {
         switch finding.found.detail {
-        // The server has no operator for the depth of a value, for texts as SQLite and JSON have them, or for the
-        // subtype of binary data of any length.
+        // The server has no operator that finds exactly these values, such as one for the depth of a value, or for a
+        // text as SQLite or JSON has it.
         case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .number, .notNumber, .exponent, .otherLength, .inexact,
             .longer:
             false

@@ -21,7 +21,8 @@ struct EnginePlan: Sendable {
     private(set) var idText: Rule?
     /// The rule for documents that do not fit the schema; `nil` if the engine has none.
     private(set) var unfit: Rule?
-    /// The number of the plan's first node, which means the document; the schema's nodes have the numbers before it.
+    /// The number of the plan's first node, which stands for the whole document; the nodes of the schema have lower
+    /// numbers.
     let firstNode: Int
 
     /// A test of the values of some types at some places.
@@ -76,10 +77,12 @@ struct EnginePlan: Sendable {
         /// The largest size of the document in bytes, and of its JSON text in UTF-16 code units.
         var rowSize = Limit()
         var idSize = Limit()
-        /// The types of the values that a test applies to, and the types of objects and arrays if a test applies to
-        /// values in them.
+        /// The types of the values that tests of a higher level than ``Level/info`` judge.
+        ///
+        /// The types that contain values are included if such a test judges nested values, or if the nesting has a
+        /// limit.
         var watched: TypeMask = []
-        /// The types to watch as well as ``watched`` if findings of the level ``Level/info`` are wanted.
+        /// The types to watch in addition to ``watched`` if findings of the level ``Level/info`` are wanted.
         var watchedForInfo: TypeMask = []
         /// The types of values to which the rules for top-level fields apply; a field with a value of another type
         /// needs no check.

@@ -74,7 +74,7 @@ extension EngineWalker {
 
     /// Judges a value of a watched type, and the values inside it.
     /// - Parameter depth: The number of levels between the value and its top-level field.
-    /// - Returns: Whether an object or array is nested too deep.
+    /// - Returns: Whether the value is, or contains, an object or array that is nested too deep.
     private func value<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, at place: EngineRule.Places, depth: Int,
         into sink: inout Sink
@@ -94,6 +94,7 @@ extension EngineWalker {
     }
 
     /// Judges the values inside an object or array by the engine's rules.
+    /// - Returns: Whether the object or array, or one inside it, is nested too deep.
     private func content<Sink: FindingSink>(
         of view: borrowing BSONView, isArray: Bool, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

@@ -6,7 +6,8 @@ import BSON
 struct JSONText {
     private var bytes: [UInt8] = []
 
-    /// Returns the text of a top-level value; `nil` for a value without a text, such as null or binary data.
+    /// Returns the text of a top-level value; `nil` for a value without a text, such as null, or binary data that is
+    /// not a UUID.
     /// - Throws: ``BSONError`` if the bytes inside an object are damaged.
     static func text(of element: BSONElement, in view: borrowing BSONView) throws(BSONError) -> [UInt8]? {
         switch TypeMask(element.type) {
@@ -67,7 +68,7 @@ struct JSONText {
         append(isArray ? "]" : "}")
     }
 
-    /// Whether an object's field appears in JSON: undefined values and binary data do not.
+    /// Whether an object's field appears in JSON: an undefined value does not, and binary data only if it is a UUID.
     private static func isWritten(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
         switch TypeMask(element.type) {
         case .undefined: false
@@ -113,7 +114,7 @@ struct JSONText {
 }
 
 extension BSONValue {
-    /// The text of a scalar as the key of a row; `nil` for strings and containers, and for a value without a text.
+    /// The text of a scalar; `nil` for strings, symbols and containers, and for a value without a text.
     fileprivate var plainText: String? {
         switch self {
         case .int(let number): "\(number)"

@@ -114,7 +114,7 @@ extension JSONWalker {
                 }
                 count += 1
             }
-            // A tuple's schema for an index is satisfied by an array that is too short to have an element there.
+            // An array that is too short to have an element at an index satisfies the tuple's schema for that index.
             for missing in count..<max(count, tuple.count) { tuple[missing] = true }
             isLong = isLong || count >= rule.minimum
             isShort = isShort || count <= rule.maximum

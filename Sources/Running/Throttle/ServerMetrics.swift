@@ -1,7 +1,7 @@
 import BSON
 import Concurrency
 
-/// The server metrics that the primary reported at one moment; `nil` stands for a metric that it did not report.
+/// The server metrics of one reading from the primary; `nil` stands for a metric that was not read or not reported.
 struct ServerMetrics: Hashable, Sendable {
     /// The time on the server's clock, in seconds since 1970.
     var serverTime: Int?

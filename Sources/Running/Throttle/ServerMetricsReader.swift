@@ -37,7 +37,7 @@ package struct ServerMetricsReader {
         "twoPhaseCommitCoordinator",
     ]
 
-    /// Reads the metrics that have limits, except the ones that the user lacks the privilege to read.
+    /// Reads the metrics for the throttle rules, except the ones that the user lacks the privilege to read.
     /// - Throws: ``MongoError`` when the server does not answer, or refuses a metric that it allowed before.
     mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
         var reading = try lag(limits, on: client)

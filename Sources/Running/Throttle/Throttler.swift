@@ -27,7 +27,7 @@ package final class Throttler {
     private var pace = ConsumerPace()
     /// Whether the run has reported that it waits for the consumer.
     ///
-    /// The run reports these waits only once, because it waits after every chunk.
+    /// The run reports only the first of these waits, because it waits for the consumer after every chunk.
     private var hasSaidPace = false
     private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?
@@ -161,7 +161,8 @@ package final class Throttler {
             let reasons = waitReasons.map(\.reason)
             let isPaced = reasons == [.consumer]
             if isPaced, hasSaidPace, said == nil {
-                // The event is not reported again, because the run waits for the consumer after every chunk.
+                // A wait only for the consumer is reported once in a run, because the run waits for the consumer after
+                // every chunk.
             } else if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
                 if isPaced { hasSaidPace = true }
                 said = (reasons, .now)
