@@ -97,8 +97,8 @@ extension CollectionScan {
         do {
             try compareIDTexts(&result, as: result.clusterTime)
         } catch let error as MongoError where result.clusterTime != nil && !error.isCursorLost {
-            // The server may no longer have the versions of the scan's cluster time, so the search is repeated without
-            // a cluster time.
+            // The server may no longer have the documents as they were at the scan's cluster time, so the search is
+            // repeated without a cluster time.
             (result.clusterTime, result.missing) = (
                 nil,
                 result.missing + [

@@ -15,7 +15,7 @@ package struct SourceFacts: Sendable {
     package internal(set) var notes: [String] = []
     /// The collections that the source does not contain, among ``SourceReader/others``.
     ///
-    /// Empty for a file of one collection.
+    /// The list is empty for a file that contains the documents of only one collection.
     package internal(set) var absent: [Namespace] = []
 
     /// The facts about one collection in a source: whether it has documents, and its kind.

@@ -43,7 +43,7 @@ public struct Constraints: Sendable {
         ///
         /// Numbers of all four BSON types are compared with the bound by value.
         public var number: BSONValue?
-        /// Whether a value must differ from the number.
+        /// Whether a value must differ from the bound; if `false`, a value may equal the bound.
         public var isExclusive: Bool
 
         /// Creates a bound; the default allows every number.

@@ -71,7 +71,7 @@ package struct GeneratedID {
             of: BSONDocument([("job", .string(job)), ("place", .string(place)), ("_id", id)]).bytes)
     }
 
-    /// The ID as an ObjectId, which may consist of any twelve bytes.
+    /// The ID as an ObjectId, which consists of the first twelve bytes of the hash.
     package var objectID: BSONValue {
         let high = digest[0..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let low = digest[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

@@ -45,7 +45,7 @@ package struct Step: Sendable {
 }
 
 extension Step: Hashable {
-    /// Whether both steps do the same to every document.
+    /// Whether two steps have the same kind, settings and condition, so that they make the same changes.
     package static func == (left: Step, right: Step) -> Bool {
         AnyHashable(left.kind) == AnyHashable(right.kind) && left.condition == right.condition
     }

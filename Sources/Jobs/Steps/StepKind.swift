@@ -33,7 +33,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var refresh: (any StepKind)? { get }
     /// The fields that may hold objects or lists whose content the step reads.
     var readsInside: [FieldPath] { get }
-    /// Whether the step changes or replaces a value that its target already holds; `false` if it only fills nulls.
+    /// Whether the step changes or replaces a value that its target already holds; `false`, for example, for a step
+    /// that only fills missing or null fields.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
@@ -41,9 +42,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// The step writes the marker in the same update, and `cleanup` removes it.
     var marker: FieldPath? { get }
-    /// Whether the job file states the change by an expression of its own.
+    /// Whether the job file states the step's change by an aggregation expression.
     ///
-    /// After such a step, a document might need the same step again.
+    /// If `true`, a document might need the step again after the step's own write.
     var isFreeForm: Bool { get }
     /// The aggregation operators that the expressions in the job file use.
     var operators: Set<String> { get }

@@ -104,7 +104,7 @@ extension SchemaNode {
         return (try? schema.check(document.view) != .certain) ?? false
     }
 
-    /// Whether both schemas have the same rules for a value, apart from constraints such as `minimum`.
+    /// Whether this schema and `other` have the same rules for a value, apart from constraints such as `minimum`.
     func demandsTheSame(as other: SchemaNode) -> Bool {
         guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
             hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,

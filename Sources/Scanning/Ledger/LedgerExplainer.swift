@@ -87,7 +87,7 @@ private struct Work {
 
     init(_ schema: CompiledSchema, _ options: Tally.Options) { tally = Tally(schema, options: options) }
 
-    /// Reads the documents of the pending entries.
+    /// Reads and judges the documents of the pending entries, and adds the results to the counts.
     mutating func lookUp(on client: borrowing Client) throws {
         guard !pending.isEmpty else { return }
         var verdicts: [LedgerKey: Verdict] = [:]

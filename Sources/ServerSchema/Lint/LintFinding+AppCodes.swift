@@ -60,7 +60,7 @@ extension LintFinding.Code {
 extension LintFinding.Code {
     /// The root of a schema forbids `_id`, so that no document can be stored.
     public static let idForbidden: Self = "id-forbidden"
-    /// MongoDB 6.1 and later refuse a regular expression.
+    /// MongoDB 6.1 and later refuse a regular expression that the schema contains.
     public static let patternOutdated: Self = "pattern-outdated"
 }
 

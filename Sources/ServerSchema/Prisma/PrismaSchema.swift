@@ -110,7 +110,7 @@ package struct PrismaSchema: Sendable {
         }
     }
 
-    /// The number of values that a field has.
+    /// Whether a field must have one value, may have one value, or has a list of values.
     package enum Arity: Sendable {
         case required, optional, list
     }
