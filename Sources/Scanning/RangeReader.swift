@@ -30,7 +30,7 @@ package struct RangeReader {
         self.retryLimit = retryLimit
     }
 
-    /// Calls `body` with every document of the range, each only once.
+    /// Calls `body` with every document of the range that matches ``filter``, each only once.
     /// - Parameter body: Returns `false` to end the reading.
     /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
     ///   of `body`.

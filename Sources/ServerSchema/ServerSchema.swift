@@ -51,7 +51,7 @@ extension CollectionSchema {
 public struct ServerSchema: Sendable {
     /// The dialect in which all schemas are written.
     public var dialect: Dialect
-    /// The schemas of the collections that the caller asked for, sorted by namespace.
+    /// The schemas of the collections, sorted by namespace, without those in ``neighbours``.
     public var collections: [CollectionSchema]
     /// The app's internal id of 24 hexadecimal digits, by which the ledger of unsynced documents names the app; `nil`
     /// if it is not known.

@@ -202,8 +202,8 @@ extension Expression {
 
 /// Expressions over the elements of lists and dictionaries.
 ///
-/// The variable `CURRENT` is bound to an object for each element in turn. The object holds the element in the field `v`,
-/// so a path into the element begins with `v`.
+/// The variable `CURRENT` is bound to an object for each element in turn. The object holds the element in the field
+/// `v`, so a path into the element begins with `v`.
 extension Expression {
     /// Returns whether the condition holds for an element of the innermost list or dictionary.
     ///

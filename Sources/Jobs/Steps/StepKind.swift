@@ -23,7 +23,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var target: FieldPath { get }
     /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     var source: FieldPath? { get }
-    /// The fields that the step writes, ``target`` first; fields in elements are all in the same element.
+    /// The fields that the step writes, without ``marker``; ``target`` comes first. Fields in elements are all in the
+    /// same element.
     var targets: [FieldPath] { get }
     /// The fields that the step reads in addition to its targets; all of them are in the same element as the targets.
     var sources: [FieldPath] { get }

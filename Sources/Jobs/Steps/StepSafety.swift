@@ -51,7 +51,8 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether each declared parent of the path can only be an object, and none of them is a geo point.
+    /// Whether each declared parent of the path is an object or has no stated type, and the innermost parent is not a
+    /// geo point.
     ///
     /// The schema does not govern the fields inside a `mixed` parent, and the fields of a geo point are checked
     /// together.

@@ -32,8 +32,8 @@ package struct LedgerScope: Hashable, Sendable {
         (self.location, self.apps) = (location, apps)
     }
 
-    /// Returns a scope for the apps that the schemas name, or the unchanged scope if the operator has named an app or if
-    /// no schema names an app.
+    /// Returns a scope for the apps that the schemas name, or the unchanged scope if the operator has named an app or
+    /// if no schema names an app.
     package func orOf(_ schemas: [String?]) -> LedgerScope { LedgerScope(location, of: apps.orOf(schemas)) }
 
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
