@@ -211,7 +211,7 @@ extension Conversion {
     /// Whether the target drops the zeros at the end of a text's fraction, as every numeric type except decimal does.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
-    /// Returns a text of the same number without the zeros at the end of its fraction.
+    /// Returns the text of a number without the zeros at the end of its fraction; returns any other value unchanged.
     ///
     /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because `007` is not meant as a
     /// number. Only texts that consist of digits, one point and perhaps a minus sign are changed.
