@@ -4,7 +4,7 @@ import Concurrency
 package import Mongo
 import SystemPackage
 
-/// Checks every document of a live collection.
+/// Checks the documents of a live collection; the options may restrict the check to some documents.
 package struct CollectionScan: Sendable {
     let pool: ClientPool
     let schema: CompiledSchema

@@ -21,7 +21,7 @@ struct RecordRange: Hashable, Sendable {
 
 /// A plan to read a collection in the order in which one member stores the documents.
 struct RecordPlan: Sendable {
-    /// The member that reads; on other members, the same documents have other record numbers.
+    /// The member that reads the collection; on other members, the documents have other record numbers.
     let member: Member
     /// The process of the member when the plan was made; a member that was restarted may number its records
     /// differently.

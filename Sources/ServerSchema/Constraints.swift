@@ -81,7 +81,7 @@ public struct Constraints: Sendable {
 
     /// A keyword that combines schemas.
     public struct Combination: Sendable {
-        /// How the schemas are combined.
+        /// The way in which the keyword combines the schemas.
         public var kind: Kind
         /// The schemas that are combined.
         public var nodes: [SchemaNode]

@@ -24,9 +24,9 @@ public struct ObjectBoxModel: Hashable, Sendable {
         public var isToMany = false
     }
 
-    /// The entities, in the file's order.
+    /// The entities of the model, in the file's order.
     public var entities: [Entity]
-    /// The file, with its text.
+    /// The model file, with its text.
     public var source: SchemaSource
 
     /// Returns the entity to which a collection maps; `nil` if there is none.

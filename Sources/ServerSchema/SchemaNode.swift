@@ -8,7 +8,7 @@ public struct SchemaNode: Sendable {
     public var types: [SchemaType] = []
     /// The name of the object type, for a root or an embedded object; for a Prisma enum, the name of the enum.
     public var title: String?
-    /// The named fields, in the file's order.
+    /// The fields that the keyword `properties` names, in the file's order.
     public var properties: [Property] = [] {
         didSet { indexes.properties = NameIndex(count: properties.count) }
     }
@@ -80,7 +80,7 @@ public struct SchemaNode: Sendable {
     /// The names in `required` that are not in `properties`.
     var undefinedRequired: [String] { required.filter { property($0) == nil } }
 
-    /// A named field.
+    /// A field that the keyword `properties` names, with the schema of its value.
     public struct Property: Sendable {
         /// The field's name.
         public var name: String

@@ -45,7 +45,7 @@ package struct Job: Sendable {
 
     /// A step and its position in the file.
     package struct LocatedStep: Sendable {
-        /// The step.
+        /// The step that the job file states.
         package var step: Step
         /// The position of the step in the file.
         package var location: SourceLocation

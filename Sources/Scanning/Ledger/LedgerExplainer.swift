@@ -29,7 +29,8 @@ package struct LedgerExplainer {
         self.isStopped = isStopped
     }
 
-    /// Returns the present state of the recorded documents, for each collection that has an entry in the ledger.
+    /// Returns the present state of the recorded documents, for each collection that has a schema and an entry in a
+    /// ledger.
     /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
     package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
         var works: [Namespace: Work] = [:]

@@ -16,7 +16,7 @@ extension LintFinding.Code {
     public static let datasourceType: Self = "datasource-type"
     /// The server is too old to sync.
     public static let mongodbVersion: Self = "mongodb-version"
-    /// The name of a database or a collection contains a space.
+    /// The name of a synced collection or of its database contains a space.
     public static let namespaceSpace: Self = "namespace-space"
     /// A time series collection is not listed in `asymmetric_tables`.
     public static let timeSeries: Self = "time-series"
