@@ -112,6 +112,6 @@ package struct ScanOptions: Sendable {
 
 /// The error that the scan was stopped before it had read all documents.
 package struct ScanStopped: Error {
-    /// Creates the error.
+    /// Creates the error that the scan was stopped.
     package init() {}
 }

@@ -66,7 +66,7 @@ package struct SourceFacts: Sendable {
 
 /// The error that a source of documents cannot be used; a damaged source causes a `DumpError` instead.
 package struct SourceError: Error, CustomStringConvertible {
-    /// The problem, where it is, and how to solve it.
+    /// The message, which says what the problem is, where it is, and how to solve it.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -59,7 +59,7 @@ public struct Constraints: Sendable {
         /// The largest allowed count; `nil` if there is no upper limit.
         public var maximum: Int64?
 
-        /// Whether some counts are not allowed.
+        /// Whether the range has a lower or an upper limit.
         package var isRestricted: Bool { minimum != nil || maximum != nil }
     }
 
@@ -83,7 +83,7 @@ public struct Constraints: Sendable {
     public struct Combination: Sendable {
         /// The way in which the keyword combines the schemas.
         public var kind: Kind
-        /// The schemas that are combined.
+        /// The schemas that the keyword combines.
         public var nodes: [SchemaNode]
 
         /// A kind of combination; the raw value is the keyword.

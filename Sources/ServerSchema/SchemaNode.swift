@@ -172,7 +172,7 @@ extension SchemaNode {
     /// Whether the schema describes a set: an array whose elements differ from each other.
     public var isSet: Bool { types == [.array] && uniqueItems }
 
-    /// Whether the schema describes a list.
+    /// Whether the schema describes a list: an array whose elements may be equal to each other.
     public var isList: Bool { types == [.array] && !uniqueItems }
 
     /// The schema of a dictionary's values; `nil` if they may have any value, or if this is not a dictionary.

@@ -54,10 +54,10 @@ package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The ledger's namespace.
     package let namespace: Namespace
 
-    /// Creates the error.
+    /// Creates the error for the ledger with the given namespace.
     package init(_ namespace: Namespace) { self.namespace = namespace }
 
-    /// The problem, and how to solve it.
+    /// The message, which says which privileges are missing, and what to do.
     package var description: String {
         "the user is not allowed to read the ledger \(namespace): grant `find` on it and `listCollections` on its "
             + "database, or give --ledger none if there is none"

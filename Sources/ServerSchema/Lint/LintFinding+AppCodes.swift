@@ -38,7 +38,7 @@ extension LintFinding.Code {
     /// A schema has a variant of a type's name, such as `float` for `double`, or a type that App Services does not
     /// have.
     public static let typeSpelling: Self = "type-spelling"
-    /// A default is null.
+    /// The default of a property is null.
     public static let defaultNull: Self = "default-null"
     /// The name of a data source differs from the name of its folder.
     public static let datasourceName: Self = "datasource-name"
