@@ -40,7 +40,7 @@ public struct ObjectBoxModel: Hashable, Sendable {
 }
 
 extension ObjectBoxModel {
-    /// The bit of an entity's `flags` for an entity that syncs, and the bit of a property's `flags` for the object's ID.
+    /// The bit in the `flags` of an entity that syncs, and the bit in the `flags` of the property with the object's ID.
     private static let (syncs, isID) = (2, 1)
 
     /// Reads a model file.
