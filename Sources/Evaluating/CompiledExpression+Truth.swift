@@ -185,7 +185,7 @@ extension Node.Order {
     }
 }
 
-/// Checks whether `$mergeObjects` changes the bytes of an object.
+/// Checks whether `$mergeObjects` changes the bytes or the size of an object.
 extension CompiledExpression {
     private func changesByMerging(
         _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ slots: inout [Operand]

@@ -34,7 +34,7 @@ package struct CompiledExpression: Sendable {
     }
 }
 
-/// Evaluates nodes as values.
+/// Evaluates the nodes of an expression as values.
 extension CompiledExpression {
     func value(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]

@@ -131,7 +131,7 @@ struct ExpressionCompiler {
         }
     }
 
-    /// Returns the only operand of an operator; `nil` if there are several.
+    /// Returns the only operand of an operator; `nil` if the operator does not have exactly one operand.
     private static func only(_ value: BSONValue) -> BSONValue? {
         guard case .array(let list) = value else { return value }
         return list.values.count == 1 ? list.values[0] : nil
@@ -227,7 +227,7 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The same node, except that ``hasType(_:_:)`` replaces each comparison of a value's type with names of types.
+    /// The node with ``hasType(_:_:)`` in place of each comparison of a value's type with names of types.
     ///
     /// ``hasType(_:_:)`` copies no value.
     var simplified: Node {

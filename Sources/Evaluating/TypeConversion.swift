@@ -167,7 +167,8 @@ enum TypeConversion {
         case .double(let number):
             return number >= -0x1p63 && number < 0x1p63 ? .date(milliseconds: Int64(number)) : nil
         case .objectID(let id): return .date(milliseconds: Int64(id.high >> 32) * 1_000)
-        // MongoDB 4.4 does not convert a timestamp to a date, so the result depends on the server's version.
+        // The client does not convert these types to a date: MongoDB 4.4, for example, converts no timestamp, but later
+        // versions do.
         case .timestamp, .string, .invalidString, .decimal: throw NotEvaluated(.version)
         default: return nil
         }

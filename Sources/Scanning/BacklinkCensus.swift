@@ -26,7 +26,8 @@ package struct BacklinkCensus: Sendable {
             unread: places.filter { place($0.namespace).database != database })
     }
 
-    /// Counts the links; a collection that does not exist counts as empty.
+    /// Counts the documents of a collection by the number of links to them; a collection that does not exist counts as
+    /// empty.
     /// - Parameter collection: The collection of the linked documents.
     /// - Throws: ``MongoError``.
     package func count(in collection: MongoCollection) throws(MongoError) -> Backlinks {

@@ -4,7 +4,7 @@ import Concurrency
 package import Mongo
 import SystemPackage
 
-/// Checks every document of a live collection.
+/// Checks the documents of a live collection; the options may restrict the check to some documents.
 package struct CollectionScan: Sendable {
     let pool: ClientPool
     let schema: CompiledSchema
@@ -97,8 +97,8 @@ extension CollectionScan {
         do {
             try compareIDTexts(&result, as: result.clusterTime)
         } catch let error as MongoError where result.clusterTime != nil && !error.isCursorLost {
-            // The server may no longer have the versions of the scan's cluster time, so the search is repeated without
-            // a cluster time.
+            // The server may no longer have the documents as they were at the scan's cluster time, so the search is
+            // repeated without a cluster time.
             (result.clusterTime, result.missing) = (
                 nil,
                 result.missing + [

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// Finds the `_id`s of a collection that have the same text, such as 1 and "1".
 ///
-/// The `_id`s are read twice. The first reading keeps only hashes of their texts, in bounded memory. The second reading
-/// keeps the `_id`s whose hashes occur more than once, and compares their texts.
+/// The first reading of the `_id`s keeps only hashes of their texts, in bounded memory. If a hash occurs more than
+/// once, a second reading keeps the `_id`s whose texts have a repeated hash, and compares these texts.
 struct EqualTextSearch: ~Copyable {
     /// The largest number of `_id`s that are returned.
     static var most: Int { 1 << 18 }
@@ -19,7 +19,7 @@ struct EqualTextSearch: ~Copyable {
 
     init(folder: String?) { hashes = RepeatedHashes(folder: folder) }
 
-    /// Reads the documents as often as needed, and returns the `_id`s whose texts occur more than once.
+    /// Reads the documents once or twice, and returns the `_id`s that have the same text as another `_id`.
     /// - Parameter read: Calls its argument with every document, or with a document that has only the `_id`.
     /// - Throws: ``BSONError`` for a damaged document, `Errno` of the temporary file, or what `read` throws.
     mutating func ids(_ read: ((borrowing BSONView) throws -> Void) throws -> Void) throws -> [BSONValue] {

@@ -27,9 +27,9 @@ final class FileBlocks: Sendable {
         }
     }
 
-    /// The number of bytes in a block: a core's cache has room for them and for the data of the checker.
+    /// The size of a block in bytes: a core's cache has room for a block and for the data of the checker.
     ///
-    /// A block with a larger document has more.
+    /// A block is larger only if it contains a document that is larger than this size.
     private static let size = 256 << 10
 
     private let state: Mutex<State>

@@ -7,7 +7,7 @@ package import ServerSchema
 /// The counts are exact: the aggregation looks into arrays and dictionaries on a path. A document counts once for each
 /// path, even if it has many values there.
 package struct PathCensus {
-    /// The counts for one path.
+    /// The numbers of documents that are counted for one path.
     package struct Count: Sendable {
         /// The number of all documents of the collection.
         package var documents = 0

@@ -6,7 +6,7 @@ package struct Prefilter: Sendable {
     /// A filter that matches only documents in which the checker finds nothing; it need not match all such documents.
     package let proof: BSONDocument
 
-    /// Creates a prefilter.
+    /// Creates a prefilter from a filter that proves that a document fits.
     package init(proof: BSONDocument) { self.proof = proof }
 }
 

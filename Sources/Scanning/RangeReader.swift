@@ -13,7 +13,7 @@ package struct RangeReader {
     let retryLimit: Duration
     /// A filter that the documents must match in addition to being in the range; empty for no filter.
     var filter: BSONDocument = [:]
-    /// The options that make the reads part of a session; empty if there is none.
+    /// The options that make the reads part of a session; empty if the reads belong to no session.
     var session: BSONDocument = [:]
     /// The largest number of documents in a batch.
     var batchSize = 10_000
@@ -30,7 +30,7 @@ package struct RangeReader {
         self.retryLimit = retryLimit
     }
 
-    /// Calls `body` with every document of the range, each only once.
+    /// Calls `body` with every document of the range that matches ``filter``, each only once.
     /// - Parameter body: Returns `false` to end the reading.
     /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
     ///   of `body`.

@@ -16,7 +16,7 @@ package struct RangeThreads: Sendable {
         self.options = options
     }
 
-    /// Reads every document, and adds it to the result of the thread that reads it.
+    /// Reads every document that the options select, and adds it to the result of the thread that reads it.
     ///
     /// Changes during the scan are not followed. A document is added as it was when its range was read. A document may
     /// be added twice if other clients remove it and insert it again during the scan.
@@ -70,8 +70,8 @@ package struct RangeThreads: Sendable {
     }
 
     /// Makes the queue of parts.
-    /// - Parameter byID: Whether to read only in the order of `_id`; the requests for the ranges of `_id`s are retried
-    ///   until a member answers again.
+    /// - Parameter byID: Whether to read only in the order of `_id`; if so, the requests for the ranges of `_id`s are
+    ///   retried until a member answers, or until the time for retries is over.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             let part = options.part?.range ?? .everything

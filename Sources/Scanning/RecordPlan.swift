@@ -21,7 +21,7 @@ struct RecordRange: Hashable, Sendable {
 
 /// A plan to read a collection in the order in which one member stores the documents.
 struct RecordPlan: Sendable {
-    /// The member that reads; on other members, the same documents have other record numbers.
+    /// The member that reads the collection; on other members, the documents have other record numbers.
     let member: Member
     /// The process of the member when the plan was made; a member that was restarted may number its records
     /// differently.
@@ -34,9 +34,9 @@ struct RecordPlan: Sendable {
 
 extension RecordPlan {
     /// Makes the plan for a collection that is read in about `count` parts.
-    /// - Returns: `nil` if the collection cannot be read in the order of its records: the connection leads to a router
-    ///   or to a server before 4.4, the namespace is a view, the collection is capped or clustered, or the user lacks a
-    ///   privilege.
+    /// - Returns: `nil` if the collection cannot be read in the order of its records, for example because the
+    ///   connection leads to a router or to a server before 4.4, the namespace is a view, the collection is capped or
+    ///   clustered, or the user lacks a privilege.
     /// - Throws: ``MongoError`` if the error is transient, or the login is refused.
     static func make(
         for namespace: Namespace, on client: borrowing Client, parts count: Int

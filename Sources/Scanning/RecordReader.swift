@@ -52,7 +52,8 @@ struct RecordReader {
                 }
                 if !isRead { try readBatches(after: &place, body) }
                 isRead = true
-                // If the member restarted between two cursors, no error shows it here, so the process is compared.
+                // A restart of the member between two cursors causes no error, so the member's process is compared
+                // with the process for which the plan was made.
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
@@ -160,8 +161,8 @@ struct RecordReader {
     private func cursor(after place: Int64?, showsRecords: Bool = false) -> RecordCursor {
         collection.records(
             reads, after: place, showsRecords: showsRecords,
-            // A read that shows records skips documents, to which the rate limit does not apply, so its batches need
-            // not be small.
+            // A read that shows record numbers skips documents that were read before. The rate limit does not apply to
+            // skipped documents, so the batches need not be small.
             batchSize: showsRecords ? max(batchSize, 1_000) : batchSize, comment: "shipshape check")
     }
 }

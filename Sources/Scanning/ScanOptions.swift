@@ -25,7 +25,8 @@ package struct ScanOptions: Sendable {
     package var sampleSize: Int?
     /// The number of documents per second that all threads together may read; `nil` for no limit.
     package var rate: RateLimit?
-    /// The number of documents whose contributions stay in memory; further ones are written to a temporary file.
+    /// The largest number of documents whose contributions are in memory at the same time; the contributions of the
+    /// other documents are in temporary files.
     package var seenInMemory = 1 << 20
     /// The folder of the temporary file; `nil` for the folder that `TMPDIR` names, or `/tmp`.
     package var temporaryFolder: String?
@@ -93,7 +94,7 @@ package struct ScanOptions: Sendable {
 
     /// The filter that a document must match for the server to send it.
     var readFilter: BSONDocument {
-        // In a view, the bounds of an index cannot select the part, so the filter has to.
+        // A view has no index whose bounds could select the documents of the part, so the filter selects them.
         let filter = isView ? selection : filter
         // If links are followed, the server must send every document, because documents that fit also have links to
         // follow.
@@ -111,6 +112,6 @@ package struct ScanOptions: Sendable {
 
 /// The error that the scan was stopped before it had read all documents.
 package struct ScanStopped: Error {
-    /// Creates the error.
+    /// Creates the error that the scan was stopped.
     package init() {}
 }

@@ -36,7 +36,7 @@ struct ScanPacer {
 package final class RateLimit: Sendable {
     /// The number of documents that all threads of a scan together may read per second.
     package let perSecond: Int
-    /// The time at which the next document may be read; `nil` before the first one.
+    /// The time at which the next document may be read; `nil` before the first document.
     private let paidUntil = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Creates a limit on the documents that all threads of a scan together read per second.

@@ -15,7 +15,7 @@ package struct SourceFacts: Sendable {
     package internal(set) var notes: [String] = []
     /// The collections that the source does not contain, among ``SourceReader/others``.
     ///
-    /// Empty for a file of one collection.
+    /// The list is empty for a file that contains the documents of only one collection.
     package internal(set) var absent: [Namespace] = []
 
     /// The facts about one collection in a source: whether it has documents, and its kind.
@@ -66,7 +66,7 @@ package struct SourceFacts: Sendable {
 
 /// The error that a source of documents cannot be used; a damaged source causes a `DumpError` instead.
 package struct SourceError: Error, CustomStringConvertible {
-    /// The problem, where it is, and how to solve it.
+    /// The message, which says what the problem is, where it is, and how to solve it.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -57,7 +57,7 @@ package struct SourceReader: Sendable {
         }
     }
 
-    /// Reads the source once; for a collection whose documents are in a `.bson` file, calls `file` instead of `body`.
+    /// Reads the source once; for a collection whose documents are in a BSON file, calls `file` instead of `body`.
     ///
     /// `file` gets the index of the collection in `namespaces`, and the path of the file. `body` gets the documents of
     /// any other source.
@@ -126,7 +126,8 @@ package struct SourceReader: Sendable {
 }
 
 extension SourceReader {
-    /// Returns the collections whose documents the source contains; empty for a single file that is not an archive.
+    /// Returns the collections of users whose documents the source contains; empty for a single file that is not an
+    /// archive.
     /// - Throws: ``SourceError``, or ``DumpError``.
     package func held() throws -> [Namespace] {
         if try isFolder() { return Array(Set(DumpFolder(path).namespaces())).sorted() }
@@ -144,7 +145,7 @@ extension SourceReader {
     }
 
     /// Reads all documents of an input that contains the documents of one collection.
-    /// - Returns: Whether the input was read; `false` for a `.bson` file of known size, which the caller reads.
+    /// - Returns: Whether the input was read; `false` for a BSON file of known size, which the caller reads.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void

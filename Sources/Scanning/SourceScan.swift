@@ -59,7 +59,7 @@ package struct SourceScan: Sendable {
 
     /// Counts the documents of a collection whose `_id`s have the same text as another `_id`, if the engine treats them
     /// as one document; reads the source again.
-    /// - Returns: Remarks for the reader, each a clause.
+    /// - Returns: Remarks for the user, each a clause.
     private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
         guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }
         let missing = "\(parts[index].namespace): _ids with the text of another one were not looked for"

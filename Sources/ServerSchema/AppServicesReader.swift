@@ -4,7 +4,7 @@ internal import BSON
 ///
 /// Source: `semantics.md` section 3 of the project's reference.
 struct AppServicesReader {
-    /// The notes collected so far.
+    /// The notes that the reader has made so far.
     var notes: [SchemaNote] = []
     /// Whether an error in a part of a schema becomes a note, and the reader continues without that part.
     ///

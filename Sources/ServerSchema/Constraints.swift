@@ -43,7 +43,7 @@ public struct Constraints: Sendable {
         ///
         /// Numbers of all four BSON types are compared with the bound by value.
         public var number: BSONValue?
-        /// Whether a value must differ from the number.
+        /// Whether a value must differ from the bound; if `false`, a value may equal the bound.
         public var isExclusive: Bool
 
         /// Creates a bound; the default allows every number.
@@ -59,7 +59,7 @@ public struct Constraints: Sendable {
         /// The largest allowed count; `nil` if there is no upper limit.
         public var maximum: Int64?
 
-        /// Whether some counts are not allowed.
+        /// Whether the range has a lower or an upper limit.
         package var isRestricted: Bool { minimum != nil || maximum != nil }
     }
 
@@ -81,9 +81,9 @@ public struct Constraints: Sendable {
 
     /// A keyword that combines schemas.
     public struct Combination: Sendable {
-        /// How the schemas are combined.
+        /// The way in which the keyword combines the schemas.
         public var kind: Kind
-        /// The schemas that are combined.
+        /// The schemas that the keyword combines.
         public var nodes: [SchemaNode]
 
         /// A kind of combination; the raw value is the keyword.

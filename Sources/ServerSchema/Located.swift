@@ -23,7 +23,7 @@ package struct Located<Scalar: Sendable>: Sendable {
 
     /// A name and its value in an object.
     package struct Member: Sendable {
-        /// The name, with its escapes resolved.
+        /// The name of the member, with its escapes resolved.
         package var name: String
         /// The position of the name, or of its opening quotation mark.
         package var nameLocation: SourceLocation

@@ -125,7 +125,7 @@ extension LocatedBSON {
 }
 
 extension LocatedJSON {
-    /// The same value without the colon in the time zone of a date, because libbson reads `+0100` but not `+01:00`.
+    /// The value without the colon in the time zone of its `$date`, because libbson reads `+0100` but not `+01:00`.
     fileprivate var withPlainZone: LocatedJSON {
         guard let date = self["$date"]?.text, date.utf8.count > 6 else { return self }
         let zone = Array(date.utf8.suffix(6))

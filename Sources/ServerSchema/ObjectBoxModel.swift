@@ -24,9 +24,9 @@ public struct ObjectBoxModel: Hashable, Sendable {
         public var isToMany = false
     }
 
-    /// The entities, in the file's order.
+    /// The entities of the model, in the file's order.
     public var entities: [Entity]
-    /// The file, with its text.
+    /// The model file, with its text.
     public var source: SchemaSource
 
     /// Returns the entity to which a collection maps; `nil` if there is none.
@@ -40,7 +40,7 @@ public struct ObjectBoxModel: Hashable, Sendable {
 }
 
 extension ObjectBoxModel {
-    /// The bits of `flags` that mark an entity that syncs, and a property that is the object's ID.
+    /// The bit in the `flags` of an entity that syncs, and the bit in the `flags` of the property with the object's ID.
     private static let (syncs, isID) = (2, 1)
 
     /// Reads a model file.

@@ -38,7 +38,7 @@ public struct Relationship: Hashable, Sendable {
 struct RelationshipReader {
     /// The schema that the links start from.
     let root: SchemaNode
-    /// The notes collected so far.
+    /// The notes that the reader has made so far.
     private(set) var notes: [SchemaNote] = []
 
     init(root: SchemaNode) { self.root = root }

@@ -59,7 +59,7 @@ struct SchemaFiles {
         return names.filter { !$0.hasPrefix(".") }.sorted().map { relative.isEmpty ? $0 : "\(relative)/\($0)" }
     }
 
-    /// Returns the folders directly inside a folder, as paths relative to the root.
+    /// Returns the folders directly inside a folder, as paths relative to the root, without hidden folders.
     func folders(in relative: String) throws(SchemaError) -> [String] {
         try entries(of: relative).filter { isFolder($0) }
     }

@@ -8,7 +8,7 @@ public struct SchemaNode: Sendable {
     public var types: [SchemaType] = []
     /// The name of the object type, for a root or an embedded object; for a Prisma enum, the name of the enum.
     public var title: String?
-    /// The named fields, in the file's order.
+    /// The fields that the keyword `properties` names, in the file's order.
     public var properties: [Property] = [] {
         didSet { indexes.properties = NameIndex(count: properties.count) }
     }
@@ -87,7 +87,7 @@ public struct SchemaNode: Sendable {
     /// The names in `required` that are not in `properties`.
     var undefinedRequired: [String] { required.filter { property($0) == nil } }
 
-    /// A named field.
+    /// A field that the keyword `properties` names, with the schema of its value.
     public struct Property: Sendable {
         /// The field's name.
         public var name: String
@@ -179,7 +179,7 @@ extension SchemaNode {
     /// Whether the schema describes a set: an array whose elements differ from each other.
     public var isSet: Bool { types == [.array] && uniqueItems }
 
-    /// Whether the schema describes a list.
+    /// Whether the schema describes a list: an array whose elements may be equal to each other.
     public var isList: Bool { types == [.array] && !uniqueItems }
 
     /// The schema of a dictionary's values; `nil` if they may have any value, or if this is not a dictionary.

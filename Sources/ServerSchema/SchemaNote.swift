@@ -11,7 +11,7 @@ public struct SchemaNote: Hashable, Sendable {
         /// Creates a code from the name of a kind.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// No other kind fits the note.
+        /// A note that fits no other kind.
         public static let general = Self(rawValue: "note")
         /// A schema has a keyword that no dialect knows.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")

@@ -13,7 +13,7 @@ public struct SchemaPath: Hashable, Sendable {
         case values
     }
 
-    /// The steps from the root.
+    /// The steps of the path, from the root of the schema.
     public let steps: [Step]
 
     /// Creates a path from its steps.

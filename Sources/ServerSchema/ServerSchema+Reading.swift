@@ -87,6 +87,6 @@ extension ServerSchema {
         return schema
     }
 
-    /// The schema of one collection; `nil` when the collection has none.
+    /// The schema of one collection; `nil` if ``collections`` contains no schema of it.
     public subscript(namespace: Namespace) -> CollectionSchema? { collections.first { $0.namespace == namespace } }
 }

@@ -51,7 +51,7 @@ extension CollectionSchema {
 public struct ServerSchema: Sendable {
     /// The dialect in which all schemas are written.
     public var dialect: Dialect
-    /// The schemas of all collections that have one, sorted by namespace.
+    /// The schemas of the collections, sorted by namespace, without those in ``neighbours``.
     public var collections: [CollectionSchema]
     /// The app's internal id of 24 hexadecimal digits, by which the ledger of unsynced documents names the app; `nil`
     /// if it is not known.
@@ -72,7 +72,7 @@ public struct ServerSchema: Sendable {
     package var isOneFile = false
     /// The collections of the app that the caller did not ask for.
     ///
-    /// Links of the other collections may lead to them.
+    /// Links of the collections in ``collections`` may lead to these collections.
     public var neighbours: [CollectionSchema] = []
     /// Whether `collections` and `neighbours` are all collections of the app.
     ///

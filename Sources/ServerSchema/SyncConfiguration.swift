@@ -15,7 +15,7 @@ public struct SyncConfiguration: Sendable {
 
     /// The state of sync.
     public enum State: String, Hashable, Sendable {
-        /// Sync runs: clients see every write at once.
+        /// Sync runs: clients soon see every write.
         case enabled
         /// Sync is paused: clients see no write until sync is resumed.
         case paused
@@ -25,7 +25,7 @@ public struct SyncConfiguration: Sendable {
 
     /// The field whose value decides to which partition a document belongs.
     public struct PartitionKey: Hashable, Sendable {
-        /// The field's name.
+        /// The name of the field whose value is the partition.
         public var field: String
         /// The type of the field's values.
         public var type: SchemaType
@@ -84,7 +84,7 @@ public struct SyncConfiguration: Sendable {
     /// Returns the position of a key; the beginning of the configuration if the file does not have the key.
     package func place(of key: String) -> SourceLocation { places[key] ?? location }
 
-    /// Whether clients only write to the collection.
+    /// Whether clients only write to the collection, and never read it.
     public func isAsymmetric(_ collection: CollectionSchema) -> Bool {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }

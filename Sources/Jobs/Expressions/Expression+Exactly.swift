@@ -77,7 +77,8 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions of `unseen` for all fields of an object; `nil` if a path cannot name one of the fields.
+    /// Returns the conditions that ``unseen(_:of:at:)`` returns for each field of an object; `nil` if no path can name
+    /// one of the fields.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {

@@ -81,7 +81,7 @@ package struct Expression: Hashable, Sendable {
         operands.count == 1 ? operands[0] : Expression(["$or": .array(of: operands.map(\.bson))])
     }
 
-    /// Returns one of two values, depending on a condition.
+    /// Returns an expression for the value `then` if the condition holds, and for the value `other` otherwise.
     package static func choose(if condition: Expression, then: Expression, else other: Expression) -> Expression {
         .call("$cond", condition, then, other)
     }
@@ -202,7 +202,8 @@ extension Expression {
 
 /// Expressions over the elements of lists and dictionaries.
 ///
-/// The variable `CURRENT` is bound to each element in turn, so that a path in an expression starts at the element.
+/// The variable `CURRENT` is bound to an object for each element in turn. The object holds the element in the field
+/// `v`, so a path into the element begins with `v`.
 extension Expression {
     /// Returns whether the condition holds for an element of the innermost list or dictionary.
     ///
@@ -257,7 +258,7 @@ extension Expression {
 
     /// Returns the object without the named field; the other fields keep their order.
     ///
-    /// This does not use `$unsetField`, which needs server 5.0 or later.
+    /// The expression does not use `$unsetField`, which needs server 5.0 or later.
     func without(_ name: String) -> Expression {
         let isOther = !Expression.sameText(.variable("entry.k"), .constant(.string(name)))
         return Expression([

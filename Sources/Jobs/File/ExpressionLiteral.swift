@@ -113,7 +113,7 @@ enum ExpressionLiteral {
     private static let isRandom = "another run would compute another value"
     private static let isCommand = "it is not an operator of expressions"
 
-    /// The server's variables that are allowed, because they have the same value in every run.
+    /// The server's variables that are allowed, because they have the same value for a document in every run.
     ///
     /// `$$NOW` is replaced by the time of the job's start.
     private static let variables: Set = ["NOW", "ROOT", "CURRENT"]

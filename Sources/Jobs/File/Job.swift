@@ -48,7 +48,7 @@ package struct Job: Sendable {
 
     /// A step and its position in the file.
     package struct LocatedStep: Sendable {
-        /// The step.
+        /// The step that the job file states.
         package var step: Step
         /// The position of the step in the file.
         package var location: SourceLocation
@@ -76,7 +76,7 @@ package struct Job: Sendable {
         package var nice = 0.0
         /// The rate at which a consumer of the changes can process them.
         package var consumer = ConsumerRate()
-        /// The values of the deployment's metrics at which the run waits.
+        /// The values of the deployment's metrics, and the times of the week, at which the run waits.
         package var throttle = ThrottleLimits()
 
         /// The largest allowed ``concurrency``; a primary that also does other work gains nothing from more.

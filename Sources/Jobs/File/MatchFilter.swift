@@ -118,7 +118,7 @@ enum MatchFilter {
         }
     }
 
-    // MARK: One value
+    // MARK: Conditions on a single value
 
     private static let value = Expression.variable("value.v")
     private static let numbers = ["int", "long", "double", "decimal"]

@@ -104,7 +104,7 @@ extension YAMLNode {
     }
 
     /// Reads the name of the field that marks a document as done.
-    /// - Throws: ``JobError`` if the step writes that field as its target.
+    /// - Throws: ``JobError`` if the name is a path, or if the step's target is that field or inside it.
     func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
         let marker = try topLevelField("once")
         guard marker.topLevel != target.topLevel else {

@@ -137,7 +137,9 @@ extension Limit {
     }
 }
 
-/// The values of the deployment's metrics at which a run waits; `nil` switches a metric off.
+/// The limits at which a run waits: values of the deployment's metrics, and times of the week.
+///
+/// `nil` switches a metric off.
 package struct ThrottleLimits: Hashable, Sendable {
     /// The longest lag that the majority of the members, and the slowest healthy secondary, may have behind the
     /// primary; `nil` for no limit.

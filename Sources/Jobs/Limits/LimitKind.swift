@@ -14,7 +14,7 @@ extension YAMLNode {
 }
 
 extension LimitKind {
-    /// The same format, in which the word `off` is also allowed and means `nil`.
+    /// This format with the additional word `off`, which means `nil`.
     var orOff: LimitKind<Value?> {
         LimitKind<Value?> { (key, node) throws(JobError) in
             guard !node.isOff else { return nil }

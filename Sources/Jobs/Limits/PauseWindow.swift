@@ -86,7 +86,7 @@ package struct PauseWindow: Hashable, Sendable {
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// An error in the text of a pause.
+/// An error in the text of a pause window.
 package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message, which says what is wrong and what would be right.
     package let description: String

@@ -37,7 +37,7 @@ package struct ClientObstacle: Hashable, Sendable {
     /// A clause that says how the operator can solve the problem.
     package var remedy: String
 
-    /// Creates an instance from its parts.
+    /// Creates an obstacle from its parts.
     package init(text: String, count: Int, namespace: Namespace, samples: [BSONValue], remedy: String) {
         (self.text, self.count, self.namespace) = (text, count, namespace)
         (self.samples, self.remedy) = (samples, remedy)
@@ -51,7 +51,7 @@ package struct ClientCreation: Hashable, Sendable {
     /// The document to insert, with its `_id`.
     package var document: BSONDocument
 
-    /// Creates a description of the insert.
+    /// Creates the description of a document to insert.
     package init(namespace: Namespace, document: BSONDocument) {
         (self.namespace, self.document) = (namespace, document)
     }
@@ -71,7 +71,7 @@ package struct GeneratedID {
             of: BSONDocument([("job", .string(job)), ("place", .string(place)), ("_id", id)]).bytes)
     }
 
-    /// The ID as an ObjectId, which may consist of any twelve bytes.
+    /// The ID as an ObjectId, which consists of the first twelve bytes of the hash.
     package var objectID: BSONValue {
         let high = digest[0..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let low = digest[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

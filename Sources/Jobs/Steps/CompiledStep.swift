@@ -70,7 +70,7 @@ package struct CompiledStep: Sendable {
         otherReasons = (first, last)
     }
 
-    /// Returns the step with another condition in place of ``altered``.
+    /// Returns the step with the given condition in place of its own ``altered`` condition.
     ///
     /// A pipeline of many steps evaluates the condition once, and each step reads the result. If each step evaluated
     /// the condition, the pipeline would be larger than a command may be.

@@ -18,9 +18,9 @@ package struct Conversion: Hashable, Sendable {
 
     /// The unit of a number that represents a date, counted from 1970.
     package enum Unit: String, Sendable, CaseIterable {
-        /// Seconds since 1970; in a double or decimal, the fraction holds the milliseconds.
+        /// The number counts the seconds since 1970; in a double or decimal, the fraction holds the milliseconds.
         case seconds
-        /// Milliseconds since 1970.
+        /// The number counts the milliseconds since 1970.
         case milliseconds
     }
 
@@ -29,7 +29,7 @@ package struct Conversion: Hashable, Sendable {
     var unit = Unit.milliseconds
     /// Whether a result is written even if converting it back gives another value.
     var allowsLoss = false
-    /// Further types whose values stay as they are.
+    /// The types, in addition to ``target``, whose values stay as they are.
     var kept: [SchemaType] = []
 
     /// Creates a conversion to a type.
@@ -211,7 +211,7 @@ extension Conversion {
     /// Whether the target drops the zeros at the end of a text's fraction, as every numeric type except decimal does.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
-    /// Returns a text of the same number without the zeros at the end of its fraction.
+    /// Returns the text of a number without the zeros at the end of its fraction; returns any other value unchanged.
     ///
     /// The result is `120.4` for `120.40`, and `5` for `5.0`. Leading zeros stay, because `007` is not meant as a
     /// number. Only texts that consist of digits, one point and perhaps a minus sign are changed.

@@ -24,7 +24,7 @@ package struct Step: Sendable {
     package var target: FieldPath { kind.target }
     /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     package var source: FieldPath? { kind.source }
-    /// All fields that the step writes.
+    /// The fields that the step writes, without the field that marks a document as done.
     package var targets: [FieldPath] { kind.targets }
     /// All fields that the step reads in addition to its targets.
     package var sources: [FieldPath] { kind.sources }
@@ -45,7 +45,7 @@ package struct Step: Sendable {
 }
 
 extension Step: Hashable {
-    /// Whether both steps do the same to every document.
+    /// Whether two steps have the same kind, settings and condition, so that they make the same changes.
     package static func == (left: Step, right: Step) -> Bool {
         AnyHashable(left.kind) == AnyHashable(right.kind) && left.condition == right.condition
     }

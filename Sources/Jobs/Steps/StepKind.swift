@@ -23,7 +23,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var target: FieldPath { get }
     /// The field that the step reads in addition to its target; `nil` if it reads none or several.
     var source: FieldPath? { get }
-    /// The fields that the step writes, ``target`` first; fields in elements are all in the same element.
+    /// The fields that the step writes, without ``marker``; ``target`` comes first. Fields in elements are all in the
+    /// same element.
     var targets: [FieldPath] { get }
     /// The fields that the step reads in addition to its targets; all of them are in the same element as the targets.
     var sources: [FieldPath] { get }
@@ -33,7 +34,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var refresh: (any StepKind)? { get }
     /// The fields that may hold objects or lists whose content the step reads.
     var readsInside: [FieldPath] { get }
-    /// Whether the step changes or replaces a value that its target already holds; `false` if it only fills nulls.
+    /// Whether the step changes or replaces a value that its target already holds; `false`, for example, for a step
+    /// that only fills missing or null fields.
     var changesInPlace: Bool { get }
     /// The ``targets`` that the step removes.
     var removed: [FieldPath] { get }
@@ -41,9 +43,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// The step writes the marker in the same update, and `cleanup` removes it.
     var marker: FieldPath? { get }
-    /// Whether the job file states the change by an expression of its own.
+    /// Whether the job file states the step's change by an aggregation expression.
     ///
-    /// After such a step, a document might need the same step again.
+    /// If `true`, a document might need the step again after the step's own write.
     var isFreeForm: Bool { get }
     /// The aggregation operators that the expressions in the job file use.
     var operators: Set<String> { get }

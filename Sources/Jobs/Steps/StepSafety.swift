@@ -51,7 +51,8 @@ extension CollectionSchema {
 }
 
 extension SchemaNode {
-    /// Whether each declared parent of the path can only be an object, and none of them is a geo point.
+    /// Whether each declared parent of the path is an object or has no stated type, and the innermost parent is not a
+    /// geo point.
     ///
     /// The schema does not govern the fields inside a `mixed` parent, and the fields of a geo point are checked
     /// together.
@@ -104,7 +105,7 @@ extension SchemaNode {
         return (try? schema.check(document.view) != .certain) ?? false
     }
 
-    /// Whether both schemas have the same rules for a value, apart from constraints such as `minimum`.
+    /// Whether this schema and `other` have the same rules for a value, apart from constraints such as `minimum`.
     func demandsTheSame(as other: SchemaNode) -> Bool {
         guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
             hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,

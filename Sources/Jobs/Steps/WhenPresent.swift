@@ -64,7 +64,7 @@ struct TargetRule: Hashable, Sendable {
         )
     }
 
-    /// The words for the rule that are added to a step's description.
+    /// The words that a step's description has for the rule; empty for the default rule.
     var words: String {
         let words: String =
             switch whenPresent {
@@ -75,7 +75,7 @@ struct TargetRule: Hashable, Sendable {
         return (nullsToo ? ", over nulls too" : "") + words
     }
 
-    /// Returns the information about the target that is lost under the rule, in words; `nil` if none is lost.
+    /// Returns words for the information that the target loses when the step writes it; `nil` if it loses none.
     func loss(_ target: FieldPath) -> String? {
         if whenPresent == .replace { return "the earlier values of \"\(target)\"" }
         return nullsToo ? "whether \"\(target)\" was null or missing" : nil

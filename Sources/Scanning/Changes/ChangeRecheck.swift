@@ -3,7 +3,9 @@ import Checking
 import Concurrency
 import Mongo
 
-/// Judges again, after a scan, the documents that changed during the scan, as they are at one cluster time.
+/// Judges again, after a scan, the documents that changed during the scan.
+///
+/// If possible, the documents are judged as they are at one cluster time.
 struct ChangeRecheck {
     let schema: CompiledSchema
     let namespace: Namespace
@@ -24,7 +26,8 @@ struct ChangeRecheck {
 
     /// Judges the documents that changed during the scan; blocks the thread.
     /// - Parameter readTime: The latest cluster time at which the scan read.
-    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError`` if the deployment stays unreachable.
+    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, or ``MongoError``, for example if the deployment stays
+    ///   unreachable.
     func run(after readTime: UInt64) throws -> Outcome {
         var retries = Retries(limit: Self.retryLimit)
         while true {
@@ -52,7 +55,8 @@ struct ChangeRecheck {
     }
 
     /// Judges the changed documents as they are at one cluster time.
-    /// - Returns: `nil` if the server has no snapshot that is at least as new as the data that the scan has read.
+    /// - Returns: `nil` if the server does not read from snapshots, or if none of its snapshots is at least as new as
+    ///   the data that the scan has read.
     private func recheckAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
         for _ in 0..<20 {
             let session = try client.startSession(isSnapshot: true)
@@ -79,7 +83,7 @@ struct ChangeRecheck {
 
     /// Judges the changed documents as they are shortly after the scan.
     ///
-    /// The scan uses this method with servers that cannot read as of a given cluster time.
+    /// The scan uses this method if the documents cannot be read from a snapshot.
     private func recheckByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
         let session = try client.startSession()
         session.advance(to: earliest)

@@ -10,7 +10,7 @@ final class ChangeTracker: Sendable {
         var changed = ChangedIDs()
         /// The cluster time up to which the change stream was read.
         var time = ClusterTime(rawValue: 0)
-        /// The latest cluster time for which another thread waits or has waited; `nil` if none has waited yet.
+        /// The cluster time for which another thread waited most recently; `nil` if no thread has waited yet.
         var goal: ClusterTime?
         var isClosed = false
         var isOpen = false
@@ -155,7 +155,8 @@ extension ChangeTracker {
         changesArrived.signal()
     }
 
-    /// The stage that drops all other fields of an event, so that the server does not send the documents themselves.
+    /// The stage that keeps only the fields of an event that the tracker reads, so that the server does not send the
+    /// documents themselves.
     private static var pipeline: [BSONDocument] {
         [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
     }
@@ -184,13 +185,13 @@ extension ChangeTracker {
 
 /// The `_id`s of the documents that changed during a scan, each only once, up to a limit.
 struct ChangedIDs: Sendable {
-    /// The limit on the number of `_id`s, which bounds their memory to some tens of megabytes.
+    /// The largest number of `_id`s that are kept, so that they take at most some tens of megabytes of memory.
     static var maximumCount: Int { 200_000 }
     private static var maximumBytes: Int { 16 << 20 }
 
     private var ids: [DocumentKey: BSONValue] = [:]
     private var bytes = 0
-    /// Whether more documents changed than the limit allows.
+    /// Whether more documents changed than the limits on the number and the size of the `_id`s allow.
     private(set) var isIncomplete = false
 
     var count: Int { ids.count }

@@ -12,8 +12,8 @@ struct Addition {
 /// `@unchecked` is safe, because one thread fills the object and hands it over only at the end.
 final class ScanPart: @unchecked Sendable {
     var tally: Tally
-    /// The contributions of the documents; `nil` if changes are not followed, because no contribution is then
-    /// subtracted.
+    /// The log of the documents' contributions to the tally; `nil` if changes are not followed, because only the
+    /// contributions of changed documents are subtracted.
     let seen: SeenLog?
     /// The latest cluster time at which the thread read; 0 if it was not recorded.
     var readTime: UInt64 = 0

@@ -18,7 +18,7 @@ final class SeenLog {
 
     /// Creates an empty log.
     /// - Parameters:
-    ///   - bound: The limit on the number of documents in memory.
+    ///   - bound: The limit on the number of entries in memory.
     ///   - folder: The folder of the temporary file; `nil` for the default folder.
     init(bound: Int, folder: String?) {
         self.bound = max(bound, 1)
@@ -69,6 +69,6 @@ final class SeenLog {
         }
     }
 
-    /// The number of documents that are read from the file at once.
+    /// The number of entries that are read from the file at once.
     private static let piece = 1 << 14
 }

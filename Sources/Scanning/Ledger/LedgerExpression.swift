@@ -13,7 +13,8 @@ enum LedgerExpression {
 
     /// An expression for the `_id` of an entry's document, in which an ObjectId is replaced by its digits.
     ///
-    /// Two entries of one document may differ: one may have the ObjectId, and the other may have the digits.
+    /// Two entries of one document may differ: one may have the ObjectId, and the other may have the digits. A text of
+    /// 24 hexadecimal digits is changed to lower case.
     static let document: BSONValue = [
         "$switch": [
             "branches": [

@@ -32,7 +32,8 @@ package struct LedgerScope: Hashable, Sendable {
         (self.location, self.apps) = (location, apps)
     }
 
-    /// Returns the scope for the apps that the schemas name, unless the operator has named an app.
+    /// Returns a scope for the apps that the schemas name, or the unchanged scope if the operator has named an app or
+    /// if no schema names an app.
     package func orOf(_ schemas: [String?]) -> LedgerScope { LedgerScope(location, of: apps.orOf(schemas)) }
 
     /// Returns notes about the ledger for the operator, each a clause; empty if there are none.
@@ -53,10 +54,10 @@ package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The ledger's namespace.
     package let namespace: Namespace
 
-    /// Creates the error.
+    /// Creates the error for the ledger with the given namespace.
     package init(_ namespace: Namespace) { self.namespace = namespace }
 
-    /// The problem, and how to solve it.
+    /// The message, which says which privileges are missing, and what to do.
     package var description: String {
         "the user is not allowed to read the ledger \(namespace): grant `find` on it and `listCollections` on its "
             + "database, or give --ledger none if there is none"
@@ -81,7 +82,8 @@ package enum LedgerApps: Hashable, Sendable {
         self = orOf(schemas)
     }
 
-    /// Returns the choice of the apps that the schemas name, unless the operator has named an app.
+    /// Returns ``ofSchemas(_:)`` with the apps that the schemas name, or the unchanged choice if the choice is not
+    /// ``fullest`` or if no schema names an app.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self

@@ -7,7 +7,8 @@ package struct LedgerSurvey {
     private let ledgers: [Namespace]
     private let apps: [String]
 
-    /// The largest number of reasons that are kept for one collection.
+    /// The largest number of different reasons that are kept for one collection; entries with further reasons are
+    /// counted together.
     private static var maximumReasonCount: Int { 10 }
 
     /// Prepares a survey.

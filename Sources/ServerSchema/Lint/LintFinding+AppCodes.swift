@@ -16,7 +16,7 @@ extension LintFinding.Code {
     public static let datasourceType: Self = "datasource-type"
     /// The server is too old to sync.
     public static let mongodbVersion: Self = "mongodb-version"
-    /// The name of a database or a collection contains a space.
+    /// The name of a synced collection or of its database contains a space.
     public static let namespaceSpace: Self = "namespace-space"
     /// A time series collection is not listed in `asymmetric_tables`.
     public static let timeSeries: Self = "time-series"
@@ -38,7 +38,7 @@ extension LintFinding.Code {
     /// A schema has a variant of a type's name, such as `float` for `double`, or a type that App Services does not
     /// have.
     public static let typeSpelling: Self = "type-spelling"
-    /// A default is null.
+    /// The default of a property is null.
     public static let defaultNull: Self = "default-null"
     /// The name of a data source differs from the name of its folder.
     public static let datasourceName: Self = "datasource-name"
@@ -60,7 +60,7 @@ extension LintFinding.Code {
 extension LintFinding.Code {
     /// The root of a schema forbids `_id`, so that no document can be stored.
     public static let idForbidden: Self = "id-forbidden"
-    /// MongoDB 6.1 and later refuse a regular expression.
+    /// MongoDB 6.1 and later refuse a regular expression that the schema contains.
     public static let patternOutdated: Self = "pattern-outdated"
 }
 

@@ -39,11 +39,11 @@ extension LintFinding.Code {
     public static let titleTooLong: Self = "title-too-long"
     /// A title cannot be the name of a client's class, because it is not an identifier.
     public static let titleCharset: Self = "title-charset"
-    /// The primary key is not defined.
+    /// A collection's `properties` does not name `_id`, the primary key.
     public static let idMissing: Self = "id-missing"
     /// The primary key has a type that is not allowed for keys of clients.
     public static let idType: Self = "id-type"
-    /// The primary key is optional.
+    /// A collection's `required` does not name `_id`, the primary key.
     public static let idNotRequired: Self = "id-not-required"
     /// A property's name has more than 63 characters, or more than 63 bytes.
     public static let propertyNameTooLong: Self = "property-name-too-long"
@@ -65,7 +65,7 @@ extension LintFinding.Code {
     public static let requiredUndefined: Self = "required-undefined"
     /// The default of a property has another type than the property.
     public static let defaultType: Self = "default-type"
-    /// An optional property has a default.
+    /// A property that `required` does not name has a default.
     public static let defaultOnOptional: Self = "default-on-optional"
     /// Only the server checks a keyword, so clients can write documents that break its rule.
     public static let keywordNotMapped: Self = "keyword-not-mapped"

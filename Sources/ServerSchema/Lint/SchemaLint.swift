@@ -29,8 +29,8 @@ public enum SchemaLint {
 
     /// The rules that report something missing.
     ///
-    /// A finding of these rules is dropped if a part of the schema could not be read, because the missing thing may be
-    /// in that part.
+    /// A finding of these rules is dropped if a part of the schema at its path could not be read, because the missing
+    /// thing may be in that part.
     private static let ofAbsence: Set<LintFinding.Code> = [
         .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
         .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,

@@ -2,7 +2,7 @@ internal import BSON
 
 /// Converts a Prisma schema into the schemas of collections.
 extension PrismaSchema {
-    /// Returns the schemas of the collections that the models describe.
+    /// Returns the schemas of the collections that the models describe; ignored models get only a note.
     ///
     /// Each schema names the BSON type that the client writes; ``PrismaScalar/readTypes`` are the types that the client
     /// can read.

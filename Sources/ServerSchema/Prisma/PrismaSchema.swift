@@ -51,11 +51,11 @@ package struct PrismaSchema: Sendable {
     package struct Model: Sendable {
         /// The name of the model or type in the schema.
         package var name: String
-        /// The position of the name in the file.
+        /// The position of the model's or type's name in the file.
         package var location: SourceLocation
         /// The name of the model's collection; for an embedded type, the name of the type.
         package var collection: String
-        /// The fields, in the file's order.
+        /// The fields of the model or type, in the file's order.
         package var fields: [Field] = []
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
@@ -65,15 +65,15 @@ package struct PrismaSchema: Sendable {
             (self.name, self.location, self.collection) = (name, location, collection)
         }
 
-        /// The field with this name in the schema; `nil` if there is none.
+        /// The field with this name in the schema; `nil` if the model or type has none.
         package subscript(name: String) -> Field? { fields.first { $0.name == name } }
     }
 
-    /// A field of a model or a type.
+    /// A field of a model or an embedded type.
     package struct Field: Sendable {
         /// The name of the field in the schema.
         package var name: String
-        /// The position of the name in the file.
+        /// The position of the field's name in the file.
         package var location: SourceLocation
         /// The name of the field in the documents.
         package var storedName: String
@@ -110,7 +110,7 @@ package struct PrismaSchema: Sendable {
         }
     }
 
-    /// The number of values that a field has.
+    /// Whether a field must have one value, may have one value, or has a list of values.
     package enum Arity: Sendable {
         case required, optional, list
     }
@@ -152,7 +152,7 @@ package struct PrismaSchema: Sendable {
         case function(String)
     }
 
-    /// The arguments of `@relation`.
+    /// The arguments of a field's `@relation`.
     package struct Relation: Sendable {
         /// The fields of this model that hold the keys of related documents.
         package var fields: [String] = []
@@ -160,11 +160,11 @@ package struct PrismaSchema: Sendable {
         package var references: [String] = []
     }
 
-    /// An enum.
+    /// An enum of a Prisma schema.
     package struct Enumeration: Sendable {
         /// The name of the enum in the schema.
         package var name: String
-        /// The position of the name in the file.
+        /// The position of the enum's name in the file.
         package var location: SourceLocation
         /// The values of the enum.
         package var values: [Value] = []
@@ -174,11 +174,11 @@ package struct PrismaSchema: Sendable {
             (self.name, self.location, self.values) = (name, location, values)
         }
 
-        /// A value of an enum.
+        /// A value of an enum of a Prisma schema.
         package struct Value: Sendable {
             /// The name of the value in the schema, which programs use.
             package var name: String
-            /// The position of the name in the file.
+            /// The position of the value's name in the file.
             package var location: SourceLocation
             /// The string that documents contain for the value.
             package var storedName: String

@@ -20,7 +20,7 @@ enum PrismaSyntax {
     /// A line of a model, a type or an enum.
     struct Field {
         var name: Name
-        /// The type; `nil` for a value of an enum.
+        /// The type of the field; `nil` for a value of an enum.
         var type: TypeName?
         var attributes: [Attribute] = []
     }

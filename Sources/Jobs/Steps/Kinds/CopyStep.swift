@@ -47,13 +47,14 @@ package struct CopyStep: TargetRuled {
                 .compactMap(\.self))
     }
 
-    /// Returns whether the target already holds the result of the later conversion for the source's value.
+    /// Returns whether the target already holds the source's value as a later step of the job converts it; false if no
+    /// later step converts the target.
     private func isConverted(_ target: Expression, from source: Expression) -> Expression {
         conversion == nil ? .constant(false) : .same(target, converted(source))
     }
 
-    /// Returns the result of the later conversion for the source; the source itself if there is no conversion, or if
-    /// the source cannot or need not be converted.
+    /// Returns the source's value as a later step of the job converts it; the value itself if no later step converts
+    /// the target, or if the value cannot or need not be converted.
     private func converted(_ source: Expression) -> Expression {
         guard let conversion else { return source }
         return .let(

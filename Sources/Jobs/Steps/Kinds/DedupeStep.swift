@@ -52,8 +52,8 @@ package struct DedupeStep: StepKind {
                 "input": .call("$slice", list, .constant(0), index), "as": Expression("other"),
                 "in": isEqual(.variable("other"), element),
             ])
-        // The first element that `$eq` finds is usually the element itself, or equals it exactly. In these cases, no
-        // other element is compared.
+        // The first element of the list that equals an element by `$eq` is usually that element itself, or exactly
+        // equal to it. In both cases, no other element is compared.
         let isFirst = Expression.let(
             ["element": item(index)],
             in: .let(

@@ -63,7 +63,7 @@ package struct RemoveCopiedStep: StepKind {
     let to: FieldPath
     /// Whether a document in which the two fields differ is reported.
     let reports: Bool
-    /// Whether the step removes a null field if the second field holds any value.
+    /// Whether the step also removes the field `from` if it is null and the field `to` holds any value.
     var nullsToo = false
 
     package var target: FieldPath { from }

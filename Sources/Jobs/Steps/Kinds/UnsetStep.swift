@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes a field; with `when: null`, only if its value is null.
+/// Removes a field; with `when: null`, only if its value is null or undefined.
 package struct UnsetStep: StepKind {
     package static let key = "unset"
 

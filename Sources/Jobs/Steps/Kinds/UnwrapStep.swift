@@ -2,7 +2,7 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Replaces a list of one element by the element, or an object with one field by that field's value.
+/// Replaces a list of one element by the element, or an object that has only the named field by the field's value.
 package struct UnwrapStep: StepKind {
     package static let key = "unwrap"
 
