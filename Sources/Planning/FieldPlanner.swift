@@ -113,7 +113,8 @@ extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
     /// The old field is removed only after the deploy, unless the validator forbids the old field, or the documents are
-    /// moved to another collection: then one job does all, and a copy and a rename of the same field would conflict.
+    /// moved to another collection. In these two cases, one job does all of the work, and a copy and a rename of the
+    /// same field would conflict.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")

@@ -106,8 +106,10 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry after the survey: a remark if its step can change no document with its findings; `nil` if the entry
-    /// has no finding and its step is inactive.
+    /// The entry as the survey leaves it, which is unchanged if the survey found a document that needs its step.
+    ///
+    /// Otherwise, an entry that repairs findings of the check becomes a remark. Any other entry is `nil` if its step is
+    /// for values that do not follow the older schema.
     fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
         guard !violations.isEmpty else { return isStray ? nil : self }

@@ -126,7 +126,9 @@ package struct Planner: Sendable {
         namespace: Namespace(database: "none", collection: "none"),
         root: SchemaNode(location: SourceLocation(whole: "none")))
 
-    /// Sorts the groups into jobs for before and after the deploy, and adds the jobs to the plan.
+    /// Divides the groups between jobs before and after the deploy, and adds the jobs to the plan.
+    ///
+    /// With a validator, the earlier job runs while the validator only warns.
     private func stage(
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {

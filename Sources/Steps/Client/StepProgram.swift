@@ -91,7 +91,7 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document on which no run of steps is evaluated yet, and which need not come from the collection.
+    /// Returns the state of a document before the first step; the document need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
