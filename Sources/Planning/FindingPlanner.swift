@@ -11,7 +11,8 @@ struct FindingPlanner {
     let fields: FieldPlanner
     let stage: StageCheck
 
-    /// Returns the entries for all findings, sorted by path.
+    /// Returns the groups of entries for all findings, sorted by path, and for the other values that the operator
+    /// states; steps that remove fields come last.
     func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
         let byPath = Dictionary(grouping: findings, by: \.violation.path)
         var rest = fields

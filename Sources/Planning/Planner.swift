@@ -189,7 +189,9 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds to each conversion in place the suggestion of a conversion into a second field, as an alternative.
+    /// Adds to each conversion of a field in place the suggestion of a conversion into a second field, as an alternative.
+    ///
+    /// Conversions of elements get no such suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),

@@ -115,7 +115,7 @@ package struct PlannedJob: Sendable {
     /// Whether the job has no active step but suggestions, so that all of its file is commented out.
     package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }
 
-    /// The text of the job file without comments.
+    /// The text of a minimal job file: the job's name, its collection and its active steps.
     package var bareText: String {
         let lines = steps.map { "  - \($0.text)" }.joined(separator: "\n")
         return "job: \(YAMLText.word(name))\ncollection: \(YAMLText.word("\(namespace)"))\nsteps:\n\(lines)\n"

@@ -21,6 +21,8 @@ struct StageCheck {
     }
 
     /// Whether it is proven that every document that syncs under the older schema still syncs after the steps.
+    ///
+    /// In Prisma, the proof is that clients of the older schema can still read each document that they could read.
     /// - Throws: ``JobError`` when the steps do not fit the schemas, which is a defect of the planner.
     func areSafe(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }

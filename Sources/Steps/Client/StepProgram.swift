@@ -71,7 +71,8 @@ struct StepProgram {
 
     /// Returns the stage before the first run, which stores whether the document needs a step.
     ///
-    /// If the first run has stages that change documents, the stage also stores a copy of the document.
+    /// If the first run has stages that change documents, the stage also stores a copy of each document that needs a
+    /// step and is not large.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
