@@ -189,7 +189,7 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds to each conversion of a field in place the suggestion of a conversion into a second field, as an alternative.
+    /// Adds to each conversion of a field in place the suggestion of a conversion into a second field.
     ///
     /// Conversions of elements get no such suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
