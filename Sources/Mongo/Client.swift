@@ -33,7 +33,7 @@ extension Client {
     /// - Parameters:
     ///   - options: the fields that the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
     ///   - readPreference: the members that may run the command; the primary by default.
-    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors.
+    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors or a write concern error.
     @discardableResult
     package func runCommand(
         _ command: BSONDocument, on database: String, options: BSONDocument = [:], readPreference: ReadPreference? = nil
