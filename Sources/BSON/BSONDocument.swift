@@ -20,7 +20,7 @@ public struct BSONDocument: Hashable, Sendable {
     /// Creates a document from bytes that this module built, without checking them.
     init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Creates a document of these elements, in this order.
+    /// Creates a document of the given elements, in their order.
     public init(_ elements: some Sequence<(String, BSONValue)>) {
         var builder = BSONBuilder()
         for (name, value) in elements { builder.append(name, value) }

@@ -34,7 +34,7 @@ public struct BSONError: Error, Hashable, Sendable {
 
     /// The kind of defect.
     public let code: Code
-    /// The offset of the defect from the start of the buffer, in bytes; 0 for text.
+    /// The offset of the defect from the start of the buffer, in bytes; 0 if the input was extended JSON.
     public let offset: Int
     /// The parser's explanation in addition to the code; it never contains a value of a document.
     public let detail: String?

@@ -90,7 +90,9 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Keeps as many zeros at the end as there is room for, so that `1.00` stays `1.00`.
+    /// Appends as many zeros to the coefficient as it has room for, so that `1.00` stays `1.00`; counts the others in
+    /// the exponent.
+    /// - Returns: `true`, because zeros always fit.
     private mutating func append(zeros: Int) -> Bool {
         let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)
         coefficient *= .powerOfTen(kept)

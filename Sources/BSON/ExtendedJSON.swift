@@ -77,7 +77,7 @@ extension ExtendedJSON {
 
 extension BSONValue {
     /// Returns the value as extended JSON, such as `5`, `"text"` or `{ "$oid" : "…" }`.
-    /// - Throws: ``BSONError`` when the value is a document that ``BSONView/extendedJSON(_:)`` refuses.
+    /// - Throws: ``BSONError`` when ``BSONView/extendedJSON(_:)`` refuses a document with the value.
     public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
         let text = try BSONDocument(CollectionOfOne(("v", self))).extendedJSON(form)
         let (head, tail) = ("{ \"v\" : ", " }")

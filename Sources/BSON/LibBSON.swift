@@ -47,8 +47,8 @@ enum LibBSON {
 extension LibBSON.Message {
     /// Returns the message without the parts that quote the text, because they may be values of a document.
     ///
-    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; in other messages, each quotation is
-    /// replaced by `"…"`.
+    /// `Got parse error at "x", position 8: "CODE"` becomes `code at position 8`; in other messages, the text from the
+    /// first to the last quotation mark is replaced by `"…"`.
     func redacted(shiftingPositionsBy shift: Int) -> String {
         let position = text.range(after: "position ").flatMap { Int(text[$0].prefix { $0.isNumber }) }
         if let position, let code = text.split(separator: ": \"").last, code.hasSuffix("\"") {

@@ -7,7 +7,7 @@ package struct ImportedSchema: Sendable {
     package let name: String?
     /// The content of the validator's file: `{"$jsonSchema": …}`.
     package let validator: BSONDocument
-    /// The remarks on the translation, in the order of the source.
+    /// The remarks on the translation, in the order in which they were made.
     package let notes: [ImportNote]
 
     /// Translates one schema of a file: a JSON Schema, or one of an OpenAPI document.

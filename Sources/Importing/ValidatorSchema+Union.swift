@@ -24,7 +24,7 @@ extension ValidatorSchema {
     /// Returns the schema extended to all values of further types; `nil` if only `anyOf` can express that.
     func accepting(_ more: [SchemaType]) -> ValidatorSchema? {
         guard !more.isEmpty else { return self }
-        // A keyword such as `minimum` ignores values of other types, but one such as `not` does not.
+        // A keyword such as `minimum` ignores values of other types, but a keyword such as `not` applies to all types.
         guard let types, parts.isEmpty, keywords.keys.allSatisfy({ !Self.combining.contains($0) }),
             Set(types.map(Self.family)).isDisjoint(with: more.map(Self.family))
         else { return nil }

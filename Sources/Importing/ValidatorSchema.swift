@@ -41,7 +41,7 @@ struct ValidatorSchema {
         return negated == [:]
     }
 
-    /// The schema's keywords, always in the same order.
+    /// The schema as a BSON document, whose keywords are always in the same order.
     var document: BSONDocument {
         var members: [(String, BSONValue)] = []
         if let title { members.append(("title", .string(title))) }
@@ -61,7 +61,7 @@ struct ValidatorSchema {
     /// The schema as a value of a keyword.
     var value: BSONValue { .object(document) }
 
-    /// The keywords in the order in which they are written.
+    /// The keywords of a validator, in the order in which ``document`` contains them.
     private static let order = [
         "required", "properties", "patternProperties", "additionalProperties", "minProperties", "maxProperties",
         "dependencies", "items", "additionalItems", "minItems", "maxItems", "uniqueItems", "minimum",

@@ -33,7 +33,7 @@ extension Client {
     /// - Parameters:
     ///   - options: the fields that the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
     ///   - readPreference: the members that may run the command; the primary by default.
-    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors.
+    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors or a write concern error.
     @discardableResult
     package func runCommand(
         _ command: BSONDocument, on database: String, options: BSONDocument = [:], readPreference: ReadPreference? = nil
@@ -218,7 +218,7 @@ extension ClientLease {
 }
 
 extension BSONDocument {
-    /// Whether the command changes documents; the filter of such a command may contain the fence of a lease.
+    /// Whether the command changes documents, so that its filter may require that the runner's lease has not ended.
     fileprivate var isOfDocuments: Bool {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }

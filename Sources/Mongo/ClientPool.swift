@@ -111,7 +111,7 @@ extension ClientPool {
 }
 
 extension BackgroundTask {
-    /// Starts work with a client of the pool.
+    /// Starts a background task that calls `body` with a client of the pool.
     ///
     /// The client's commands wait for an overloaded server no longer than the caller's limit allows
     /// (``Overload/limit``). A read continues even if the caller no longer waits for it; the server ends it early only

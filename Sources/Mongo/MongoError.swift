@@ -28,7 +28,7 @@ package struct MongoError: Error, Hashable, Sendable {
     /// Documents that a multi-document update changed before the server refused one of them are not included.
     package let modifiedAtLeast: Int?
 
-    /// Creates an error; quoted documents and values are removed from `message` here.
+    /// Creates an error; if `message` is the server's, this initializer removes quoted documents and values from it.
     package init(
         _ domain: Domain, _ code: Code, message: String, codeName: String? = nil, labels: Set<String> = [],
         host: String? = nil, modified: Int? = nil, modifiedAtLeast: Int? = nil

@@ -13,7 +13,7 @@ package final class Overload: Sendable {
         var reads: Duration
         /// The longest wait of a command that writes.
         var writes: Duration
-        /// Whether a stop signal ends the wait.
+        /// Whether a stop signal ends the wait of a refused command.
         var obeysStop = true
 
         /// A refused write fails at once, because it may have to be rebuilt for a renewed lease; a refused read waits a

@@ -51,7 +51,8 @@ package enum Redaction {
         for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
             let cut = cutAfterColon(cause)
             kept.append(withoutNumbers(cut))
-            // If a value was cut from this cause, the causes after it may belong to that value, so they are dropped.
+            // If a value was cut from one cause of the error, the text after it may belong to the value, although it
+            // looks like further causes. That text is dropped.
             if cut != cause { break }
         }
         return message[..<head] + kept.joined(separator: mark)

@@ -4,7 +4,7 @@ struct URIText {
 
     init(_ text: String) { self.text = text }
 
-    /// A defect that the driver would not notice; `nil` if there is none.
+    /// A defect in the scheme, or in the escapes of the user's name and the password; `nil` if there is none.
     ///
     /// The driver splits at the first `@` and `/`. If a password contains one of them unescaped, the rest of the
     /// password would become the name of a host or a database, and messages would show it.

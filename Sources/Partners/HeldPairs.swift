@@ -20,7 +20,7 @@ struct HeldPairs {
         /// The pair whose document has the unique-index key that this pair needs; `nil` if no such pair is known.
         var holder: IDKey?
 
-        /// Whether the pair's document on the other side changed as well.
+        /// Whether the pair's document on the side opposite to ``side`` has a change that is not carried over yet.
         var isConflict: Bool { changes[side.other] != nil }
     }
 

@@ -36,8 +36,8 @@ package struct Mirror: Sendable {
 
     /// Mirrors until a stop is requested, or until it has caught up if ``endsWhenCaughtUp`` is set; blocks the thread.
     /// - Parameter atTheEnd: called when the mirror ends, while it still holds the lease.
-    /// - Throws: ``RunError`` when another runner holds the partner's lease, or when a side's changes cannot be
-    ///   followed; ``MongoError``.
+    /// - Throws: ``RunError`` when another runner holds the partner's lease, when a side's changes cannot be followed,
+    ///   or when the server is older than MongoDB 5.0; ``MongoError``.
     package func run(
         on pool: ClientPool, atTheEnd: (MirrorOutcome, inout Kernel) throws -> Void = { _, _ in }
     ) throws -> MirrorOutcome {

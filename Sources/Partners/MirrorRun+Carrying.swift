@@ -66,7 +66,8 @@ extension MirrorRun {
     /// The largest number of pairs that are carried over together.
     private static var maximum: Int { 1_000 }
 
-    /// Carries over at most ``maximum`` pairs, the ones that changed first.
+    /// Restores documents of clients that the mirror overwrote, then carries over at most ``maximum`` pairs, the ones
+    /// that changed first.
     mutating func carry() throws {
         try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
@@ -137,8 +138,8 @@ extension MirrorRun {
         let session = try kernel.client.startSession(isSnapshot: true)
         let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
         let source = partner.job.source
-        // This read of at most one document starts the snapshot session. It determines the point in time of all its
-        // reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all reads
+        // in the session.
         let reply = try kernel.client.runReadCommand(
             [
                 "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],
@@ -243,7 +244,8 @@ extension MirrorRun {
 
     /// Returns one write for each pair that has to be written; the write carries the changed document over.
     ///
-    /// If both documents changed, the later change wins. If a change cannot be carried over, its pair is held instead.
+    /// If both documents changed, the later change wins. If a change cannot be carried over, its pair becomes a held
+    /// pair.
     private mutating func decide(_ pairs: [CarriedPair]) throws -> [PairWrite] {
         var writes: [PairWrite] = []
         for pair in pairs {
@@ -279,7 +281,7 @@ extension MirrorRun {
         return writes
     }
 
-    /// Holds a pair because the document of the given side cannot be carried over, and reports that.
+    /// Adds a pair to the held pairs, because its document of the given side cannot be carried over, and reports it.
     mutating func hold(
         _ pair: CarriedPair, _ side: PartnerSide, _ refusal: Refusal, holder: IDKey? = nil
     ) throws {

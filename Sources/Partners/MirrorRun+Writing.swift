@@ -22,8 +22,8 @@ struct PairWrite {
 extension MirrorRun {
     /// Carries out the writes; each is done only if the document that it overwrites is still as it was read.
     ///
-    /// If the server refuses a write, its pair is held. If the document has changed, its pair is carried over again
-    /// later.
+    /// If the server refuses a write, its pair becomes a held pair. If the document has changed, its pair is carried
+    /// over again later.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {
@@ -95,7 +95,7 @@ extension MirrorRun {
             changes, to: partner.job.namespace(side), until: time, &carried, isExchange: isExchange, under: &kernel)
     }
 
-    /// Holds a pair because the server refuses its write.
+    /// Adds a pair to the held pairs, because the server refuses its write.
     private mutating func hold(_ refused: PairWriter.Refused, _ write: PairWrite) throws {
         let side = write.origin
         let holder = refused.holder.flatMap { partner.key(of: $0, on: side.other) }

@@ -228,7 +228,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         dirty.add(key, side, at: time, read: streamReads.latest)
     }
 
-    /// Holds a document whose `_id` cannot be converted for the other side; releases it if it no longer exists.
+    /// Adds a document whose `_id` cannot be converted for the other side to the held documents; removes it from them
+    /// if it no longer exists.
     private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
         let namespace = partner.job.namespace(side)
         let isThere = try kernel.retrying {

@@ -116,8 +116,8 @@ extension PartnerJob {
     /// Returns the reason why a partner job cannot have a step, for an error message; `nil` if the job can have the
     /// step.
     ///
-    /// A step is refused if it reads or writes another collection, if it has `once` or `refresh`, or if it writes the
-    /// current time to a field that both sides have.
+    /// A step is refused if it embeds or creates documents of another collection, if it has `once` or `refresh`, or if
+    /// it writes the current time to a field that both sides have.
     private static func objection(to step: Step, fillingAlone own: [String]) -> String? {
         switch step.kind {
         case let embed as EmbedStep:

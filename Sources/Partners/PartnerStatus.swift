@@ -123,8 +123,10 @@ extension PartnerStatus {
 extension PartnerRunner {
     /// Records that clients no longer use the original, so that no further change is carried over; nothing is deleted.
     ///
-    /// The function first takes the lease, and carries over all changes that clients have made so far.
-    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running.
+    /// The function checks for obstacles, takes the lease, carries over all changes that clients have made so far, and
+    /// checks for obstacles again.
+    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running;
+    ///   ``StopAsked``; ``MongoError``.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
         let known = try registry.status(of: partner)
@@ -143,8 +145,8 @@ extension PartnerRunner {
     }
 
     /// Drops the original's collection for good.
-    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, or when clients have written
-    ///   to the original since.
+    /// - Throws: ``RunError`` of kind `refusedByData` when the partner was not cut over, when clients have written to
+    ///   the original since the mirror's last position, or when that is unknown.
     package func dropOriginal(on pool: ClientPool) throws {
         let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }

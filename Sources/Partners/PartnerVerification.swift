@@ -108,8 +108,8 @@ package struct PartnerVerification: Sendable {
 
     private var retry: RetryPolicy { RetryPolicy(limit: retryLimit, stop: stop, events: { _ in }) }
 
-    /// Runs the comparison.
-    /// - Throws: ``MongoError``; ``StopAsked``.
+    /// Compares the two sides, and blocks until the comparison has ended.
+    /// - Throws: ``RunError`` when one of the two collections does not exist; ``MongoError``; ``StopAsked``.
     package func run(on pool: ClientPool) throws -> PartnerComparison {
         let started = ContinuousClock.now
         var comparison = PartnerComparison(
@@ -256,8 +256,8 @@ package struct PartnerVerification: Sendable {
         again pairs: [Pair], _ client: borrowing Client
     ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
         let session = try client.startSession(isSnapshot: true)
-        // This read of at most one document starts the snapshot session. It determines the point in time of all its
-        // reads.
+        // This read of at most one document starts the snapshot session. It determines the point in time of all reads
+        // in the session.
         let source = client.collection(partner.job.source)
         var time: ClusterTime?
         var options: BSONDocument

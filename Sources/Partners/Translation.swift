@@ -122,7 +122,7 @@ package struct Refusal: Hashable, Sendable {
         case lossy([String])
         /// The server refuses the document, with this error code.
         case server(Int)
-        /// The driver refuses to send the document.
+        /// The document is damaged, or the driver refuses to send it.
         case damaged
         /// A text that an earlier version of the program recorded as the reason.
         case recorded(String)
@@ -187,7 +187,8 @@ extension Refusal.Reason: CustomStringConvertible {
 }
 
 extension Refusal.Reason {
-    /// Creates the reason from an error that a single document causes; `nil` for any other error.
+    /// Creates the reason why a document is refused from the error that the document causes; `nil` for an error with
+    /// another cause.
     fileprivate init?(ofOneDocument error: any Error) {
         switch error {
         case is BSONError: self = .damaged

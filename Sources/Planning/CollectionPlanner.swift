@@ -159,7 +159,8 @@ extension CollectionPlanner {
                 + hint.rename)
     }
 
-    /// Returns the name of the field as an operator knows it; with `isWhole`, the name of its type.
+    /// Returns the name of the changed field for an operator, such as `Person.email`; with `isWhole`, only the name of
+    /// the type.
     private func place(_ change: SchemaChange, isWhole: Bool = false) -> String {
         let type = fields.new.root.title ?? "\(fields.new.namespace)"
         return isWhole ? type : "\(type).\(change.path)"

@@ -6,7 +6,7 @@ import ServerSchema
 extension FieldPlanner {
     /// Adds a step for a value that may be missing or null under the older schema, but not under the newer one.
     func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
-        // Elements of lists and values of dictionaries are always present.
+        // Elements of lists and values of dictionaries are always present, so only fields are filled.
         guard case .field? = path.steps.last else { return }
         let empties = group.entries.contains { $0.remarks == [Self.emptyList] }
         let couldBeNull =
@@ -39,8 +39,8 @@ extension FieldPlanner {
                     : "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
-        // The step that replaces an empty list by null is removed if no default replaces that null: null does not fit
-        // the newer schema either.
+        // A step replaces an empty list by null, which does not fit the newer schema either. If no default replaces the
+        // null, that step is removed.
         if empties, !group.steps.contains(where: { $0.kind == "default" }) {
             group.entries.removeAll { $0.remarks == [Self.emptyList] }
         }
@@ -51,7 +51,7 @@ extension FieldPlanner {
             return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: nullsToo), "the schema's default")
         }
-        // A key that this plan made up would name no document.
+        // The field gets no zero value if it holds the key of a document, because a made-up key would name no document.
         let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel
         if related == nil || new.link == nil && new.node.isList, let zero = new.node.zeroValue, takes(zero, new) {
             let line = StepLine.fill(field, with: .literal(zero.spelled(for: new.node)), nullsToo: nullsToo)

@@ -113,7 +113,8 @@ extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
     /// The old field is removed only after the deploy, unless the validator forbids the old field, or the documents are
-    /// moved to another collection: then one job does all, and a copy and a rename of the same field would conflict.
+    /// moved to another collection. In these two cases, one job does all of the work, and a copy and a rename of the
+    /// same field would conflict.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -140,8 +141,8 @@ extension FieldPlanner {
         // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
         // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // A copy step can compute what a later conversion makes of its target if the target holds a single value that
-        // the server converts, but not if it holds a list.
+        // A copy step can apply the later conversion of its target to a single value that the server converts, but not
+        // to a list.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {

@@ -11,7 +11,8 @@ struct FindingPlanner {
     let fields: FieldPlanner
     let stage: StageCheck
 
-    /// Returns the entries for all findings, sorted by path.
+    /// Returns the groups of entries for all findings, sorted by path, and for the other values that the operator
+    /// states; steps that remove fields come last.
     func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
         let byPath = Dictionary(grouping: findings, by: \.violation.path)
         var rest = fields
@@ -39,8 +40,8 @@ struct FindingPlanner {
 
     /// Returns the entries for the findings at one path.
     ///
-    /// Steps that put values into lists or take them out come first, because the other steps are for the values as they
-    /// are then. Steps that change values come before steps that fill fields.
+    /// Steps that put values into lists or take them out come first, because the other steps are for the values that
+    /// result from the first steps. Steps that change values come before steps that fill fields.
     private func group(at path: SchemaPath, for findings: [ViolationGroup]) -> FieldGroup {
         var group = FieldGroup(path: path)
         let parts = findings.map { finding in
@@ -119,7 +120,8 @@ extension PlanEntry {
     /// Whether the step puts values into lists, or takes them out.
     fileprivate var reshapes: Bool { step.map { ["wrap", "unwrap"].contains($0.kind) } ?? false }
 
-    /// Adds the findings of another entry with the same step, and the part of it that a reviewer has to confirm.
+    /// Adds the findings of another entry with the same step; takes over the part of the step that a reviewer has to
+    /// confirm, if this entry has none.
     fileprivate mutating func take(_ other: PlanEntry) {
         violations += other.violations
         review = review ?? other.review

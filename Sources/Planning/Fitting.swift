@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 
 extension SchemaNode {
-    /// Whether the schema, as that of a required field, accepts the value with at most a warning.
+    /// Whether a check of the value of a required field with this schema finds nothing, or no more than a warning.
     func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
         var root = SchemaNode(location: location)
         root.types = [.object]

@@ -17,7 +17,8 @@ package struct PlanSurvey: Sendable {
 
     /// Returns the plan with the survey's findings for each step.
     ///
-    /// A step for values that do not follow the older schema becomes a comment if no document needs it.
+    /// A step for values that do not follow the older schema becomes a comment if no document needs the step, and the
+    /// step skips no document that the operator has to fix.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
@@ -25,8 +26,8 @@ package struct PlanSurvey: Sendable {
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
-                // Nothing can be counted: the documents of a moved collection are still in the other collection, and a
-                // draft has no steps.
+                // Nothing can be counted: the documents of a moved collection are still in the collection from which
+                // they move, and a draft has no steps.
                 if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
                     continue

@@ -86,7 +86,7 @@ extension SchemaPlan {
             for job in collections[index].jobs.indices {
                 let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
-                // The steps that became remarks no longer skip documents.
+                // The documents that a step skipped no longer count if the step became a remark.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
                 let counted = collections[index].jobs[job].documents?.stuck ?? 0
                 collections[index].jobs[job].documents?.stuck = min(counted, stuck)
@@ -106,8 +106,10 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
-    /// The entry after the survey: a remark if its step can change no document with its findings; `nil` if the entry
-    /// has no finding and its step is inactive.
+    /// The entry as the survey leaves it, which is unchanged if the survey found a document that needs its step.
+    ///
+    /// Otherwise, an entry that repairs findings of the check becomes a remark. Any other entry is `nil` if its step is
+    /// for values that do not follow the older schema.
     fileprivate var surveyed: PlanEntry? {
         guard let step, let finding, finding.needing == 0 else { return self }
         guard !violations.isEmpty else { return isStray ? nil : self }

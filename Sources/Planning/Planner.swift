@@ -126,7 +126,9 @@ package struct Planner: Sendable {
         namespace: Namespace(database: "none", collection: "none"),
         root: SchemaNode(location: SourceLocation(whole: "none")))
 
-    /// Sorts the groups into jobs for before and after the deploy, and adds the jobs to the plan.
+    /// Divides the groups between jobs before and after the deploy, and adds the jobs to the plan.
+    ///
+    /// With a validator, the earlier job runs while the validator only warns.
     private func stage(
         _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
     ) throws {
@@ -187,7 +189,9 @@ package struct Planner: Sendable {
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
-    /// Adds to each conversion in place the suggestion of a conversion into a second field, as an alternative.
+    /// Adds to each conversion of a field in place the suggestion of a conversion into a second field.
+    ///
+    /// Conversions of elements get no such suggestion.
     private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
         entries.map { entry in
             guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),

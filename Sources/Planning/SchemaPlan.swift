@@ -17,7 +17,8 @@ package struct SchemaPlan: Sendable {
     /// The number of documents that fail the schema now, if the plan is to repair them; otherwise `nil`.
     package var failing: Int?
 
-    /// The jobs of all collections, in the order in which they run.
+    /// The jobs of all collections, one collection after another; the jobs of a collection are in the order in which
+    /// they run.
     package var jobs: [PlannedJob] { collections.flatMap(\.jobs) }
     /// All entries of the plan, both steps and remarks.
     package var entries: [PlanEntry] { remarks + collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks } }
@@ -42,7 +43,7 @@ package struct CollectionPlan: Sendable {
     package var namespace: Namespace
     /// The dialect of both schemas.
     package var dialect = Dialect.appServices
-    /// The collection's jobs: one for each stage, or several if one job could not hold all steps of a stage.
+    /// The collection's jobs: one for each stage with work, or several if one job could not hold all steps of a stage.
     package var jobs: [PlannedJob]
     /// Entries that belong to no job of the collection.
     package var remarks: [PlanEntry]
@@ -114,7 +115,7 @@ package struct PlannedJob: Sendable {
     /// Whether the job has no active step but suggestions, so that all of its file is commented out.
     package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }
 
-    /// The text of the job file without comments.
+    /// The text of a minimal job file: the job's name, its collection and its active steps.
     package var bareText: String {
         let lines = steps.map { "  - \($0.text)" }.joined(separator: "\n")
         return "job: \(YAMLText.word(name))\ncollection: \(YAMLText.word("\(namespace)"))\nsteps:\n\(lines)\n"
@@ -164,8 +165,8 @@ package struct PlanEntry: Sendable {
 
     /// Whether the job runs the step.
     ///
-    /// A step for values that do not follow the older schema is inactive if the survey found no document that needs it.
-    /// Without a survey it is active.
+    /// A step for values that do not follow the older schema is inactive if the survey found neither a document that
+    /// needs the step nor one that the operator has to fix. Without a survey, the step is active.
     package var isActive: Bool {
         step != nil && !(isStray && finding.map { $0.needing == 0 && $0.stuck == 0 } ?? false)
     }

@@ -183,8 +183,8 @@ extension Comparison {
         case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
         case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
-            // A number has the type of its property. If the property's type changes, an equal number of another type
-            // is still the same default.
+            // A default that is a number has the type of its property. If the property's type changes, an equal number
+            // of the new type is still the same default.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
                 note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")

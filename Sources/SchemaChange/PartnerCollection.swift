@@ -23,7 +23,7 @@ public struct PartnerCollection: Hashable, Sendable {
         case verified(ServerTime)
         /// The partner was cut over at the given time, so the original has no more clients.
         case cutOver(ServerTime)
-        /// No change may rely on the partner; a clause says why, and how to fix that.
+        /// No schema change may rely on the partner; the clause says why, and what the operator can do.
         case unverified(String)
     }
 

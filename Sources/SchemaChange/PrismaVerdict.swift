@@ -114,9 +114,9 @@ struct PrismaVerdict {
         return reader.scalar == .int && writer.scalar == .float
     }
 
-    /// Whether two schemas, or the schemas of their elements, have different types that are not all numeric.
+    /// Whether two schemas, or the schemas of their elements, have different types, and not only int, long and double.
     ///
-    /// A filter then never finds equal values.
+    /// A filter by a value of one type might then not find an equal value of another type.
     private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         if let element = old.inner, let next = new.inner { return isCompared(element, next) }
         let numbers: Set<SchemaType> = [.int, .long, .double]

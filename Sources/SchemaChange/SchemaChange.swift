@@ -73,7 +73,7 @@ public struct SchemaChange: Hashable, Sendable {
 
 /// Changes are compared without `newHolder`, which is the object at `place`.
 extension SchemaChange {
-    /// Whether two changes are the same change at the same paths.
+    /// Whether two changes are equal in all properties except `newHolder`.
     public static func == (left: Self, right: Self) -> Bool {
         left.kind == right.kind && left.namespace == right.namespace && left.path == right.path
             && left.oldNamespace == right.oldNamespace && left.oldPath == right.oldPath && left.old == right.old
@@ -81,7 +81,7 @@ extension SchemaChange {
             && left.partner == right.partner
     }
 
-    /// Hashes the kind, the collection, the path and the position in the file.
+    /// Hashes the code of the kind, the collection, the path and the position in the file.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind.code)
         hasher.combine(namespace)

@@ -65,9 +65,9 @@ extension IDRange {
     ///
     /// A document matches exactly one of the filters.
     ///
-    /// If all bounds have one type, the filters use the match language, because the server then need not check the
-    /// documents that it finds by the index. The match language compares only values of one type, so the first filter
-    /// also matches every `_id` of another type.
+    /// If all bounds have one ``ComparedType``, the filters use the match language, because the server then need not
+    /// check the documents that it finds by the index. The match language compares only values of one such type, so
+    /// the first filter also matches every `_id` of another type.
     package static func filters(_ ranges: [IDRange]) -> [BSONDocument] {
         guard ranges.count > 1 else { return ranges.map { _ in [:] } }
         let types = Set(ranges.compactMap(\.lower).map(\.comparedType))

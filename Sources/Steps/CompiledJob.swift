@@ -276,7 +276,7 @@ extension CompiledJob {
     /// Whether the kinds of the job's steps prove that no document needs the job again after it.
     ///
     /// They prove it if the server runs all steps, no step is free-form, and no step reads or writes a field that
-    /// another step writes. No document then has to be checked for it.
+    /// another step writes. With such a proof, no document has to be checked for a second need.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)

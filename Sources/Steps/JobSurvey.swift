@@ -63,7 +63,7 @@ package struct JobSurvey: Sendable {
         }
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
-        // The server cannot count the documents that a client-side step skips.
+        // The server counts only the documents that a server-side step skips, so the result may be too low.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }

@@ -5,15 +5,17 @@ package import Mongo
 
 /// Counts the documents that each step would change or skip, before and after the job, in one read of the collection.
 ///
-/// If no step depends on what another step writes, the client counts with ``StepFinder``; otherwise the server counts.
+/// If no step depends on what another step writes, and the client can evaluate the documents, the client counts with
+/// ``StepFinder``; otherwise the server counts.
+///
 /// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` counts the
 /// documents that need one.
 package struct Survey {
-    /// The counts of all steps.
+    /// The counts of a survey, for each step and for the job as a whole.
     package struct Result {
-        /// The counts of each step before the job.
+        /// For each step, the counts of the documents that it would change or skip as they are before the job.
         package var before: [StepCount]
-        /// The counts of each step after the job.
+        /// For each step, the counts of the documents that it would change or skip as they are after the job.
         package var after: [StepCount]
         /// The number of documents that need at least one step.
         package var needing: Int
@@ -194,8 +196,8 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // No step finds anything in most documents. This filter, which excludes them, costs a third of the `$group`
-        // stage.
+        // In most documents, no step finds anything. This filter excludes such documents, and costs a third of the
+        // `$group` stage.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
@@ -225,9 +227,9 @@ package struct Survey {
 
     /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
     ///
-    /// Returns `nil` if the server has to count. This is so if only a list or a part of the documents is surveyed, a
-    /// step depends on another one, the collection has a collation, the server answers slowly, or the client cannot
-    /// evaluate too many of the documents.
+    /// Returns `nil` if the server has to count. The server has to count if only a list or a part of the documents is
+    /// surveyed, a step depends on another one, the collection has a collation, the server answers slowly, or there are
+    /// too many documents that the client cannot evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil
@@ -274,7 +276,7 @@ package struct Survey {
 }
 
 extension IDList {
-    /// The `_id`s of the list, in slices that each fit into one command.
+    /// The listed `_id`s, in slices of at most 1,000 `_id`s that each fit into one command.
     package var slices: [[BSONValue]] { ids.commandSlices(count: 1_000) }
 }
 

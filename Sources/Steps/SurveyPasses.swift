@@ -19,10 +19,11 @@ struct SurveyPasses {
     /// The field in which ``alterationStage`` stores whether the server would alter the document.
     private var alteredMark: String { "\(mark(0)).altered" }
 
-    /// The steps of the job; they read ``alteredMark`` instead of evaluating the alteration again.
+    /// The steps of the job, which read from ``alteredMark`` whether the server would alter the document.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// The stages that add, to each document, the finding of each step after the earlier steps.
+    /// The stages that store in each document what each step finds there once the earlier steps have changed the
+    /// document.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [alterationStage]

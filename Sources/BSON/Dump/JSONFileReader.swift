@@ -63,7 +63,8 @@ public struct JSONFileReader: ~Copyable {
 
 extension JSONFileReader {
     /// Moves to the first byte of the next document; returns `false` at the end of the source.
-    /// - Throws: ``DumpError`` if no document comes next, or if the source ends inside an array.
+    /// - Throws: ``DumpError`` if other text comes where a document or the end of the source is allowed, if the source
+    ///   ends inside an array, or if it cannot be read.
     private mutating func findDocument() throws(DumpError) -> Bool {
         while true {
             try input.fill(1)

@@ -166,7 +166,7 @@ extension PatternTranslation {
         return false
     }
 
-    /// Whether the rest begins with an escape that stands for a set of characters.
+    /// Whether the unread rest of the expression begins with an escape for a set of characters, such as `\w`.
     private var startsWithType: Bool {
         rest.first == "\\" && rest.dropFirst().first.map { "dDwWsSpP".unicodeScalars.contains($0) } ?? false
     }

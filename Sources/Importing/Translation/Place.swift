@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The place, in the documents and in the file, of a schema that is being translated.
+/// The values that a schema being translated describes, and the part of the file at which its JSON pointers begin.
 struct Place {
     /// The path of the values that the schema describes.
     var path = SchemaPath()

@@ -10,7 +10,7 @@ struct Translator {
     let document: SourceDocument
     /// Whether strings stay strings, whatever their format.
     let keepsStrings: Bool
-    /// The notes so far, in the order of the source.
+    /// The notes on the translation so far, in the order in which they were made.
     private(set) var notes: [ImportNote] = []
     /// The number of restrictions that were left out or weakened so far.
     private(set) var losses = 0

@@ -65,7 +65,7 @@ struct PrismaBuilder {
         }
     }
 
-    /// Returns a name that Prisma accepts: letters, digits and underscores, with a letter first.
+    /// Returns an unused name that Prisma accepts: letters, digits and underscores, with a letter first.
     private static func name(_ stored: String, isID: Bool, _ used: inout Set<String>) -> String {
         let words = stored.unicodeScalars.map { scalar in
             let isWord = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))

@@ -48,8 +48,8 @@ extension SchemaFitter {
         let missing = max(0, tree.nodes[parent].count(of: .object) - tree.nodes[node].presence)
         if place == .id { return offer(isAppServices ? 0 : missing, .require(node: node)) }
         guard isAppServices else { return offer(missing, .require(node: node)) }
-        // A field whose type is an object, an array or `mixed` is never required, because clients cannot guarantee that
-        // an embedded object is present, and do not write empty collections.
+        // An App Services schema never requires a field whose type is an object, an array or `mixed`, because clients
+        // cannot guarantee that an embedded object is present, and do not write empty collections.
         guard let type = plans[node]?.types.first, ![.object, .array, .mixed].contains(type) else { return }
         offer(missing + tree.nodes[node].count(of: .null), .require(node: node))
     }

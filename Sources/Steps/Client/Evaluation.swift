@@ -90,8 +90,8 @@ package struct Evaluation: ~Copyable {
             size += view.end - view.start
             var document = try program.read(view)
             if document.isLarge {
-                // The outcome of a large document is computed from this copy, because the write will compare the stored
-                // document with the copy.
+                // A large document is read again, and its outcome is computed from this copy, because the write will
+                // compare the stored document with the copy.
                 guard let id = document.after["_id"], let found = try Self.read(id, of: context) else { continue }
                 (document.before, document.after) = (found, found)
             }

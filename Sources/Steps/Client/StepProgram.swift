@@ -71,7 +71,8 @@ struct StepProgram {
 
     /// Returns the stage before the first run, which stores whether the document needs a step.
     ///
-    /// If the first run has stages that change documents, the stage also stores a copy of the document.
+    /// If the first run has stages that change documents, the stage also stores a copy of each document that needs a
+    /// step and is not large.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -91,7 +92,7 @@ struct StepProgram {
         return document
     }
 
-    /// Returns a document on which no run of steps is evaluated yet, and which need not come from the collection.
+    /// Returns the state of a document before the first step; the document need not come from the collection.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
