@@ -54,7 +54,7 @@ import Testing
                 #expect(refused.exitCode == 65)
                 #expect(refused.errors.contains("shipshape rebind job"), "\(refused.errors)")
             }
-            // In the meantime, a user deletes a document.
+            // Before the operator rebinds the job, a user deletes a document.
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
             let asked = try await test.steer("rebind", "job")
             #expect(asked.exitCode == 64)
