@@ -107,8 +107,8 @@ import Testing
         }
     }
 
-    /// The operator can rebind a job without a journal although no document confirms the collection, because undo could
-    /// restore nothing anyway.
+    /// The operator can rebind a job without a journal, although no journaled document confirms the collection, because
+    /// undo could restore nothing anyway.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)

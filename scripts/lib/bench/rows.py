@@ -45,7 +45,7 @@ def pair_line(what, against, measured, reference, limit, again=None, factor=1.0)
 def pair(bench, what, against, measured, reference, limit, repeats_reference=True):
     """Measures a command against a reference, and returns the line.
 
-    With `repeats_reference`, the reference runs twice in each round, to measure the noise. Pass False if a run takes long.
+    With `repeats_reference`, the reference runs twice in each round, to measure the noise. Pass False for a slow run.
     """
     commands = {"measured": measured, "reference": reference}
     if repeats_reference:

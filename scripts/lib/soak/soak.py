@@ -74,7 +74,7 @@ class Soak:
         return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=errors, text=True, errors="replace")
 
     def finish(self, words, state=STATE, expected=(0, 1), spared=False):
-        """Runs a command until it ends with an expected code, at most 30 times; returns the code, or None after a failure.
+        """Runs a command until it ends with an expected code, at most 30 times; returns the code, or None if it fails.
 
         The soak may kill the command, unless it is spared, and an election may interrupt the command.
         """
