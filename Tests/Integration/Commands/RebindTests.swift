@@ -5,7 +5,8 @@ import Testing
 
 /// Tests jobs whose collection has a new UUID, as after a move.
 ///
-/// Such a job resumes only if the operator says that it is the same collection, and the documents confirm it.
+/// Such a job resumes only if the operator says that it is the same collection, and if the documents confirm it when
+/// the job has a journal.
 @Suite struct RebindTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
