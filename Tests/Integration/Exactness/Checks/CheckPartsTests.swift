@@ -5,7 +5,8 @@ import Testing
 
 /// Tests `check --part` and `merge`.
 ///
-/// The parts together contain every document once, and the merged reports equal the report of a check of everything.
+/// The parts together contain every document once. The merged report equals the report of a check without parts, except
+/// for the times and the missing guarantees.
 @Suite struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])

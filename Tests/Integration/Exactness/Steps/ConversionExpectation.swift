@@ -48,8 +48,8 @@ enum ConversionOutcome: Hashable {
 
     /// Returns a double as text; `nil` if the server does not convert it.
     ///
-    /// A whole number has all of its digits. Any other number has up to 15 digits, if they read back as the same
-    /// double.
+    /// A whole number of at most 64 bits has all of its digits. Any other number has up to 15 digits, if they read back
+    /// as the same double.
     private static func text(_ number: Double) -> String? {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }
