@@ -104,8 +104,9 @@ import Testing
         #expect(steps(plan) == ["convert: {field: \"n\", to: long, keep: [bool, int]}"])
     }
 
-    /// The conversion after the copy keeps ints. If it changed them, the copy would differ from its source, and the
-    /// later rename would keep the source.
+    /// The conversion after the copy keeps ints.
+    ///
+    /// If it changed them, the copy would differ from its source, and the later rename would keep the source.
     @Test func aRenameInsideATypeKeepsTheNumbersAsTheyAre() throws {
         let plan = try plan(
             Self.schema("t T", "type T {\n  x Int\n}"), Self.schema("t T", "type T {\n  x Int @map(\"xx\")\n}"))
@@ -153,8 +154,9 @@ import Testing
         #expect(plan.unplanned == 0)
     }
 
-    /// The plan leaves out a further step that changes no document. The documents that this step skips have findings of
-    /// their own.
+    /// The plan leaves out a further step that changes no document.
+    ///
+    /// The documents that this step skips have findings of their own.
     @Test func aFurtherStepThatChangesNoDocumentIsLeftOut() throws {
         let schema = try Self.schema("lines Line[]", "type Line {\n  qty Int\n}")
         var plan = try repairs(schema, [["_id": 1, "lines": ["qty": 1]]])

@@ -8,8 +8,10 @@ import Testing
 @Suite struct NightlyTests {
     private typealias Install = @Sendable (TestDatabase, Mongod) throws -> InstalledNightly
 
-    /// Runs the check on three nights. It finds nothing on the first night, reports a new finding on the second, and
-    /// reports no change on the third.
+    /// Runs the check on three nights.
+    ///
+    /// The check finds nothing on the first night, reports a new finding on the second, and reports no change on the
+    /// third.
     private func nights(of install: Install) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
