@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that a dry run of undo remembers the documents that it would restore.
 ///
-/// When it then reads the journal of an older pass, it takes these documents as restored.
+/// When the dry run then reads the journal of an older pass, it takes these documents as restored.
 @Suite struct UndoOverlayTests {
     private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
         let part = try JournalPart([

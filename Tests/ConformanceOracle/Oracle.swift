@@ -138,7 +138,7 @@ package struct Oracle: ~Copyable {
 }
 
 extension BSONDocument {
-    /// The `_id` as a number of any type; NaN if it is not a number.
+    /// The `_id` as a double if it is an int, a long or a double; otherwise NaN.
     fileprivate var number: Double {
         switch self["_id"] {
         case .int(let value)?: Double(value)

@@ -12,7 +12,7 @@ public struct DemoFlaw: Hashable, Sendable {
     public enum Level: String, Sendable {
         /// The document stops syncing.
         case certain
-        /// It is not documented whether the document stops syncing.
+        /// MongoDB's documentation does not say whether the document stops syncing.
         case possible
     }
 

@@ -88,7 +88,7 @@ import Testing
         #expect(steps(plan) == ["default: {field: currency, value: \"EUR\", when: missingOrNull}"])
     }
 
-    /// The client reads int and long alike, so a conversion would write to most documents for nothing.
+    /// The client reads int and long alike, so a conversion between them would write to documents without need.
     @Test func numbersThatTheNewerClientReadsAreKept() throws {
         let plan = try plan(Self.schema("a String"), Self.schema("a String\nn Int\nf Float?\nb BigInt?"))
         #expect(
@@ -104,7 +104,9 @@ import Testing
         #expect(steps(plan) == ["convert: {field: \"n\", to: long, keep: [bool, int]}"])
     }
 
-    /// A conversion of every int would make the copy differ from its source, which the later rename then keeps.
+    /// The conversion after the copy keeps ints.
+    ///
+    /// If it changed them, the copy would differ from its source, and the later rename would keep the source.
     @Test func aRenameInsideATypeKeepsTheNumbersAsTheyAre() throws {
         let plan = try plan(
             Self.schema("t T", "type T {\n  x Int\n}"), Self.schema("t T", "type T {\n  x Int @map(\"xx\")\n}"))
@@ -123,7 +125,8 @@ import Testing
 
     // MARK: Repairs
 
-    /// The elements have their types only after they were taken out of their lists.
+    /// The step `convert` of a field does not convert a list, so the step `unwrap` first replaces the list by its
+    /// element.
     @Test(arguments: [("f Int?", "f"), ("t T", "t.f")]) func aListOfOneIsUnwrappedBeforeItsValueIsConverted(
         _ field: String, _ path: String
     ) throws {
@@ -151,7 +154,9 @@ import Testing
         #expect(plan.unplanned == 0)
     }
 
-    /// The documents that such a step skips have findings of their own.
+    /// The plan leaves out a further step that changes no document.
+    ///
+    /// The documents that this step skips have findings of their own.
     @Test func aFurtherStepThatChangesNoDocumentIsLeftOut() throws {
         let schema = try Self.schema("lines Line[]", "type Line {\n  qty Int\n}")
         var plan = try repairs(schema, [["_id": 1, "lines": ["qty": 1]]])

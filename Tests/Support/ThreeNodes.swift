@@ -111,7 +111,7 @@ package final class ThreeNodes: Sendable {
         }
     }
 
-    /// Returns the lag of each of the other members, in whole seconds, as the primary reports it.
+    /// Returns the lag of each member except the primary, in whole seconds, as the primary reports it.
     private func lags() async throws -> [(host: String, isSecondary: Bool, seconds: Int)] {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []

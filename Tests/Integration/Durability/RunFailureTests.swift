@@ -45,8 +45,8 @@ import Testing
             let whole = try await test.database.documents("whole")
             #expect(try await test.database.documents("people") == whole)
             #expect(try await test.checkpoint()?.state == "done")
-            // There may be more chunks: if a read fails within a chunk, or a write is retried, the chunks become
-            // smaller.
+            // The run may write more chunks than chunks of ten documents need: if a read fails within a chunk, or a
+            // write is retried, the chunks become smaller.
             #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 10)
         }
     }

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests a run and its undo on a server on which a random 15 % of all commands fail, from the start to the end.
+/// Tests a run and its undo on a server that fails a random 15 % of the program's commands, from the first to the last.
 @Suite struct ShareOfFailuresTests {
     private static let documents = 100
 

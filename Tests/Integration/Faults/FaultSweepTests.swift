@@ -41,7 +41,7 @@ import Testing
         #expect(try await FaultSubject.undo.undisturbed(on: mongod) == original)
     }
 
-    /// Every fault point is reached by one of the commands.
+    /// Every fault point is reached by at least one of the commands.
     ///
     /// A new fault point that none of them reaches fails this test.
     @Test(.fencedDeletes) func everyFaultPointIsReachedAndChangesNoResult() async throws {

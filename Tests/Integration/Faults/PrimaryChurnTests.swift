@@ -62,7 +62,8 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// Runs the command until it has finished its work, and compares the outcome with that of an undisturbed run.
+    /// Runs the command until it has finished its work, at most 20 times, and compares the outcome with that of an
+    /// undisturbed run.
     ///
     /// - Parameter comes: waits for the next moment to change the primary; returns `false` to change it no more until
     ///   the run ends.

@@ -98,9 +98,9 @@ import Testing
     }
 }
 
-/// Documents that are too large for a command or for the other side are skipped and listed.
+/// A document that the server refuses because of its size is skipped and listed.
 ///
-/// Unusual documents are carried over unchanged.
+/// Other large documents and unusual documents are carried over unchanged.
 @Suite(.fencedDeletes) struct MirrorDocumentTests {
     private func large(_ id: Int, _ size: Int) -> BSONDocument {
         ["_id": .integer(id), "title": "large", "filling": .string(String(repeating: "x", count: size))]

@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Undo changes a field only if the job is known to have written it, and the field has not changed since.
+/// Without `--include-uncertain`, undo changes a field only if the job is known to have written it, and the field has
+/// not changed since.
 @Suite struct UndoKnownTests {
     /// Returns a document that has a field for each kind of step in the jobs of this suite.
     private static func document(_ id: Int) -> BSONDocument {
@@ -299,7 +300,7 @@ import Testing
             let run = try await test.backfill()
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await test.database.documents("people") != original)
-            // Under load, the write of so many steps may exceed the runner's time limit, and its result is then
+            // Under load, a write with 28 steps may exceed the runner's time limit, and the result of the write is then
             // uncertain.
             let undone = try await test.undo(flags: ["--include-uncertain"])
             #expect(undone.exitCode == 0, "\(run.output)\(run.errors)\(undone.output)\(undone.errors)")

@@ -9,7 +9,7 @@ import Testing
 
     /// The steps of the jobs that the tests undo.
     ///
-    /// The fields of these steps are missing, null, or of several types in the documents, whose `_id`s have every type.
+    /// The fields of these steps are missing, null, or of several types in the documents, whose `_id`s have many types.
     private static let kinds: [[String]] = [
         [#"default: {field: email, value: "none", when: missingOrNull}"#],
         [#"default: {field: address.country, value: "US"}"#],

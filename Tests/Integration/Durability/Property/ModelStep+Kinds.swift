@@ -13,7 +13,7 @@ extension ModelStep {
         return random.pick(kinds)(&random)
     }
 
-    /// Paths of fields that most of the random documents have, and of a few that none has.
+    /// Paths of fields that many of the random documents have, and a few paths that none of them has.
     private static let paths = [
         "a", "b", "c", "d", "n", "é", "e.x", "e.y.z", "e.n", "q.r", "m.k", "l", "e.y",
     ].compactMap { try? FieldPath($0) }

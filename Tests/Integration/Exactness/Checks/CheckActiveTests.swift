@@ -9,7 +9,7 @@ import Testing
         { "bsonType": "object", "required": ["name"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" } } }
         """#
-    /// The old schema, except that the name may be missing and the age must not be missing.
+    /// The old schema, except that the name is optional, and an `age` of type int is required.
     private static let new = #"""
         { "bsonType": "object", "required": ["age"],
           "properties": { "_id": { "bsonType": "int" }, "name": { "bsonType": "string" }, "age": { "bsonType": "int" } } }

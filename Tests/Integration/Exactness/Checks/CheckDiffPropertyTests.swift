@@ -107,8 +107,8 @@ private struct SchemaPair: Sendable {
         }
         old = Self.text(fields)
         let before = fields
-        // In one pair of eight, both versions are the same. In half of the other pairs, the newer version only adds
-        // fields or bounds.
+        // On average, both versions are the same in one pair of eight. In half of the other pairs, the newer version
+        // only adds fields or bounds.
         let onlyGains = random.percent(50)
         for number in 0..<(random.percent(12) ? 0 : 1 + random.below(2)) {
             let index = random.below(fields.count)

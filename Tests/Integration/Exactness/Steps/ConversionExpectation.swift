@@ -48,8 +48,8 @@ enum ConversionOutcome: Hashable {
 
     /// Returns a double as text; `nil` if the server does not convert it.
     ///
-    /// A whole number has all of its digits. Any other number has up to 15 digits, if they read back as the same
-    /// double.
+    /// A whole number of at most 64 bits has all of its digits. Any other number has up to 15 digits, if they read back
+    /// as the same double.
     private static func text(_ number: Double) -> String? {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }
@@ -181,6 +181,8 @@ private struct ISODate {
 
     /// Reads a text such as `2020-01-31`, `2020-01-31T12:30:45Z` or `2020-01-31T12:30:45.678Z`; `nil` for any other
     /// text.
+    ///
+    /// The last character of a text of 20 bytes is not checked.
     init?(_ text: String) {
         let whole = text.utf8.count == 10 ? "\(text)T00:00:00.000Z" : text
         let full = whole.utf8.count == 20 ? "\(whole.dropLast()).000Z" : whole

@@ -2,11 +2,12 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests each kind of step, with each of its options, over every odd value.
+/// Tests each kind of step, with each of its options, over every odd value except the huge text.
 @Suite struct StepsEveryKindTests {
     /// The steps to test.
     ///
-    /// They use the field `v`, which most documents have, and the fields `w` and `o`, which half have.
+    /// They use the field `v`, which most documents have, the fields `w` and `o`, which half of the documents have, and
+    /// fields that no document has, such as `x`.
     static let forms = [
         "default: {field: v, value: $now}", "default: {field: v, value: [1, {a: null}], when: missingOrNull}",
         "default: {field: o.n, value: 1}", "copy: {from: v, to: w}", "copy: {from: v, to: w, whenPresent: keep}",

@@ -11,7 +11,7 @@ import Testing
 
     /// Groups of values that look alike.
     ///
-    /// `$eq` takes most values of a group as equal, but a step must not.
+    /// `$eq` takes many values of the same group as equal, but a step must not.
     static let similar: [[BSONValue]] = [
         [1, 1.0, .long(1), decimal("1"), decimal("1.0"), decimal("1.00")],
         [0, 0.0, -0.0, .long(0), decimal("0"), decimal("-0"), decimal("0E+3"), decimal("-0E+3")],
