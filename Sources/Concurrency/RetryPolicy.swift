@@ -48,7 +48,7 @@ package struct RetryPolicy: Sendable {
         let onWait: @Sendable (any Error) -> Void
         let onEnd: @Sendable (Duration) -> Void
 
-        /// Creates rules from their parts.
+        /// Creates the rules for retries without a time limit.
         /// - Parameters:
         ///   - applies: returns whether a failure is retried without a time limit.
         ///   - pause: returns the time to wait after this number of failures in a row.

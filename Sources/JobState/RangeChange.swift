@@ -94,7 +94,7 @@ extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000
 
-    /// A list with a single mark: the current time and the number of documents that the pass has done so far.
+    /// A list with a single mark for the speed: the current time and the number of documents that the pass has done.
     private static var fresh: BSONValue {
         [["at": "$$NOW", "walked": ["$ifNull": ["$walked", 0]]]]
     }

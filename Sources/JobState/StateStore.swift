@@ -4,7 +4,8 @@ package import Mongo
 /// The state of a job in the state database: one store per collection, on one client.
 ///
 /// All times are the server's. A write waits for a majority of the members, so that no failover undoes a checkpoint. A
-/// write of the journal need not wait, because the chunk's checkpoint then waits for it too.
+/// write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the journal
+/// as well.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient
@@ -58,8 +59,8 @@ extension StateStore {
     ///   operator asked for that.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {
         guard let record = try jobs.record() else { return }
-        // A run creates the record in `ranges` before the one in `jobs`, and another runner may begin the job now. So
-        // `ranges` is read last.
+        // Another runner may begin the job at the same time. It creates the record in `ranges` before the one in
+        // `jobs`, so `ranges` is read after `jobs`: otherwise the record in `ranges` could seem to be missing.
         let hasRange = try ranges.document() != nil
         try checkVersion(of: record)
         if binding.hasMarkers, record["cleaned"] != nil {

@@ -18,7 +18,7 @@ package struct HTMLReport {
         do {
             return try MustacheTemplate(string: HTMLTemplate.text).render(HTMLPage(report, at: time))
         } catch {
-            // The template is a constant, and every test of HTML reports parses it.
+            // The template is a constant that every test of HTML reports parses, so no run reaches this line.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }

@@ -32,13 +32,15 @@ package struct CheckHistory: Sendable {
     /// Adds the counts of the newest check.
     package mutating func add(_ summary: CheckSummary) { summaries.append(summary) }
 
-    /// Returns the changes of a check's findings since the previous check of the same source; `nil` if there was none.
+    /// Returns the changes of a check's findings since the previous check of the same source; `nil` if this source was
+    /// not checked before.
     func difference(at index: Int) -> CheckDifference? {
         let now = summaries[index]
         return summaries[..<index].last { $0.source == now.source }.map { CheckDifference(now, since: $0) }
     }
 
-    /// The changes of the newest check's findings since the previous check of the same source; `nil` if there was none.
+    /// The changes of the newest check's findings since the previous check of the same source; `nil` if this source was
+    /// not checked before.
     var difference: CheckDifference? { summaries.isEmpty ? nil : difference(at: summaries.count - 1) }
 }
 

@@ -50,7 +50,8 @@ package struct CheckResult: Reportable {
         report.sections = found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.exceptionNotes
-        // If no finding changed, the table of changes is not shown, so its sentence becomes a note.
+        // If no finding changed, the report shows no table of changes, so the sentence on the changes becomes a
+        // warning.
         if let difference = history.difference, difference.changes.isEmpty {
             report.warnings.append(difference.sentence)
         }

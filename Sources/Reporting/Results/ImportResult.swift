@@ -90,7 +90,8 @@ extension ImportResult {
         return (isAboutStrings && !keepsStrings ? [strings] : []) + [check].compactMap(\.self)
     }
 
-    /// The notes in groups with the same code and message, sorted by severity and then by place in the source.
+    /// The notes in groups with the same code and message, sorted by kind; in each kind, in the order of their first
+    /// notes.
     private var groups: [Group] {
         var groups: [Group] = []
         var places: [String: Int] = [:]

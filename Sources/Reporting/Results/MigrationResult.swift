@@ -36,7 +36,8 @@ package struct MigrationResult: Reportable {
         return report
     }
 
-    /// A sentence on how many jobs were applied and which are pending.
+    /// A sentence that says how many jobs were applied and which are pending, or that there was nothing to do, or that
+    /// the run was a dry run.
     package var headline: String {
         if found.jobs.isEmpty, found.remaining.isEmpty { return "Nothing to do: every job was applied." }
         if found.isDryRun { return "Dry run: nothing was written. Each job is shown with the data as it is now." }

@@ -187,7 +187,8 @@ package struct PlanResult: Reportable {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // For each entry, whether the next entry is another step for the same changes or findings.
+        // `followers` says for each entry but the last whether the next entry is a further step for the same changes or
+        // findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
         return Report.Section(
             name: name,
@@ -247,14 +248,15 @@ package struct PlanResult: Reportable {
 
     /// Returns the state of an entry and its reason, then its remarks.
     ///
-    /// The result is empty for a planned step without review or remarks, and for an inactive step that another step
-    /// follows.
+    /// The result is empty for a planned step without review or remarks, and for an inactive step if the next step
+    /// serves the same change or finding. For an entry with a partner, the result has only the remarks.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks
         case .manual, .nothing:
             return entry.remarks.isEmpty ? [word] : ["\(word): \(entry.remarks[0])"] + entry.remarks.dropFirst()
-        // The remarks of an inactive step are left out, because they apply to its commented line in the job file.
+        // The remarks of an inactive step are left out, because they apply to the step's line in the job file, which is
+        // commented out.
         case .step where !entry.isActive: return isFollowed ? [] : [word]
         case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
         }

@@ -61,7 +61,8 @@ package struct UnsyncedResult: Reportable {
             })
     }
 
-    /// Whether documents of the collection still fail, might fail, or were not checked.
+    /// Whether documents of the collection still fail, might fail, or were not checked; `false` for a collection that
+    /// the operator did not ask for.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }

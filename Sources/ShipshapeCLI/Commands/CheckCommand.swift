@@ -8,7 +8,7 @@ internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
 
-/// `shipshape check SCHEMA`.
+/// The command `shipshape check SCHEMA`.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "check", "[<schema>]",

@@ -43,7 +43,7 @@ struct CoverArgument: ExpressibleByArgument {
 struct DatabasePattern {
     /// The pattern as the operator wrote it.
     let text: String
-    /// The database that holds the state of jobs, which never matches.
+    /// The database that holds the state of jobs; it never counts as a match of the pattern.
     let stateDatabase: String
 
     /// Returns the names of the existing databases that match, sorted; empty if there is none.

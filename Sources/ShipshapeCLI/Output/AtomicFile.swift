@@ -38,7 +38,8 @@ struct AtomicFile {
             permissions: .ownerReadWrite)
         self.temporary = temporary
         guard let present, present.type == .regular else { return }
-        // A failure is ignored, because it only leaves permissions that are narrower than those of the old file.
+        // If the permissions cannot be set, the error is ignored, because the new file then only has narrower
+        // permissions than the old file.
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
 

@@ -23,7 +23,7 @@ enum OutputPlaces {
         }
     }
 
-    /// Whether one of the other paths names the same file, perhaps in another spelling.
+    /// Whether one of the paths in `others` names the same file as `output`, perhaps in another spelling.
     private static func isTwice(_ output: String, in others: ArraySlice<String>) -> Bool {
         guard let file = file(output) else { return false }
         return others.contains { Self.file($0) == file }

@@ -14,7 +14,7 @@ final class RunMonitor: Sendable {
         var metrics: RunMetrics
         /// The headline of the result, which the hook at the end of the run gets.
         var headline: String?
-        /// The reasons for waiting that the hooks got last.
+        /// The reasons for waiting that were last reported to the hooks.
         var waiting: [ThrottleReason] = []
         var lastWrite = ContinuousClock.now
         var failure: OutputError?
