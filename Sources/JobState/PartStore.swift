@@ -4,7 +4,8 @@ import Mongo
 /// The collection `parts`: the `_id`s at which a job, or a collection that is checked, is divided into parts.
 ///
 /// The first runner records these `_id`s, and all other runners use them. Each document therefore belongs to exactly
-/// one part, even if documents are inserted or deleted later.
+/// one part, even if documents are inserted or deleted later. Only the `_id`s for a check are computed again, once the
+/// collection has grown or shrunk by about half.
 package struct PartStore {
     private let client: StoreClient
     /// The fields of a stored record's `_id` except the number of parts.

@@ -118,8 +118,8 @@ package struct RangeStore {
 
     /// Extends the lease and records `changes`, while this runner holds the lease.
     ///
-    /// A lease that has ended is extended too if no other runner has taken it, because the stored token is still that
-    /// of this lease.
+    /// Even a lease that has ended is extended if no other runner has taken it, because the stored token is still the
+    /// token of this lease.
     /// - Returns: the extended lease.
     /// - Throws: ``RunError`` of kind `leaseLost`, or ``MongoError``.
     package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {

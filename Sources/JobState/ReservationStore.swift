@@ -163,8 +163,8 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // A reservation that was renewed after it was read here belongs to a later write than the one that the
-            // ledger shows. The filter does not match it, because its `at` differs, so it is not marked.
+            // If a reservation was renewed after this method read it, it belongs to a later write than the one that the
+            // ledger shows. Its `at` differs, so the filter does not match it, and it is not marked.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(

@@ -174,8 +174,9 @@ struct BackfillCommand: AsyncParsableCommand {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
-            // A job that repairs documents names the live schema as both the active and the next one. The command then
-            // has no --active, so that the check counts every document that does not fit, not only newly failing ones.
+            // A job that repairs documents names the live schema as both the active and the next one. For such a job,
+            // the proposed `check` has no --active, so that it counts every document that does not fit, not only newly
+            // failing ones.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) ? nil : $0 }
             let flags = (active.map { [(name: "--active", value: $0)] } ?? []) + [("--collection", "\(job.namespace)")]
             commands.append("Next: \(NextCommand("check", [path(next)], flags))")

@@ -334,7 +334,8 @@ extension CheckCommand {
         schema.dialect.isOfSync && (engine.engine ?? .deviceSync) == .deviceSync
     }
 
-    /// Returns the number of unsynced documents at which sync stops; only Device Sync has such a limit.
+    /// Returns the number of unsynced documents at which sync stops; `Int.max` without Device Sync, because there is no
+    /// limit.
     func limit(of schema: ServerSchema) -> Int { isOfDeviceSync(schema) ? severity.limit : .max }
 
     /// Returns notes on the given flags that have no effect on the check of a schema.

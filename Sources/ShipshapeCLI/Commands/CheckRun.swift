@@ -44,7 +44,7 @@ struct CheckRun {
         run.schema = schema.moved(from: own, to: database)
         run.baseline = baseline?.moved(from: own, to: database)
         run.rules.exceptions = rules.exceptions?.moved(from: own, to: database)
-        // The schema changes still name the schema's own database, so the map replaces it by the other database.
+        // The schema changes still name the schema's own database, so the map replaces this name by `database`.
         run.map = try NamespaceMap(
             [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
         return run

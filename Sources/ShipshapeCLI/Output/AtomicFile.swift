@@ -38,8 +38,8 @@ struct AtomicFile {
             permissions: .ownerReadWrite)
         self.temporary = temporary
         guard let present, present.type == .regular else { return }
-        // If the permissions cannot be set, the error is ignored, because the new file then only has narrower
-        // permissions than the old file.
+        // An error of `fchmod` is ignored, because a new file without the old file's permissions only has narrower
+        // ones.
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
 

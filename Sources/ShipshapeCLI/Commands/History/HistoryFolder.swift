@@ -29,7 +29,7 @@ struct HistoryFolder: HistoryStore {
         }
         do {
             if present == nil {
-                // A missing parent folder is not created, because the name is then probably mistyped.
+                // A missing parent folder is not created, because it probably means that the name is mistyped.
                 try FileManager.default.createDirectory(
                     atPath: name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             }

@@ -9,7 +9,7 @@ enum HistoryPlace {
     case folder(String)
     case database(String)
 
-    /// The prefix that marks the name of a database; a folder with such a name is given with a leading `./`.
+    /// The prefix that marks the name of a database; a folder whose name begins with it is given with a leading `./`.
     private static let databasePrefix = "db:"
 
     /// - Throws: ``ValidationError`` for a name that a database cannot have.
