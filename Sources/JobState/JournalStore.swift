@@ -63,7 +63,7 @@ package struct JournalStore {
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
                 // If a document with this `_id` already exists, it is either from this attempt, whose reply was lost,
-                // or from another runner. Only the first has the same content.
+                // or from another runner. Only a document from this attempt has the same content.
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
@@ -236,8 +236,9 @@ extension JournalStore {
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // About the attempts that an earlier version of the program made: how many there are, how many documents they
-        // journaled, and the highest of their numbers. Above it, this version numbers its attempts without gaps.
+        // For the attempts of an earlier version of the program, `former` counts the attempts, `changes` counts the
+        // documents that they journaled, and `start` is the highest number of an attempt. Above `start`, attempts are
+        // numbered without gaps.
         var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {

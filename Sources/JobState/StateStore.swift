@@ -31,21 +31,23 @@ package struct StateStore: ~Copyable {
     /// The collection of the leases of watches and mirrors, which follow changes.
     package static var streams: String { "streams" }
 
-    /// `jobs`: the job's binding, and the operators' requests.
+    /// The store for the collection `jobs`, which has the job's binding and the operators' requests.
     package var jobs: JobStore { JobStore(client: client, job: job) }
-    /// `ranges`: lease, checkpoint and undo.
+    /// The store for the collection `ranges`, which has the job's lease, its checkpoint and the progress of its undo.
     package var ranges: RangeStore {
         RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases)
     }
-    /// `parts`: the `_id`s at which the job was cut into parts for several runners.
+    /// The store for the collection `parts`, which has the `_id`s at which the job was cut into parts for several
+    /// runners.
     package var parts: PartStore { PartStore(client: client, job: job) }
-    /// `failed`: the documents that runs skipped, because they could not be written.
+    /// The store for the collection `failed`, which has the documents that runs skipped because they could not be
+    /// written.
     package var failures: FailureStore { FailureStore(client: client, job: job) }
-    /// `harm`: the reservations of documents that the job is about to make unsyncable.
+    /// The store for the collection `harm`, which has the reservations of documents that the job may make unsyncable.
     package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
-    /// `journal`: the data that undo needs.
+    /// The store for the collection `journal`, which has the data that undo needs.
     package var journal: JournalStore { JournalStore(client: client, job: job) }
-    /// `leftalone`: the documents that an undo skipped.
+    /// The store for the collection `leftalone`, which has the documents that an undo skipped.
     package var skipped: SkippedStore { SkippedStore(client: client, job: job) }
 }
 

@@ -4,6 +4,7 @@ package struct JSONReport: Sendable {
     private let head: ReportValue
     private let object: ReportValue
 
+    /// Creates the result of a command.
     /// - Parameters:
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
     ///   - object: an object with the members that follow the head.

@@ -9,6 +9,7 @@ package struct HTMLReport {
     private let report: Report
     private let time: ServerTime?
 
+    /// Wraps a report.
     /// - Parameter time: the time of the result; `nil` to show none.
     package init(_ report: Report, at time: ServerTime? = nil) { (self.report, self.time) = (report, time) }
 

@@ -9,6 +9,7 @@ package struct CheckHistory: Sendable {
     /// clause each.
     package private(set) var notes: [String]
 
+    /// Creates a history from the counts of checks.
     /// - Parameter summaries: the checks, in any order.
     package init(_ summaries: [CheckSummary], notes: [String] = []) {
         self.summaries = summaries.sorted { $0.at < $1.at }
@@ -18,6 +19,7 @@ package struct CheckHistory: Sendable {
     /// The maximum number of ignored files or documents that get a note each; one more note counts the others.
     private static let maximumNamed = 3
 
+    /// Creates a history from the counts of checks, with notes on ignored files or documents.
     /// - Parameters:
     ///   - foreign: the ignored files or documents, each with its path or `_id` and the reason.
     ///   - place: the folder or the database that keeps the history.

@@ -13,6 +13,7 @@ package struct CheckResult: Reportable {
     private let showsFilters: Bool
     private let next: String?
 
+    /// Wraps the report of a check.
     /// - Parameters:
     ///   - policy: which findings make the command exit with code 1.
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
@@ -30,7 +31,7 @@ package struct CheckResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)

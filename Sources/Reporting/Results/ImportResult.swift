@@ -46,7 +46,7 @@ package struct ImportResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(command: "import", title: file ?? source, headline: headline, level: level)
         report.figures.facts = ImportNote.Kind.allCases.map {

@@ -22,7 +22,7 @@ package struct MigrationResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let jobs = found.jobs.map { (name: $0.file, report: BackfillResult($0.report, showsValues: false).report) }
         let isStopped = found.jobs.contains { $0.report.outcome.stop != nil }
@@ -71,7 +71,7 @@ package struct MigrationStatusResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let pending = rows.count(where: \.isPending)
         var report = Report(

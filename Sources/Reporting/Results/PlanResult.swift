@@ -26,6 +26,7 @@ package struct PlanResult: Reportable {
         return words.joined(separator: " ")
     }
 
+    /// Creates the result from a plan and its files.
     /// - Parameters:
     ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
@@ -48,7 +49,7 @@ package struct PlanResult: Reportable {
         return TextReport(report, layout).text
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0
@@ -123,7 +124,8 @@ package struct PlanResult: Reportable {
         return ([first] + open).joined(separator: "; ") + "."
     }
 
-    /// The lines that propose the next commands; empty if the operator has to decide something first.
+    /// The lines that propose the next commands; empty if no job can be tried yet, or if the operator has to decide on
+    /// a possible rename first.
     ///
     /// A plan from two schemas proposes the dry run of the jobs that run before the deploy, if there are such jobs. A
     /// plan of repairs proposes ``nextOfRepairs``.

@@ -7,10 +7,11 @@ package struct UnsyncedResult: Reportable {
     let found: UnsyncedReport
     let ids: IDDisplay
 
+    /// Wraps the report on the ledgers.
     /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)

@@ -27,6 +27,7 @@ struct DatabasesBackfill {
         var isOpen: Bool { state != "done" && state != "undone" }
     }
 
+    /// Creates the backfill of a job in all databases that match a pattern.
     /// - Parameter pattern: the pattern that the databases' names match.
     /// - Throws: ``UsageError`` for a job that names several databases; errors of reading the job's schemas.
     init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {

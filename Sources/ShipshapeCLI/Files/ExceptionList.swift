@@ -12,6 +12,7 @@ struct ExceptionList {
     private var affected: [FindingException]
     private let today: String
 
+    /// Creates the list of the exceptions for a check.
     /// - Parameters:
     ///   - schema: the schema of the check; exceptions for other collections are ignored.
     ///   - isPart: whether the operator chose one collection of several. If so, exceptions for the other collections

@@ -55,6 +55,7 @@ struct HistoryFolder: HistoryStore {
         return HistoryFolder(FilePath(name))
     }
 
+    /// Returns the counts of all checks in the folder.
     /// - Throws: ``InputError`` when the folder cannot be read.
     func read() throws -> CheckHistory {
         var summaries: [CheckSummary] = []
@@ -65,6 +66,7 @@ struct HistoryFolder: HistoryStore {
         return CheckHistory(summaries, passedOver: foreign, in: path.string)
     }
 
+    /// Writes the counts of a check to a file in the folder.
     /// - Throws: ``OutputError``.
     func add(_ summary: CheckSummary) throws {
         do { try AtomicFile.write(summary.text.utf8, to: path.appending("\(summary.name).json").string) } catch {
@@ -72,6 +74,7 @@ struct HistoryFolder: HistoryStore {
         }
     }
 
+    /// Removes the counts of all checks except the newest ones, and returns how many were removed.
     /// - Throws: ``InputError``; ``OutputError``.
     func keep(_ count: Int) throws -> Int {
         let ours = try names().compactMap { name in (try? read(name)).map { (name: name, at: $0.at) } }

@@ -24,6 +24,7 @@ struct PlanFiles {
     /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
 
+    /// Creates the files of a plan; writes nothing.
     /// - Parameter folder: the folder for the files; `nil` for standard output.
     init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
         (self.plan, self.folder) = (plan, folder)
