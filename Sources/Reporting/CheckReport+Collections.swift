@@ -30,7 +30,7 @@ extension CheckReport {
         ].compactMap(\.self)
     }
 
-    /// Returns how many documents of a collection were read, and how many of them fail.
+    /// Returns how many documents of a collection were read, and how many of them fail or might fail.
     func summary(of collection: Collection) -> String {
         let counts = collection.counts
         var read = "\(counts.read.documents) read"
