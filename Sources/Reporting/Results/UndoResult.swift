@@ -115,7 +115,7 @@ package struct UndoResult: Reportable {
             })
     }
 
-    /// Returns the finding for the documents that an undo skipped, or did not remove, for one reason.
+    /// Returns the finding for one reason why an undo is incomplete, with a count and the `_id`s of the documents.
     /// - Parameter message: the message, which the `_id`s follow if there are any.
     private func finding(
         _ reason: String, _ count: Int, _ ids: [BSONValue], _ message: String, isTrouble: Bool = true

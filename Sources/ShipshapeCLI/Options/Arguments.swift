@@ -48,7 +48,7 @@ struct DatabasePattern {
 
     /// Returns the names of the existing databases that match, sorted; empty if there is none.
     ///
-    /// Databases that a job cannot write, such as those of the server, never match.
+    /// The databases of the server, of the sync service and of the state of jobs never match.
     func matches(on pool: ClientPool) async throws -> [String] {
         let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
         return all.filter { name in

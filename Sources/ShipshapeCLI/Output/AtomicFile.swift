@@ -46,7 +46,7 @@ struct AtomicFile {
     /// Checks that a file can be written: opens it as a later write would, and removes the temporary file.
     ///
     /// A pipe is not opened, because its reader would see the end of the data.
-    /// - Throws: ``Errno`` that a later ``write(_:to:)`` would throw.
+    /// - Throws: ``Errno`` if a later ``write(_:to:)`` could not open the file.
     static func checkWritable(_ path: String) throws {
         switch try? FilePath(path).stat().type {
         case .directory: throw Errno.isDirectory
