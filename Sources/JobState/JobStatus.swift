@@ -54,8 +54,7 @@ package struct JobStatus: Sendable {
         package var pass = 0
         /// The number of documents done in the current pass; `nil` between passes.
         package var processed: Int?
-        /// The number of documents that needed the job when the pass began, or a larger estimate; `nil` if neither is
-        /// known.
+        /// The number of documents that needed the job when the pass began, or an estimate; `nil` if neither is known.
         ///
         /// The estimate is the document count of the collection's metadata. It is used if the pass began without a
         /// count.

@@ -33,7 +33,7 @@ package struct StateStore: ~Copyable {
 
     /// The store for the collection `jobs`, which has the job's binding and the operators' requests.
     package var jobs: JobStore { JobStore(client: client, job: job) }
-    /// The store for the collection `ranges`, which has the job's lease, its checkpoint and the progress of its undo.
+    /// The store for the job's lease, checkpoint and undo, in the collection ``leases``: `ranges` for a job.
     package var ranges: RangeStore {
         RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases)
     }
