@@ -50,7 +50,7 @@ struct ModelPage {
         do {
             return try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + template).render(self)
         } catch {
-            // The template is a constant, and a test for each language shows that it can be read.
+            // The template is a constant, and a test for each language reads it, so no run reaches this line.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }

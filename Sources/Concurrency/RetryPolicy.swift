@@ -48,7 +48,7 @@ package struct RetryPolicy: Sendable {
         let onWait: @Sendable (any Error) -> Void
         let onEnd: @Sendable (Duration) -> Void
 
-        /// Creates rules from their parts.
+        /// Creates the rules for retries without a time limit.
         /// - Parameters:
         ///   - applies: returns whether a failure is retried without a time limit.
         ///   - pause: returns the time to wait after this number of failures in a row.
@@ -76,7 +76,7 @@ package struct RetryPolicy: Sendable {
         package let added: Duration
     }
 
-    /// Runs `operation` until it succeeds, or fails with an error that is not temporary, after the time limit or after
+    /// Runs `operation` until it succeeds, fails with an error that is not temporary, or fails after the time limit or
     /// a request to stop.
     ///
     /// The operation must be repeatable, because an attempt that failed may have taken effect.

@@ -12,7 +12,7 @@ package struct EarlierState: Hashable {
     /// The number of documents that the job changed, according to its checkpoints.
     package var modified: Int
 
-    /// Creates a state from its two numbers.
+    /// Creates a state from the number of the last journaled attempt and the number of changed documents.
     package init(journaled: Int64, modified: Int) { (self.journaled, self.modified) = (journaled, modified) }
 
     fileprivate init(_ document: BSONDocument) {

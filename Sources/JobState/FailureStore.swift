@@ -9,7 +9,7 @@ package struct Failure: Hashable, Sendable {
     package let id: BSONValue
     /// The server's error code; 0 for a document that the sync translator keeps locked.
     package let code: Int
-    /// The words for the code, without any value of the document.
+    /// The reason for skipping the document, in words that contain no value of the document.
     package let name: String
     /// The index of the phase whose write failed, from 0.
     package let phase: Int

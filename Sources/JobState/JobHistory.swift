@@ -58,7 +58,7 @@ package struct JobHistory {
     /// Returns the changes that jobs journaled for the given documents, by `_id`.
     ///
     /// The changes of one document are sorted by the first start of their job; those of one job, from the oldest to the
-    /// newest. A document that no job changed is missing from the result.
+    /// newest. A document without a journaled change is missing from the result.
     /// - Throws: ``MongoError``, ``BSONError`` or ``RunError`` for a journal that cannot be read.
     package func changes(of ids: Set<IDKey>) throws -> [IDKey: [JournalGroup]] {
         var changes: [IDKey: [JournalGroup]] = [:]

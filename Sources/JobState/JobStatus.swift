@@ -54,14 +54,16 @@ package struct JobStatus: Sendable {
         package var pass = 0
         /// The number of documents done in the current pass; `nil` between passes.
         package var processed: Int?
-        /// The number of documents that needed the job when the pass began, or if those were not counted, the document
-        /// count of the collection's metadata; `nil` if that is unknown too.
+        /// The number of documents that needed the job when the pass began, or an estimate; `nil` if neither is known.
+        ///
+        /// The estimate is the document count of the collection's metadata. It is used if the pass began without a
+        /// count.
         package var estimate: Int?
         /// The number of chunks that all runs of the job finished.
         package var chunks = 0
         /// The number of documents that the finished chunks changed.
         package var modified = 0
-        /// The number of documents per second in about the last minute of work.
+        /// The number of documents per second in about the last minute of work; `nil` if it is unknown.
         package var rate: Double?
     }
 

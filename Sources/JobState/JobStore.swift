@@ -122,7 +122,7 @@ extension JobStore {
     ///     value `$$REMOVE` removes a field.
     ///   - what: the operator's action, for the log.
     ///   - by: the operator.
-    /// - Returns: the job's record after the change; `nil` when no job of that name was started.
+    /// - Returns: the job's record after the change; `nil` if the job was never started.
     @discardableResult
     package func steer(_ changes: BSONDocument, what: String, by person: String) throws(MongoError) -> BSONDocument? {
         var builder = BSONBuilder()
@@ -139,7 +139,7 @@ extension JobStore {
     }
 
     /// Records that the job's next schema is now the active one.
-    /// - Returns: the job's record after the change; `nil` when no job of that name was started.
+    /// - Returns: the job's record after the change; `nil` if the job was never started.
     @discardableResult
     package func recordDeploy(isVerified: Bool, by person: String) throws(MongoError) -> BSONDocument? {
         try steer(

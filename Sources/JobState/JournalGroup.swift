@@ -161,7 +161,8 @@ package struct JournalPart {
     package let groups: [JournalGroup]
     /// The fields that distinguish a document from a later one with the same `_id`.
     package let evidence: DocumentEvidence
-    /// The entries of all groups, in the order of ``groups`` and of their `_id`s.
+    /// The entries of the documents of all groups, one group after the other; in each group, in the order of its
+    /// `_id`s.
     package let entries: [Entry]
 
     /// Reads a document of the journal; `nil` when a field is missing.

@@ -17,7 +17,7 @@ package struct JournalStore {
         /// The number of the chunk; of two attempts with the same number, the later one repeats the earlier one.
         package var chunk: Int
 
-        /// Creates a key from its parts.
+        /// Creates the key of an attempt from its parts.
         package init(sequence: Int64, pass: Int, phase: Int, chunk: Int) {
             (self.sequence, self.pass, self.phase, self.chunk) = (sequence, pass, phase, chunk)
         }
@@ -63,7 +63,7 @@ package struct JournalStore {
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
                 // If a document with this `_id` already exists, it is either from this attempt, whose reply was lost,
-                // or from another runner. Only the first has the same content.
+                // or from another runner. Only a document from this attempt has the same content.
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
@@ -108,7 +108,7 @@ package struct JournalStore {
         try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
     }
 
-    /// Returns the documents that an acknowledged attempt at a chunk did not change, or perhaps did not change.
+    /// Returns the documents that an attempt at a chunk did not change, or perhaps did not change.
     ///
     /// Returns `nil` if the server did not acknowledge the attempt.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
@@ -226,8 +226,8 @@ extension JournalStore {
     /// Counts the entries of the job's journal, and what is missing from it.
     /// - Parameters:
     ///   - last: the number of the last attempt that a checkpoint recorded.
-    ///   - earlier: the state that an earlier version of the program left, which numbered attempts with gaps; `nil` if
-    ///     there is none.
+    ///   - earlier: the state of the job from an earlier version of the program, whose attempts are numbered with gaps;
+    ///     `nil` if there is none.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func contents(upTo last: Int64, after earlier: EarlierState? = nil) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
@@ -236,8 +236,9 @@ extension JournalStore {
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // About the attempts that an earlier version of the program made: how many there are, how many documents they
-        // journaled, and the highest of their numbers. Above it, this version numbers its attempts without gaps.
+        // For the attempts of an earlier version of the program, `former` counts the attempts, `changes` counts the
+        // documents that they journaled, and `start` is the highest number of an attempt. Above `start`, attempts are
+        // numbered without gaps.
         var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {

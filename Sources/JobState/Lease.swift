@@ -25,11 +25,11 @@ package struct LeaseTerms: Hashable, Sendable {
         (self.duration, self.skew, self.spread) = (duration, skew, spread)
     }
 
-    /// The terms for a deployment with several routers: `$$NOW` is then the time of the router that receives the
+    /// The terms for a deployment with several routers, where `$$NOW` is the time of the router that receives the
     /// command, and each router has its own clock.
     ///
     /// The margin for the clocks is at most a quarter of the lease. A fence therefore certainly holds for at least half
-    /// of the lease, and by then the runner has renewed the lease.
+    /// of the lease. After that half, the runner renews the lease.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
         return LeaseTerms(duration, skew: max(skew, margin), spread: margin)

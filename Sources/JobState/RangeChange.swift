@@ -43,7 +43,7 @@ package enum RangeChange {
     /// The changes that record why the runner stops.
     package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
 
-    /// The changes that record that the runner no longer waits; its speed is then measured from the current time on.
+    /// The changes that record that the runner no longer waits, and that restart the measurement of its speed.
     package static var continuing: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes to the job's record with which a runner takes a lease.
@@ -89,12 +89,12 @@ package enum RangeChange {
 
 /// The marks from which ``JobStatus`` computes the speed of a run.
 ///
-/// Each mark has a time in about the last minute and the number of documents that the pass had done by then.
+/// Each mark has a time in about the last minute and the number of documents that the pass had done at that time.
 extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000
 
-    /// A list with a single mark: the current time and the number of documents that the pass has done so far.
+    /// A list with a single mark for the speed: the current time and the number of documents that the pass has done.
     private static var fresh: BSONValue {
         [["at": "$$NOW", "walked": ["$ifNull": ["$walked", 0]]]]
     }

@@ -128,8 +128,8 @@ package struct ReservationStore {
                 ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
-        // The query below does not count a reservation whose `seen` is neither true nor false, so such a reservation is
-        // refused as damaged.
+        // The query for pending reservations matches only `seen: false`, so it overlooks a reservation whose `seen` is
+        // neither true nor false. Such a reservation is refused as damaged.
         if let damaged = try client.first("harm", ["seen": ["$nin": [true, false]]]) {
             try client.check(damaged, of: "harm")
         }
@@ -163,8 +163,8 @@ package struct ReservationStore {
             let seen = records.filter { shown.contains($0.place.id) }
             places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
-            // A reservation that was renewed after it was read here belongs to a later write than the one that the
-            // ledger shows. The filter does not match it, because its `at` differs, so it is not marked.
+            // If a reservation was renewed after this method read it, it belongs to a later write than the one that the
+            // ledger shows. Its `at` differs, so the filter does not match it, and it is not marked.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
                 for slice in records.map(\.key).commandSlices() {
                     try client.set(
@@ -199,7 +199,7 @@ private struct PendingReservation {
 
 /// The repair of documents that jobs made unsyncable, and the release of their reservations.
 extension ReservationStore {
-    /// Returns the jobs whose pending reservations in a collection no runner is about to use.
+    /// Returns the jobs that have pending reservations in a collection, and whose runner is not about to use them.
     ///
     /// They are the jobs whose lease no runner holds, and the jobs in `runners`, whose runners are between two chunks.
     package func idleJobs(of namespace: Namespace, including runners: [String]) throws(MongoError) -> [String] {
@@ -223,11 +223,11 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records since when the documents in `repaired` sync again or are gone, and deletes that time for the documents
-    /// in `unsyncable`.
+    /// Records that the documents in `repaired` sync again or are gone, with the time from which on this is known, and
+    /// deletes this time for the documents in `unsyncable`.
     ///
-    /// The recorded time is the current one, unless a time is recorded already. The documents in `unsyncable` do not
-    /// sync after all.
+    /// The recorded time is the current time. A time that is recorded already stays unchanged. The documents in
+    /// `unsyncable` do not sync, even if an earlier call recorded that they do.
     package func note(
         repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -256,8 +256,9 @@ extension ReservationStore {
 
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
-    /// The caller passes documents that the ledger does not show. By that age, the ledger has seen the write that made
-    /// them unsyncable. If it does not show them, it has seen their repair, too.
+    /// The caller passes documents that the ledger does not show. When a reservation is `age` old, the ledger has seen
+    /// the write that made the document unsyncable. If the ledger does not show the document, it has seen the repair as
+    /// well.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {

@@ -21,7 +21,7 @@ package struct RunError: Error, Hashable, Sendable {
         case unsupportedCollection
         /// A document of the state database is damaged, missing, or written by another version of the program.
         case checkpointUnreadable
-        /// The steps undo each other: some documents would need the job again after it ran.
+        /// The job would never end, because some documents would still need it after a run.
         case notIdempotent
         /// A step does not fit the schemas, the server, or the collection with its validator and indexes.
         case schemaMismatch

@@ -8,7 +8,7 @@ package struct RunnerIdentity: Hashable, Sendable {
     package let owner: ObjectID
     /// The machine's host name.
     package let host: String
-    /// The kernel's id of this boot.
+    /// The ID that the kernel gave to the current boot of the machine.
     package let bootID: String
     /// The process id.
     package let process: Int

@@ -16,11 +16,11 @@ package struct SkippedStore {
         package var namespace: Namespace?
         /// The reason why the undo skipped the document.
         package var reason: String
-        /// The server's error code, if the server refused to restore the document.
+        /// The server's error code, if the server refused to restore the document; otherwise `nil`.
         package var code: Int?
     }
 
-    /// Records skipped documents of the collection `namespace`, or of the job's own collection if that is `nil`.
+    /// Records skipped documents of the collection `namespace`, or of the job's own collection if `namespace` is `nil`.
     package func add(
         _ ids: [BSONValue], of namespace: Namespace? = nil, because reason: String, code: Int? = nil
     ) throws(MongoError) {

@@ -19,7 +19,9 @@ package struct Validation: Sendable {
         (self.validator, self.level, self.action, self.isPrepared) = (validator, level, action, isPrepared)
     }
 
-    /// Whether the server refuses a write that does not fit the validator, instead of accepting or logging it.
+    /// Whether the server refuses writes that do not fit the validator, instead of accepting or logging them.
+    ///
+    /// At the level `moderate`, the server still accepts updates of documents that did not fit before.
     package var refuses: Bool { !validator.isEmpty && level != "off" && action != "warn" }
 
     /// Whether the two validations are equal; the order of the validators' fields does not matter.

@@ -17,7 +17,7 @@ public final class Pattern: Sendable {
     /// The expression, as it is in the schema.
     public let text: String
 
-    /// The reason why PCRE2 refuses the expression, and MongoDB 6.1 and later with it; `nil` if PCRE2 accepts it.
+    /// The reason why PCRE2, and therefore MongoDB 6.1 and later, refuses the expression; `nil` if PCRE2 accepts it.
     public let refusalByPCRE2: String?
 
     private let code: Code

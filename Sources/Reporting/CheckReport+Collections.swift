@@ -30,7 +30,7 @@ extension CheckReport {
         ].compactMap(\.self)
     }
 
-    /// Returns how many documents of a collection were read, and how many of them fail.
+    /// Returns how many documents of a collection were read, and how many of them fail or might fail.
     func summary(of collection: Collection) -> String {
         let counts = collection.counts
         var read = "\(counts.read.documents) read"
@@ -110,7 +110,8 @@ extension SyncScope {
 }
 
 extension CheckReport.Collection.Reading {
-    /// The moment at which the counts were true; `nil` if there is no such moment.
+    /// The moment at which the counts were true, with the number of documents that changed during the scan; `nil` if
+    /// the counts are not those of one moment.
     fileprivate var moment: String? {
         clusterTime.map { time in
             let again = changedCount > 0 ? "; \(changedCount.documents) changed during the scan" : ""

@@ -140,8 +140,8 @@ extension CheckReport {
     /// With an active schema, the number includes only documents that newly fail.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
-        // Without an active schema, `excepted` also counts documents in the ledger, which the sentence does not count.
-        // The clause therefore does not say "of them".
+        // Without an active schema, `excepted` also counts documents in the ledger. The sentence before this clause
+        // does not count those documents, so the clause does not say "of them".
         guard let accepted else { return total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : "" }
         return accepted > 0 ? ", \(accepted.grouped) of them excepted" : ""
     }

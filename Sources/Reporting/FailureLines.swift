@@ -10,6 +10,7 @@ public struct FailureLines: Sendable {
     private let ids: IDDisplay
     private let dialect: Dialect
 
+    /// Creates the lines of a check.
     /// - Parameters:
     ///   - ids: How `_id`s are shown.
     ///   - dialect: The dialect of the schema, which decides the vendor's error code for each violation.

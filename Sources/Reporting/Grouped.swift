@@ -28,7 +28,8 @@ struct Share {
         if part >= 1 { return "100%" }
         if part < 0.000_001 { return "<0.0001%" }
         let digits = part > 0.5 ? 1 - part : part
-        // The number of decimal places of the percentage that show two significant digits of `digits`, at most four.
+        // The number of decimal places that show two significant digits of `digits` in percent: at least one, at most
+        // four.
         let places = digits >= 0.01 ? 1 : digits >= 0.001 ? 2 : digits >= 0.000_1 ? 3 : 4
         var scale = 100.0
         for _ in 0..<places { scale *= 10 }

@@ -17,6 +17,7 @@ package struct PlanYAML: Sendable {
     private let ids: IDDisplay
     private let showsValues: Bool
 
+    /// Creates the text of a planned job's file.
     /// - Parameters:
     ///   - plan: the plan for the collection of the job.
     ///   - showsValues: whether the examples of skipped documents show the value that the step cannot change.

@@ -8,6 +8,7 @@ package import JobState
 package struct SkippedLines: Sendable {
     private let namespace: Namespace
 
+    /// Creates the lines for the documents that a backfill of the collection skips.
     /// - Parameter namespace: the job's collection.
     package init(of namespace: Namespace) { self.namespace = namespace }
 

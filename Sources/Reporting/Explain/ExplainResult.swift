@@ -65,7 +65,7 @@ package struct ExplainResult: Reportable {
         return JSONReport("explain", ["codes": codes])
     }
 
-    /// The report from which every output format except text and JSON is rendered.
+    /// The report from which every output format except text, JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "explain", title: "The codes of shipshape",

@@ -4,6 +4,7 @@ package struct JSONReport: Sendable {
     private let head: ReportValue
     private let object: ReportValue
 
+    /// Creates the result of a command.
     /// - Parameters:
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
     ///   - object: an object with the members that follow the head.
@@ -65,7 +66,7 @@ package struct JSONReport: Sendable {
 
     /// The value of `record` in the lines of a list, by the list's key in the JSON object.
     ///
-    /// The lines of a list that is not here have the list's key as their `record`.
+    /// If this dictionary does not have a list, the lines of the list have its key as their `record`.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",

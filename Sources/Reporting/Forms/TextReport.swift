@@ -29,7 +29,7 @@ package struct TextReport {
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
-    /// The text without its end, which repeats the verdict and proposes the next commands.
+    /// The text except for its end, where the verdict is repeated and the next commands are proposed.
     private var body: String {
         let notes = (layout.hidesNotes ? [] : report.notes) + report.warnings
         var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]

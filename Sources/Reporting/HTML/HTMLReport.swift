@@ -9,6 +9,7 @@ package struct HTMLReport {
     private let report: Report
     private let time: ServerTime?
 
+    /// Wraps a report.
     /// - Parameter time: the time of the result; `nil` to show none.
     package init(_ report: Report, at time: ServerTime? = nil) { (self.report, self.time) = (report, time) }
 
@@ -18,7 +19,7 @@ package struct HTMLReport {
         do {
             return try MustacheTemplate(string: HTMLTemplate.text).render(HTMLPage(report, at: time))
         } catch {
-            // The template is a constant, and every test of HTML reports parses it.
+            // The template is a constant that every test of HTML reports parses, so no run reaches this line.
             preconditionFailure("the template cannot be read: \(error)")
         }
     }

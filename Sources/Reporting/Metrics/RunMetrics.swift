@@ -31,6 +31,7 @@ package struct RunMetrics: Sendable {
 
     private static let successName = "last_success_timestamp_seconds"
 
+    /// Creates the metrics of a run that begins.
     /// - Parameters:
     ///   - name: the name of the schema or of the job.
     ///   - throttles: whether the run has a throttle that can make it wait.

@@ -290,7 +290,8 @@ extension Report {
             }
     }
 
-    /// The report's own tables that belong to no section, then such tables of the reports on parts.
+    /// The report's own tables that belong to no section, then the tables of the reports on parts that belong to no
+    /// section.
     package var allTables: [Table] {
         tables
             + reports.flatMap { name, report in
@@ -298,6 +299,6 @@ extension Report {
             }
     }
 
-    /// The notes and the warnings.
+    /// The notes and the warnings of the report.
     package var allNotes: [String] { notes + warnings }
 }

@@ -7,6 +7,7 @@ package struct MirrorResult: Reportable {
     private let name: String
     private let next: [String]
 
+    /// Creates the result from the outcome of a mirror.
     /// - Parameters:
     ///   - name: the partner job's name.
     ///   - next: lines that propose the next command.
@@ -28,7 +29,7 @@ package struct MirrorResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "partner mirror", title: "Partner \(name)",

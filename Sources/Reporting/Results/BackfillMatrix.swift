@@ -7,6 +7,7 @@ package struct BackfillMatrix: Reportable {
     private let showsValues: Bool
     private let timeline: RunTimeline?
 
+    /// Wraps the report of a backfill in many databases.
     /// - Parameters:
     ///   - showsValues: whether a dry run shows the report of each database, with the values of sample documents.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
@@ -108,7 +109,7 @@ package struct BackfillMatrix: Reportable {
         ]
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(

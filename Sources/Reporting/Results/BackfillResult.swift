@@ -15,6 +15,7 @@ package struct BackfillResult: Reportable {
     private let nextCommands: [String]
     private let shownPlan: BackfillPlan?
 
+    /// Wraps the report of a backfill.
     /// - Parameters:
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - timeline: the documents per second over time and the waits; `nil` if they were not recorded.
@@ -34,7 +35,7 @@ package struct BackfillResult: Reportable {
         return TextReport(report, layout).text
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isDryRun = found.outcome == .dryRun
         var report = Report(

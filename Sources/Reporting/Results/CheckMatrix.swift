@@ -24,6 +24,7 @@ package struct CheckMatrix: Reportable {
     private let showsFilters: Bool
     private let duration: Duration
 
+    /// Creates the report from the checks of the databases.
     /// - Parameters:
     ///   - pattern: the pattern that the databases' names match.
     ///   - added: databases that match the pattern and were created during the check.
@@ -106,7 +107,7 @@ package struct CheckMatrix: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)

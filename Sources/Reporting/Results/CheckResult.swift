@@ -13,6 +13,7 @@ package struct CheckResult: Reportable {
     private let showsFilters: Bool
     private let next: String?
 
+    /// Wraps the report of a check.
     /// - Parameters:
     ///   - policy: which findings make the command exit with code 1.
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
@@ -30,7 +31,7 @@ package struct CheckResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
         var report = Report(command: "check", title: title, headline: headline, level: level)
@@ -50,7 +51,8 @@ package struct CheckResult: Reportable {
         report.sections = found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.exceptionNotes
-        // If no finding changed, the table of changes is not shown, so its sentence becomes a note.
+        // If no finding changed, the report shows no table of changes, so the sentence on the changes becomes a
+        // warning.
         if let difference = history.difference, difference.changes.isEmpty {
             report.warnings.append(difference.sentence)
         }

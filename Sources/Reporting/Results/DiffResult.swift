@@ -9,7 +9,7 @@ package struct DiffResult: Reportable {
     /// Wraps a report.
     package init(_ report: DiffReport) { found = report }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,

@@ -9,6 +9,7 @@ package struct EnforceResult: Reportable {
     private let check: CheckResult?
     private let checkJSON: JSONReport?
 
+    /// Wraps the report of a run of `enforce`.
     /// - Parameters:
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
@@ -45,7 +46,7 @@ package struct EnforceResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "enforce", title: "The validator of \(found.namespace)", headline: EnforceWords.headline(found),

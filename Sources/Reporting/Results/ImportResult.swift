@@ -46,7 +46,7 @@ package struct ImportResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(command: "import", title: file ?? source, headline: headline, level: level)
         report.figures.facts = ImportNote.Kind.allCases.map {
@@ -90,7 +90,8 @@ extension ImportResult {
         return (isAboutStrings && !keepsStrings ? [strings] : []) + [check].compactMap(\.self)
     }
 
-    /// The notes in groups with the same code and message, sorted by severity and then by place in the source.
+    /// The notes in groups with the same code and message, sorted by kind; in each kind, in the order of their first
+    /// notes.
     private var groups: [Group] {
         var groups: [Group] = []
         var places: [String: Int] = [:]

@@ -11,7 +11,7 @@ package struct InferResult: Reportable {
     /// Wraps a report.
     package init(_ report: InferReport) { found = report }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "infer", title: found.source, headline: headline, level: level)

@@ -6,10 +6,11 @@ package struct LintResult: Reportable {
     let found: LintReport
     private let isStrict: Bool
 
+    /// Wraps the report of `lint`.
     /// - Parameter isStrict: whether warnings make the command exit with code 1, as errors do.
     package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)

@@ -26,6 +26,7 @@ package struct PlanResult: Reportable {
         return words.joined(separator: " ")
     }
 
+    /// Creates the result from a plan and its files.
     /// - Parameters:
     ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
@@ -48,7 +49,7 @@ package struct PlanResult: Reportable {
         return TextReport(report, layout).text
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0
@@ -123,7 +124,8 @@ package struct PlanResult: Reportable {
         return ([first] + open).joined(separator: "; ") + "."
     }
 
-    /// The lines that propose the next commands; empty if the operator has to decide something first.
+    /// The lines that propose the next commands; empty if no job can be tried yet, or if the operator has to decide on
+    /// a possible rename first.
     ///
     /// A plan from two schemas proposes the dry run of the jobs that run before the deploy, if there are such jobs. A
     /// plan of repairs proposes ``nextOfRepairs``.
@@ -187,7 +189,8 @@ package struct PlanResult: Reportable {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // For each entry, whether the next entry is another step for the same changes or findings.
+        // `followers` says for each entry but the last whether the next entry is a further step for the same changes or
+        // findings.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
         // A further entry for the same field has no changes or findings of its own, so the first entry names the field.
         let places = entries.reduce(into: [String]()) { $0.append($1.place ?? $0.last ?? "") }
@@ -249,14 +252,15 @@ package struct PlanResult: Reportable {
 
     /// Returns the state of an entry and its reason, then its remarks.
     ///
-    /// The result is empty for a planned step without review or remarks, and for an inactive step that another step
-    /// follows.
+    /// The result is empty for a planned step without review or remarks, and for an inactive step if the next step
+    /// serves the same change or finding. For an entry with a partner, the result has only the remarks.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks
         case .manual, .nothing:
             return entry.remarks.isEmpty ? [word] : ["\(word): \(entry.remarks[0])"] + entry.remarks.dropFirst()
-        // The remarks of an inactive step are left out, because they apply to its commented line in the job file.
+        // The remarks of an inactive step are left out, because they apply to the step's line in the job file, which is
+        // commented out.
         case .step where !entry.isActive: return isFollowed ? [] : [word]
         case .step: return [entry.review].compactMap { $0.map { "to review: \($0)" } } + entry.remarks
         }

@@ -10,7 +10,7 @@ package struct UndoResult: Reportable {
     /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",
@@ -115,6 +115,7 @@ package struct UndoResult: Reportable {
             })
     }
 
+    /// Returns the finding for one reason why an undo is incomplete, with a count and the `_id`s of the documents.
     /// - Parameter message: the message, which the `_id`s follow if there are any.
     private func finding(
         _ reason: String, _ count: Int, _ ids: [BSONValue], _ message: String, isTrouble: Bool = true

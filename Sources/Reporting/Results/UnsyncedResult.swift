@@ -7,10 +7,11 @@ package struct UnsyncedResult: Reportable {
     let found: UnsyncedReport
     let ids: IDDisplay
 
+    /// Wraps the report on the ledgers.
     /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)
@@ -61,7 +62,8 @@ package struct UnsyncedResult: Reportable {
             })
     }
 
-    /// Whether documents of the collection still fail, might fail, or were not checked.
+    /// Whether documents of the collection still fail, might fail, or were not checked; `false` for a collection that
+    /// the operator did not ask for.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }

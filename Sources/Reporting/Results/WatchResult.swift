@@ -24,7 +24,7 @@ package struct WatchResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON is rendered.
+    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "watch", title: "The ledger \(counts.ledger)", headline: WatchReport.line(counts),

@@ -13,7 +13,7 @@ internal import ServerSchema
 internal import Steps
 internal import SystemPackage
 
-/// `shipshape backfill JOB`.
+/// The command `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "backfill", "<job>",

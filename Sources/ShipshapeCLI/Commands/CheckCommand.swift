@@ -8,7 +8,7 @@ internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
 
-/// `shipshape check SCHEMA`.
+/// The command `shipshape check SCHEMA`.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "check", "[<schema>]",
@@ -279,8 +279,8 @@ struct CheckCommand: AsyncParsableCommand {
         if policy.fails(report) { throw ExitStatus.findings }
     }
 
-    /// Returns the command that explains the worst of the engine's rules that documents break; `nil` if they break
-    /// none.
+    /// Returns the command that explains the worst of the engine's rules that documents break or might break; `nil` if
+    /// there is no such rule.
     private static func explanation(of report: CheckReport) -> String? {
         let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
         let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
@@ -290,8 +290,8 @@ struct CheckCommand: AsyncParsableCommand {
     /// Returns the command that the report proposes next; `nil` if there is none.
     ///
     /// If documents break a rule of an engine, the command explains the worst rule. Otherwise, if every document was
-    /// read, the command plans jobs: for the documents that stop syncing or, if there are none, for those that fail
-    /// already.
+    /// read, the command plans jobs: for the change of the schema if documents would or might stop syncing, else for
+    /// the repair of documents that fail under the live schema.
     private func next(after report: CheckReport) -> String? {
         if let explanation = Self.explanation(of: report) { return explanation }
         guard let schema = subject.schema, !report.isPartial else { return nil }
@@ -334,7 +334,8 @@ extension CheckCommand {
         schema.dialect.isOfSync && (engine.engine ?? .deviceSync) == .deviceSync
     }
 
-    /// Returns the number of unsynced documents at which sync stops; only Device Sync has such a limit.
+    /// Returns the number of unsynced documents at which sync stops; `Int.max` without Device Sync, because there is no
+    /// limit.
     func limit(of schema: ServerSchema) -> Int { isOfDeviceSync(schema) ? severity.limit : .max }
 
     /// Returns notes on the given flags that have no effect on the check of a schema.

@@ -90,7 +90,7 @@ final class FailingAlready: Sendable {
 
     private let state = Mutex<(ids: Set<IDKey>, isFull: Bool)>(([], false))
 
-    /// Adds the `_id` of a document; all threads of a scan call this method.
+    /// Adds the `_id` of a document, unless the maximum number is kept already; all threads of a scan call this method.
     func add(_ id: BSONValue) {
         state.withLock { state in
             guard state.ids.count < Self.maximum else { return state.isFull = true }

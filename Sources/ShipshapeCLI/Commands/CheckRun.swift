@@ -44,7 +44,7 @@ struct CheckRun {
         run.schema = schema.moved(from: own, to: database)
         run.baseline = baseline?.moved(from: own, to: database)
         run.rules.exceptions = rules.exceptions?.moved(from: own, to: database)
-        // The schema changes still name the schema's own database, so the map replaces it by the other database.
+        // The schema changes still name the schema's own database, so the map replaces this name by `database`.
         run.map = try NamespaceMap(
             [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
         return run
@@ -103,7 +103,8 @@ struct CheckRun {
         return options
     }
 
-    /// A digest of the schemas, of the rules for judging documents and of the bounds between the parts.
+    /// A digest of the schemas, of the limit and the flags that decide the findings, and of the bounds between the
+    /// parts.
     ///
     /// The reports of all parts of one check have the same digest, by which `merge` recognizes them.
     var digest: String {
@@ -214,7 +215,8 @@ extension CheckRun {
             let reason = rules.assumptions.engine.map { "the rules of \($0.engine.name) allow" } ?? "its schema allows"
             return "\(schema.namespace): \(reason) no prefilter, so every document is read"
         }
-        // The server is asked first, because another version may refuse an expression that this program accepts.
+        // The server is asked whether it accepts the prefilter, because its version may refuse a regular expression
+        // that this program accepts.
         if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {
             return "\(schema.namespace): the server refuses the prefilter, so every document is read (\(refusal))"
         }
@@ -285,8 +287,8 @@ extension CheckRun {
 
     /// Returns the `_id`s at which `--part` divides each collection, by collection; empty without `--part`.
     ///
-    /// The first run of a part stores the `_id`s in the state database. They are chosen again after the collection has
-    /// grown or shrunk by about half.
+    /// The first run of a part stores the `_id`s in the state database. The `_id`s are chosen again after the
+    /// collection has grown or shrunk by about half.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }

@@ -27,6 +27,7 @@ struct DatabasesBackfill {
         var isOpen: Bool { state != "done" && state != "undone" }
     }
 
+    /// Creates the backfill of a job in all databases that match a pattern.
     /// - Parameter pattern: the pattern that the databases' names match.
     /// - Throws: ``UsageError`` for a job that names several databases; errors of reading the job's schemas.
     init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {
@@ -84,7 +85,7 @@ struct DatabasesBackfill {
     }
 
     /// Returns the databases that have the job's collection, after checking the privileges that the job needs there.
-    /// - Throws: ``InputError`` if there is no such database, or if one makes the job's name invalid;
+    /// - Throws: ``InputError`` if no database has the collection, or if the name of one makes the job's name invalid;
     ///   ``MissingPrivileges``.
     private func places(_ names: [String], on pool: ClientPool) async throws -> [Place] {
         let collection = job.job.namespace.collection

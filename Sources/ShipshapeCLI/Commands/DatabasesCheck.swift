@@ -14,6 +14,7 @@ struct DatabasesCheck {
     /// The database that the schema names.
     private let own: String
 
+    /// Creates the check of all databases that match a pattern.
     /// - Parameter run: the check of the database that the schema names.
     /// - Throws: ``UsageError`` for a schema of several databases.
     init(_ run: CheckRun, matching pattern: String, of schema: ServerSchema) throws {

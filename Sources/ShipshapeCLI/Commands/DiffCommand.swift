@@ -8,7 +8,7 @@ internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
 
-/// `shipshape diff OLD NEW`.
+/// The command `shipshape diff OLD NEW`.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "diff", "<old> <new>",

@@ -6,7 +6,7 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// `shipshape lint SCHEMA`.
+/// The command `shipshape lint SCHEMA`.
 struct LintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "lint", "<schema>",

@@ -43,10 +43,12 @@ struct CoverArgument: ExpressibleByArgument {
 struct DatabasePattern {
     /// The pattern as the operator wrote it.
     let text: String
-    /// The database that holds the state of jobs, which never matches.
+    /// The database that holds the state of jobs; it never counts as a match of the pattern.
     let stateDatabase: String
 
     /// Returns the names of the existing databases that match, sorted; empty if there is none.
+    ///
+    /// The databases of the server, of the sync service and of the state of jobs never match.
     func matches(on pool: ClientPool) async throws -> [String] {
         let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
         return all.filter { name in

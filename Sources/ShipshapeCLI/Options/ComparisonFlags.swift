@@ -113,7 +113,7 @@ struct ComparisonFlags: ParsableArguments {
             }
             return try await active.read(namespace: only, in: database, connection: connection)
         }
-        // The whole folder is read, because a collection that only the new schema covers is not an error here.
+        // The whole folder is read, because the comparison allows a collection that only the new schema covers.
         return try await readWhole(
             active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), database,
             connection)

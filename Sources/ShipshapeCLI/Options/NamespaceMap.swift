@@ -61,6 +61,7 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
 struct NamespaceMap {
     private let mappings: [NamespaceMapping]
 
+    /// Creates the map from all `--map` flags of a command.
     /// - Throws: ``UsageError`` for a mapping that applies to no collection, and for two collections that would be read
     ///   from the same one.
     init(_ mappings: [NamespaceMapping], for namespaces: [Namespace]) throws {

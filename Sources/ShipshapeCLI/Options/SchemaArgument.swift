@@ -16,9 +16,9 @@ struct SchemaArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// Whether the argument means the validators that the collections have now.
+    /// Whether the argument is `live`, which means the validators that the collections have now.
     ///
-    /// A folder of that name is written as `./live`.
+    /// A file or folder with the name `live` is written as `./live`.
     var isLive: Bool { name == LiveSchema.name }
 
     /// Reads the schema.

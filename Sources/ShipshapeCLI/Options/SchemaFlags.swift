@@ -106,7 +106,7 @@ struct RenameFlags: ParsableArguments {
         }
     }
 
-    /// Returns the renames from flags and configuration; those of the flags come first, and override the others.
+    /// Returns the renames from the flags, then those from the configuration, except for names that a flag renames.
     /// - Throws: ``RenameError``.
     func read() throws -> [Rename] {
         let stated = try rename.map { try Rename($0) }

@@ -33,8 +33,8 @@ enum Console {
     /// Otherwise the next socket would get the number of the closed stream, and results would be written to the socket.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
-            // All lower numbers are in use, so the stream gets its own number. Standard output is opened for reading
-            // only, so that writing a result to it fails.
+            // All lower numbers are in use, so `open` returns the number of the closed stream. In place of standard
+            // output, `/dev/null` is opened for reading only, so that writing a result fails.
             _ = unsafe open("/dev/null", mode)
         }
         // With SIGXFSZ ignored, a write beyond the limit of `ulimit -f` fails as on a full disk: with exit code 73, and
@@ -151,7 +151,7 @@ enum Console {
         guard unsafe tcsetattr(0, TCSAFLUSH, &silent) == 0 else { return nil }
         write(question.printable)
         var line = [UInt8](repeating: 0, count: 4_096)
-        // The terminal returns one line at a time, even if the user ends it by another key than the return key.
+        // A read from the terminal returns one line. The user ends the line with the return key or another key.
         let count = unsafe read(0, &line, line.count)
         write("\n")
         guard count > 0, line[count - 1] != interrupt else { throw ExitStatus.stopped }

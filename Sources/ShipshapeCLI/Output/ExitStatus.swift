@@ -98,8 +98,8 @@ enum ExitStatus: Int32, Error {
     /// The server's codes for a command that this program made wrongly: BadValue, FailedToParse, TypeMismatch,
     /// InvalidOptions, CommandNotFound and InvalidNamespace.
     ///
-    /// The server's assertions with numbers above 10,000 mean the same unless they are transient. Any other code means
-    /// that the deployment could not run the command.
+    /// An assertion of the server with a number above 10,000 also means a wrong command, unless the error is transient.
+    /// Any other code means that the deployment could not run the command.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
     private init(for error: RunError) {

@@ -31,7 +31,9 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// Whether a line could not be written; a scan then stops, because its result would be lost.
+    /// Whether a line could not be written.
+    ///
+    /// In this case a scan stops, because its result would be lost.
     var hasFailed: Bool { failed.load(ordering: .relaxed) }
 
     /// Adds a line; an error is thrown later, by ``finish(_:)``.

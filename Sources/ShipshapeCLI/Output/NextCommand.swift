@@ -7,6 +7,7 @@ internal import Reporting
 struct NextCommand: CustomStringConvertible {
     let description: String
 
+    /// Creates a command line from its parts.
     /// - Parameters:
     ///   - command: the command's name with flags that have no value, such as `backfill --dry-run`.
     ///   - arguments: the command's arguments.

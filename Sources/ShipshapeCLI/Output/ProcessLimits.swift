@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Checks the system's limits on the process.
 ///
-/// If a limit is too low, the Swift runtime would end the process without a message.
+/// Without the check, the Swift runtime would end the process without a message when it reaches a limit.
 enum ProcessLimits {
     /// The minimum number of files and sockets that a command has to be able to open at once.
     private static let files: rlim_t = 64

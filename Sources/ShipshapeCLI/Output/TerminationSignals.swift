@@ -3,7 +3,8 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Turns termination signals into a request to stop; another signal more than a second later ends the process as usual.
+/// Turns termination signals into a request to stop; the same signal more than a second later ends the process as
+/// usual.
 ///
 /// The process listens from its start. Until a command registers an action, a signal ends the process with the exit
 /// code of a stop, because no work has begun.
@@ -58,9 +59,9 @@ final class TerminationSignals: Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
                 heard()
-                // The first signal stops the work at the next moment at which nothing is half done; a user who cannot
-                // wait sends another. A signal within a second is the same request, because `timeout` signals the
-                // process and its group.
+                // The first signal stops the work at the next moment at which nothing is half done. A user who cannot
+                // wait sends the signal again, which ends the process. A repeated signal within a second does not,
+                // because `timeout` signals the process and its group.
                 DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 1) {
                     _ = signal(number, SIG_DFL)
                 }
@@ -69,7 +70,8 @@ final class TerminationSignals: Sendable {
             source.activate()
             sources.append(source)
         }
-        // A signal that comes before its source is registered would be lost, so the function waits for all sources.
+        // A signal that comes before its source is registered would be lost, so the function waits for each source, at
+        // most a second.
         for _ in sources { _ = listening.wait(timeout: .now() + 1) }
         return sources
     }

@@ -8,7 +8,7 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// `shipshape enforce VALIDATOR`.
+/// The command `shipshape enforce VALIDATOR`.
 struct EnforceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "enforce", "[<validator>] --collection <db.collection>",

@@ -43,8 +43,8 @@ struct EnforceRun {
         var done: [BSONDocument] = []
         var checked: (report: CheckReport, stage: EnforcementStage)?
         while true {
-            // Until the stage `error`, clients can write documents that do not fit. A check from before is therefore
-            // repeated.
+            // Before the stage `error`, clients can write documents that do not fit. A check that was made before this
+            // stage is therefore repeated once the collection has reached it.
             let isStale = checked.map { state.stage >= .error && $0.stage < .error } ?? true
             if isStale { checked = (try await check(), state.stage) }
             guard let found = checked?.report else { preconditionFailure("it was just made") }

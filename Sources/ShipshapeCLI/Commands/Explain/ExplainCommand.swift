@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Reporting
 
-/// `shipshape explain [CODE]`.
+/// The command `shipshape explain [CODE]`.
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "explain", "[<code>]",

@@ -7,7 +7,7 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// `shipshape grants [COMMAND] [FILE]`.
+/// The command `shipshape grants [COMMAND] [FILE]`.
 struct GrantsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "grants", "[<command>] [<file> ...]",

@@ -15,8 +15,8 @@ struct HistoryFolder: HistoryStore {
 
     /// Returns the history folder, after checking that files can be written to it; creates the folder if it does not
     /// exist.
-    /// - Parameter inputs: the files and folders that the command reads. None of them can be the folder, because the
-    ///   command would then read the history, too.
+    /// - Parameter inputs: the files and folders that the command reads. None of them can be the history folder,
+    ///   because the command would read the history as an input.
     /// - Throws: ``UsageError``; ``OutputError``.
     static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {
         let folder = HistoryFolder(FilePath(name))
@@ -29,7 +29,7 @@ struct HistoryFolder: HistoryStore {
         }
         do {
             if present == nil {
-                // A missing parent folder is not created, because the name is then probably mistyped.
+                // A missing parent folder is not created, because it probably means that the name is mistyped.
                 try FileManager.default.createDirectory(
                     atPath: name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             }
@@ -55,6 +55,7 @@ struct HistoryFolder: HistoryStore {
         return HistoryFolder(FilePath(name))
     }
 
+    /// Returns the counts of all checks in the folder.
     /// - Throws: ``InputError`` when the folder cannot be read.
     func read() throws -> CheckHistory {
         var summaries: [CheckSummary] = []
@@ -65,6 +66,7 @@ struct HistoryFolder: HistoryStore {
         return CheckHistory(summaries, passedOver: foreign, in: path.string)
     }
 
+    /// Writes the counts of a check to a file in the folder.
     /// - Throws: ``OutputError``.
     func add(_ summary: CheckSummary) throws {
         do { try AtomicFile.write(summary.text.utf8, to: path.appending("\(summary.name).json").string) } catch {
@@ -72,6 +74,7 @@ struct HistoryFolder: HistoryStore {
         }
     }
 
+    /// Removes the counts of all checks except the newest ones, and returns how many were removed.
     /// - Throws: ``InputError``; ``OutputError``.
     func keep(_ count: Int) throws -> Int {
         let ours = try names().compactMap { name in (try? read(name)).map { (name: name, at: $0.at) } }

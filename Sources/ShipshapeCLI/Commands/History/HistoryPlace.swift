@@ -9,9 +9,10 @@ enum HistoryPlace {
     case folder(String)
     case database(String)
 
-    /// The prefix that marks the name of a database; a folder with such a name is given with a leading `./`.
+    /// The prefix that marks the name of a database; a folder whose name begins with it is given with a leading `./`.
     private static let databasePrefix = "db:"
 
+    /// Reads the value of `--history`.
     /// - Throws: ``ValidationError`` for a name that a database cannot have.
     init(parsing text: String) throws {
         guard text.hasPrefix(Self.databasePrefix) else {

@@ -33,8 +33,8 @@ extension InferRun {
 
     /// Returns the collections to read, sorted by name.
     ///
-    /// These are the collections that the operator names, or else those of the dump, only from the named database if
-    /// there is one.
+    /// If the operator names collections, the result has only these. Otherwise, it has the collections of the dump; if
+    /// the operator names a database, only those of that database.
     private func collections(of path: String, _ scan: ScanOptions) throws -> [Namespace] {
         guard namespaces.isEmpty else { return namespaces.sorted() }
         let reader = SourceReader([], source: path, options: scan, purpose: .inference)

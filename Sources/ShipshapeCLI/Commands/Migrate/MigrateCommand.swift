@@ -11,7 +11,7 @@ internal import Running
 internal import Scanning
 internal import Steps
 
-/// `shipshape migrate [DIR]`.
+/// The command `shipshape migrate [DIR]`.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "migrate", "[<folder>]",

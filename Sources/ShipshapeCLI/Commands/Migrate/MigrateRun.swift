@@ -47,8 +47,9 @@ struct MigrateRun {
         for (index, entry) in pending.enumerated() {
             do {
                 var options = options
-                // `--deployed` applies only to jobs that require the deploy. The others may be meant to run before it,
-                // so the active schema of their files applies to them.
+                // `--deployed` states that the next schema is the active one, and applies only to jobs that require the
+                // deploy. Other jobs may be meant to run before the deploy, so for them, the active schema stays the
+                // one that their files name.
                 options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }

@@ -11,7 +11,7 @@ internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
 
-/// `shipshape partner …`.
+/// The command `shipshape partner …`.
 struct PartnerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "partner",
@@ -100,7 +100,7 @@ struct LeaseFlags: ParsableArguments {
     }
 }
 
-/// `shipshape partner init JOB`.
+/// The command `shipshape partner init JOB`.
 struct PartnerInitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner init", "<job>",
@@ -200,7 +200,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
     }
 }
 
-/// `shipshape partner verify JOB`.
+/// The command `shipshape partner verify JOB`.
 struct PartnerVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "partner verify", "<job>",

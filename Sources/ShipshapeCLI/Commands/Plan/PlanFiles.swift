@@ -37,6 +37,7 @@ struct PlanFiles {
         } ?? "jobs"
     }
 
+    /// Creates the files of a plan; writes nothing.
     /// - Parameter folder: the folder for the files; `nil` for standard output.
     init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
         (self.plan, self.folder) = (plan, folder)

@@ -5,7 +5,7 @@ internal import JobState
 internal import Mongo
 internal import Reporting
 
-/// `shipshape status [JOB]`.
+/// The command `shipshape status [JOB]`.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "status", "[<job>]",
@@ -91,7 +91,8 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The output of `--watch`: on a terminal, an update replaces the previous one; elsewhere, it follows the previous one.
+/// The output of `--watch`: as text on a terminal, each update replaces the previous one; otherwise, each update
+/// follows the previous one.
 struct WatchScreen {
     let isTerminal: Bool
 

@@ -9,7 +9,7 @@ internal import Running
 internal import ServerSchema
 internal import Watching
 
-/// `shipshape watch SCHEMA`.
+/// The command `shipshape watch SCHEMA`.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "watch", "<schema>",
