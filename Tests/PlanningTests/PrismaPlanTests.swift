@@ -228,6 +228,6 @@ import Testing
         let plan = try repairs(schema, [["_id": 1]])
         #expect(steps(plan).isEmpty)
         #expect(suggestions(plan).isEmpty)
-        #expect(plan.entries.flatMap(\.remarks).first?.contains("does not invent a key of U") == true)
+        #expect(plan.entries.compactMap(\.remarks).first?.contains("does not invent a key of U") == true)
     }
 }
