@@ -147,7 +147,8 @@ extension FieldPlanner {
     /// - Parameter old: the types of the values that the step is planned for.
     private func kept(by new: SchemaNode, except old: Set<SchemaType> = []) -> Set<SchemaType> {
         guard dialect == .prisma, let scalar = new.scalar, !new.isPrismaEnum else { return [] }
-        // Between schemas, texts and ObjectIds are converted: a client reads both, but no filter finds one by the other.
+        // Between schemas, texts and ObjectIds are converted: a client reads both, but no filter finds one by the
+        // other.
         let compared: Set<SchemaType> = isRepair ? [] : [.string, .objectId]
         return Set(scalar.readTypes).subtracting(old).subtracting(compared)
     }

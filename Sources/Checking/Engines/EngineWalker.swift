@@ -207,8 +207,8 @@ extension EngineWalker {
         if TypeMask.numbers.contains(type) {
             let number = Number(element, of: view)
             var detail = number.fitness(for: column == .integer ? .long : .double)
-            // A decimal arrives as text. An `integer` column cuts text such as 1E+2 at the letter. A `real` column reads
-            // text such as 0.1 as the nearest real, and text such as NaN as 0.
+            // A decimal arrives as text. An `integer` column cuts text such as 1E+2 at the letter. A `real` column
+            // reads text such as 0.1 as the nearest real, and text such as NaN as 0.
             if type == .decimal {
                 let text = view.decimal(element).description
                 if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .exponent }
