@@ -45,9 +45,11 @@ import Testing
         try await PlanCase.with(name) { plan in
             _ = try await plan.plan("--fail-on", "none")
             let first = try PlanCase.texts(below: plan.jobs)
-            _ = try await plan.plan("--fail-on", "none", to: plan.folder.appending("again"))
             #expect(!first.isEmpty)
-            #expect(try PlanCase.texts(below: plan.folder.appending("again")) == first)
+            // The commands in a job's header name its file, so the second plan is written to the same place.
+            try FileManager.default.removeItem(atPath: plan.jobs.string)
+            _ = try await plan.plan("--fail-on", "none")
+            #expect(try PlanCase.texts(below: plan.jobs) == first)
         }
     }
 
