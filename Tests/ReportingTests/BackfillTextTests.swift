@@ -34,8 +34,6 @@ import Testing
 
                 Note: irreversible: "age" is converted in place
 
-                job person-v2 on app.Person: done
-
                 Next: shipshape check v2
 
                 """)
@@ -76,8 +74,6 @@ import Testing
                   skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
 
                 Note: irreversible: "age" is converted in place
-
-                job person-v2 on app.Person: dry run, nothing was written
 
                 Next: the same command without --dry-run
 
@@ -184,8 +180,6 @@ import Testing
                   skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
 
                 Note: irreversible: "age" is converted in place
-
-                job person-v2 on app.Person: 1,790 of 100,000 documents need it
 
                 """)
     }

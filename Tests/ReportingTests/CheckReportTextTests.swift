@@ -38,8 +38,6 @@ import Testing
 
                 201,500 documents of mongodb://localhost read in 12.3 s.
 
-                Sync itself will stop: the limit of 100,000 is reached.
-
                 """)
     }
 
@@ -48,8 +46,8 @@ import Testing
         #expect(
             narrow.contains(
                 """
-                  documents  level     rule              path     expected      found
-                      1,023  certain   required-missing  email    string        missing
+                  documents  level     rule              path     expected        found
+                      1,023  certain   required-missing  email    string          missing
                     such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
                 """))
         #expect(try text(.fixture(), width: 160) == text(.fixture()))
