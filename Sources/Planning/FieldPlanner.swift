@@ -165,7 +165,8 @@ extension FieldPlanner {
                 "values that fit neither schema are fixed before they are copied, so that both fields are the same"
             ]
         }
-        group.entries += before.entries
+        // In a moved collection no schema declares the old name, and no client reads the field before it is renamed.
+        if !isMoved { group.entries += before.entries }
         group.add(
             line,
             forbids
