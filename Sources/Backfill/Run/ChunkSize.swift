@@ -90,7 +90,7 @@ struct ChunkSize: Hashable {
     }
 
     private static func p90(_ values: [Double]) -> Double {
-        // Of eleven samples, this is the tenth in ascending order, so that one outlier has no effect.
+        // The tenth of eleven samples in ascending order is taken, so that one outlier has no effect.
         values.sorted()[(values.count * 9) / 10]
     }
 }
