@@ -117,7 +117,7 @@ struct ValueCondition {
     }
 }
 
-// MARK: numbers and points
+// MARK: numbers and GeoJSON points
 
 extension ValueCondition {
     private func number(_ value: BSONValue, for target: TypeMask) -> [BSONValue] {

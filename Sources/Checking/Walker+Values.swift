@@ -321,7 +321,7 @@ extension Walker {
         try valueTooLarge(in: view, isArray: false, node: 0, depth: 0, into: &sink)
     }
 
-    /// Searches for the value that is too large by itself, and reports it.
+    /// Reports the strings and binary values in an object or array that are longer than ``maximumBytes``.
     /// - Parameter node: The node of the object or array in the view; -1 if the schema does not describe it.
     private func valueTooLarge<Sink: FindingSink>(
         in view: borrowing BSONView, isArray: Bool, node index: Int, depth: Int, into sink: inout Sink

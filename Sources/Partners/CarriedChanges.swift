@@ -37,7 +37,7 @@ struct CarriedChanges {
     /// Whether an earlier run already carried over the pair's changes up to the given time.
     func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
-    /// Returns a number that no transaction has used for its record yet.
+    /// Returns the number for the record of a new transaction; no other record of the job has it.
     mutating func makeNumber() -> Int {
         defer { next += 1 }
         return next

@@ -39,6 +39,8 @@ struct PairWriter: ~Copyable {
     struct Outcome {
         /// Changes that were not made, because another client is writing the document, or has changed it since it was
         /// read.
+        ///
+        /// If this is so for one change of an exchange, all changes of the exchange are here.
         var unchanged: [Change] = []
         /// Changes that the server refuses.
         var refused: [Refused] = []

@@ -183,7 +183,9 @@ struct FieldSchemas {
 
 /// Translates the keywords that restrict which fields an object may have, apart from `additionalProperties`.
 extension Translator {
-    /// Translates `propertyNames`, if it says no more than a list of names or a regular expression.
+    /// Translates `propertyNames`: `true` and `false`, lists of names, and regular expressions.
+    ///
+    /// A note names each other keyword, which is left out.
     mutating func translatePropertyNames(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

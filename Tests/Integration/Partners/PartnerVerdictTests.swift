@@ -23,7 +23,7 @@ import Testing
     /// in place.
     private enum Next: String {
         case additional, changed
-        /// The original's schema is changed in place, also in its tags, which the partner's steps do not mention.
+        /// The original's schema is changed in place, also in the field `tags`, which no step of the partner mentions.
         case changedMore = "changed-more"
         /// The original's schema is changed in place, and the partner's schema is added.
         case both
