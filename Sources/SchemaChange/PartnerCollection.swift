@@ -125,8 +125,8 @@ extension [SchemaChange] {
     }
 
     /// Returns the partner because of which a collection can keep its schema, so that no document has to change.
-    /// - Returns: `nil` if the collection has no such partner, or if a change that no partner serves is breaking or may
-    ///   keep documents from syncing.
+    /// - Returns: `nil` if the collection has no such partner, or if a change without a partner is breaking or
+    ///   versioned, or may keep documents from syncing.
     package func partner(keeping namespace: Namespace) -> PartnerCollection? {
         let own = filter { $0.namespace == namespace || $0.oldNamespace == namespace }
         let isServed = own.allSatisfy { change in

@@ -3,7 +3,7 @@ public import ServerSchema
 
 /// One difference between two versions of a server schema, with its effect on sync.
 ///
-/// The verdicts apply to a collection that syncs. A change in any other collection is not breaking.
+/// In a dialect of sync, a change in a collection that does not sync is not breaking.
 public struct SchemaChange: Hashable, Sendable {
     /// The kind of change, with its verdicts.
     public var kind: ChangeKind

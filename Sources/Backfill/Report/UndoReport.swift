@@ -155,7 +155,7 @@ package struct UndoReport: Sendable {
     /// Whether the undo leaves something for the operator to deal with.
     ///
     /// This can be a skipped document that still exists, an inserted document that stays, a change without a journal, a
-    /// missing chunk, or a refusal. `false` for a stopped undo, because the next undo continues.
+    /// chunk that the journal lacks, or a refusal. `false` for a stopped undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0

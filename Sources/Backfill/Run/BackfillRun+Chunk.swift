@@ -190,7 +190,7 @@ extension BackfillRun {
         return now
     }
 
-    /// Reserves a chunk's documents before they are written, and then reads the headroom.
+    /// Reserves those documents of a chunk that the budget counts, and then reads the headroom.
     /// - Returns: whether there was room; if not, the new reservations are removed.
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         guard !decision.counted.isEmpty else { return true }
@@ -206,7 +206,7 @@ extension BackfillRun {
     // MARK: Journal
 
     /// Writes the changes that the chunk is about to make to the journal, if the run keeps one.
-    /// - Returns: the documents that are in the journal, and may be written.
+    /// - Returns: the documents that may be written; if the run keeps a journal, they are in it.
     private mutating func journal(
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {

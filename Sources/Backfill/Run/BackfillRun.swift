@@ -58,7 +58,7 @@ struct BackfillRun: ~Copyable {
     var checkedUUID: BSONValue? { plan.collection.checkedUUID }
 
     /// Runs until the job is done, or has to stop.
-    /// - Returns: why the run stopped; `nil` if the job is done.
+    /// - Returns: why the run stopped early; `nil` if it did not.
     mutating func run() throws -> RunStop? {
         do {
             return try runner.options.only.map { try runOnly($0) } ?? runPasses()

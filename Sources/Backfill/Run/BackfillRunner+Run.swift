@@ -121,7 +121,7 @@ extension BackfillRunner {
         }
         report.work.waits = run.kernel.throttler?.waits ?? []
         // After a stop signal, the report lacks the counts of the remaining, unsyncable and skipped documents, and the
-        // headroom, because these counts read the whole collection.
+        // headroom, so that the program ends soon.
         do {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil
@@ -224,7 +224,7 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// Returns the maximum size of the oplog in bytes; `nil` without the privilege to read it, or if there is no oplog.
+    /// Returns the maximum size of the oplog in bytes; `nil` if it cannot be read, for example without the privilege.
     private static func oplogCapacity(on client: borrowing Client) -> Int? {
         var cursor = client.collection(Namespace(database: "local", collection: "oplog.rs")).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.maxSize"]]])

@@ -9,7 +9,7 @@ import Steps
 struct DueCursor: ~Copyable {
     /// How much of a document is read.
     enum Detail: Sendable {
-        /// Only the `_id`, because nothing is journaled or judged.
+        /// Only the `_id`.
         case id
         /// The fields that the phase touches, as they are before and after it, for the journal.
         case touched

@@ -242,7 +242,7 @@ struct RunJournal {
         attempt?.recount(without: try Self.changed(documents, by: phase, in: collection, kernel))
     }
 
-    /// Records in the journal which documents the current attempt has changed; undo restores only these documents.
+    /// Records in the journal which documents the current attempt has changed, so that undo knows what to restore.
     ///
     /// This write normally does not wait for a majority; the chunk's checkpoint waits.
     mutating func acknowledge(

@@ -116,7 +116,7 @@ extension JobRegistry {
     }
 
     /// Makes a job wait until an operator resumes it.
-    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
+    /// - Throws: ``RunError`` when no such job was started, or it was undone; ``MongoError``.
     package func pause(_ job: String, note: String?) throws {
         try checkNotUndone(job)
         var fields: BSONDocument = [:]

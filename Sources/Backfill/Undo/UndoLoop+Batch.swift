@@ -141,8 +141,8 @@ extension UndoLoop {
         }
     }
 
-    /// Restores documents, until each is restored or found to differ from how it was read.
-    /// - Returns: `false` if the batch has to be tried again with fewer entries.
+    /// Restores documents, and adds to `left` the documents that cannot be restored.
+    /// - Returns: `false` if the batch is not finished, and has to be tried again.
     private mutating func restore(
         _ all: [Restoring], of part: JournalPart,
         leaving left: inout [(id: BSONValue, document: UndoReport.LeftDocument)]
@@ -193,8 +193,8 @@ extension UndoLoop {
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }
-        // The documents that remain in `due` are still as they were read, but the server does not write them, because
-        // it compares some values differently.
+        // The documents that remain in `due` were not written in four attempts, for example because the server
+        // compares some values differently.
         if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
         return true
     }

@@ -52,7 +52,7 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns all values in skipped documents that may be links; the linked documents must stay.
+    /// Returns the values in the job's fields of skipped documents that may be links; the linked documents must stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
         let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })

@@ -23,7 +23,7 @@ struct UndoMemory {
     /// The hashes of the fields that this undo restored, each computed from the document's `_id` and the field's name.
     private var restored: Set<Int> = []
 
-    /// The largest number of restored fields that the undo remembers.
+    /// The number of recorded fields from which on the undo records the fields of no further document.
     private static let maximumRestored = 2_000_000
 
     /// Starts with the documents that earlier undos of the job skipped.
@@ -76,7 +76,7 @@ struct UndoMemory {
     /// Ends the current batch, and drops the list of documents to which its writes were sent.
     mutating func endBatch() { sent = [] }
 
-    /// Records which fields of the given documents were restored, up to ``maximumRestored`` fields in all.
+    /// Records which fields of the given documents were restored, until ``maximumRestored`` fields are recorded.
     mutating func restore(_ documents: some Sequence<Restoring>) {
         for document in documents where restored.count < Self.maximumRestored {
             for name in document.group.names { restored.insert(Self.hash(document.id, name)) }
