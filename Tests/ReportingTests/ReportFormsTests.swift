@@ -109,7 +109,7 @@ import Testing
         #expect(records[6]["band"] == "sync_will_stop")
     }
 
-    /// Names and values that may occur in documents and schemas, and have a meaning in an output format.
+    /// Names and values that have a meaning in an output format are escaped.
     @Test(arguments: [
         "</script><script>x</script>", "{{headline}}", "a|b", "\u{1B}[2J", "\u{202E}x", "::error::x", "`x`", "<!--",
         "]]>", "&amp;",

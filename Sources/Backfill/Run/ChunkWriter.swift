@@ -180,11 +180,11 @@ extension ChunkWriter {
         return likeness
     }
 
-    /// Returns the conditions that must hold for the journal to be right.
+    /// Returns the conditions that the documents must meet at the write so that their journal entries are right.
     ///
-    /// Fields that were missing must still be missing. Values that the update replaces or removes must be exactly as
-    /// they were read, unless the new values show the old ones. Steps that were to change no field must still not be
-    /// needed.
+    /// A field that the update adds must still be missing. A field that the update replaces or removes must still have
+    /// exactly the value that was read; this is not tested if the new value determines the old one. A step that was to
+    /// change no field must still not be needed.
     private func isStillSo(
         _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
     ) throws -> [Expression] {

@@ -163,8 +163,8 @@ extension UndoLoop {
                 break
             }
             // Some documents changed after they were read, the server refused some, or its reply is not reliable, so
-            // the documents are read again. If the budget has judged the documents, the whole batch starts again, so
-            // that they are judged again as well.
+            // the documents are read again. If the budget has judged the documents, and the server refused none of
+            // them in the first attempt, the whole batch starts again, so that they are judged again as well.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
