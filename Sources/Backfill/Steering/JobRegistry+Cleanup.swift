@@ -8,7 +8,7 @@ import Mongo
 extension JobRegistry {
     /// Returns the plan of a job's clean-up, with the counts of what it would drop; nothing is written.
     /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
-    /// - Throws: ``RunError`` when no such job was started, or it is not done; ``MongoError``.
+    /// - Throws: ``RunError``, for example when no such job was started, or it is not done; ``MongoError``.
     package func planCleanup(of job: String, on named: Namespace? = nil) throws -> CleanupPlan {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }

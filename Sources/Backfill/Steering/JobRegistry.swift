@@ -233,8 +233,7 @@ extension JobRegistry {
     /// Compares the existing collection with the job's journal; nothing is written.
     /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     /// - Returns: the comparison; `nil` if the job is already bound to the existing collection.
-    /// - Throws: ``RunError`` when no such job was started, a runner holds the job, or there is no such collection;
-    ///   ``MongoError``.
+    /// - Throws: ``RunError``, for example when no such job was started, or a runner holds the job; ``MongoError``.
     package func planRebinding(of job: String, on named: Namespace? = nil) throws -> RebindPlan? {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }

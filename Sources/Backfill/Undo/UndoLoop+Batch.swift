@@ -12,8 +12,8 @@ extension UndoLoop {
     enum Attempt {
         /// The first entries of the batch are finished; the number says how many.
         case done(Int)
-        /// The batch has to be tried again with fewer entries, because it took too long, or because its documents have
-        /// to be judged again.
+        /// The batch has to be tried again with fewer entries, for example because it took too long, or because its
+        /// documents have to be judged again.
         case tooSlow
         case stopped(RunStop)
     }
