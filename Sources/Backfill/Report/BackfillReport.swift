@@ -13,7 +13,7 @@ package struct BackfillReport: Sendable {
         case dryRun
         /// No document needed the job.
         case nothingToDo
-        /// Every document that needed the job and could be changed was changed.
+        /// Every document of the run that needed the job and could be changed was changed.
         case done
         /// The run stopped between two chunks; the next run continues from there.
         case stopped(RunStop)

@@ -116,7 +116,7 @@ package struct UndoReport: Sendable {
         package var earlier = 0
         /// Changes with nothing to undo, because the document is as it was before the job.
         ///
-        /// Either the document was restored earlier, or the job never wrote it.
+        /// For example, the document was restored earlier, or the job never wrote it.
         package var asBefore = 0
         /// Changes that are undone although they are uncertain, because the operator asked for that with
         /// `--include-uncertain`.

@@ -113,7 +113,7 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The server compares each document that it reads with the results for all of them.
+    /// The number is limited, because the server compares each document that it reads with all the results.
     private static let maximumCleared = 200
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.

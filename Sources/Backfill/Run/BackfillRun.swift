@@ -9,10 +9,10 @@ import Steps
 
 /// One run of a job: it repeats passes over the collection until no document needs the job.
 ///
-/// A pass reads the documents that need the job in the order in which the collection stores them. A reader is one chunk
-/// ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The next pass
-/// finds documents that arrived or changed after the reader had passed them. Only the filter decides which documents
-/// need the job, so a run need not know where an earlier run stopped.
+/// A pass reads the documents that need the job, usually in the order in which the collection stores them. A reader is
+/// one chunk ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The
+/// next pass finds documents that arrived or changed after the reader had passed them. Only the filter decides which
+/// documents need the job, so a run need not know where an earlier run stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan

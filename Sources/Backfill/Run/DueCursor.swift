@@ -101,7 +101,7 @@ struct DueCursor: ~Copyable {
         return try view.value(id)
     }
 
-    /// Returns the next documents, until they reach the number or the bytes of `amount`; empty at the end.
+    /// Returns the next documents, until they reach `amount` or the limit of bytes of `_id`s; empty at the end.
     /// - Parameter isAwaited: returns whether the caller has waited so long that it accepts ``ReadScope/batch``
     ///   documents.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
