@@ -12,8 +12,8 @@ package import Steps
 extension BackfillRunner {
     /// Runs the job, or resumes it, until it is done or has to stop.
     ///
-    /// - Throws: ``RunError`` when another runner holds the job or took it over; ``MongoError`` when the deployment
-    ///   stays unreachable. Chunks with a checkpoint stay done, and the next run continues after them.
+    /// - Throws: ``RunError``, for example when another runner holds the job or took it over; ``MongoError`` when the
+    ///   deployment stays unreachable. Chunks with a checkpoint stay done, and the next run continues after them.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         try checkDeploy(of: plan)

@@ -79,7 +79,7 @@ extension JobRegistry {
 
     /// Removes the record of a deploy, because the next schema is not the active one after all.
     /// - Returns: whether a deploy was recorded.
-    /// - Throws: the same errors as ``deployed(_:by:)``.
+    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func revokeDeploy(_ job: String) throws -> Bool {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard Control(record).deployed != nil else { return false }

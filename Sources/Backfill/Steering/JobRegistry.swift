@@ -42,7 +42,7 @@ package struct JobRegistry: Sendable {
     }
 
     /// Returns the collections that a job reads or writes, by its record; `nil` if no job of that name was started.
-    /// - Throws: ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func reach(of job: String) throws -> JobReach? {
         guard let record = try store(job).jobs.record(),
             let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
@@ -127,7 +127,7 @@ extension JobRegistry {
 
     /// Ends a job's pause.
     /// - Returns: the pause that was in force; `nil` if there was none.
-    /// - Throws: the same errors as ``pause(_:note:)``.
+    /// - Throws: ``RunError`` when no such job was started; ``MongoError``.
     package func resume(_ job: String) throws -> Control.Mark? {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard let paused = Control(record).paused else { return nil }
