@@ -217,7 +217,7 @@ extension SchemaPath {
 
 /// The counts of the documents that a run makes unsyncable, and the reserved documents that it still has to check.
 struct UnsyncAccount {
-    /// How many documents the run made unsyncable under the active schema.
+    /// How many documents the run made unsyncable under the active schema, or tried to.
     private(set) var unsyncable = 0
     /// The headroom as read for the previous chunk; `nil` if it has to be read before the next chunk.
     var headroom: Headroom?

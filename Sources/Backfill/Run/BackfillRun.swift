@@ -7,7 +7,7 @@ import Running
 import Scanning
 import Steps
 
-/// One run of a job: it repeats passes over the collection until no document needs the job.
+/// One run of a job: it makes up to five passes in a row over the collection, as long as documents need the job.
 ///
 /// A pass reads the documents that need the job, usually in the order in which the collection stores them. A reader is
 /// one chunk ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The
@@ -328,7 +328,7 @@ extension BackfillRun {
         return stopped
     }
 
-    /// Returns the next documents that need the job: one chunk for the first phase, or, if only `_id`s are read, one
+    /// Returns the next documents that need the job: one chunk for the first phase, or, if `readsIDs` is `true`, one
     /// chunk for each phase.
     ///
     /// Returns no chunk at the end of the collection.

@@ -57,7 +57,7 @@ extension BackfillRunner {
             throttler = Throttler(
                 job.job, store: try self.store(pool), missing: plan.missingMetrics, veto: job.job.veto)
         } catch {
-            // Nothing was written yet, so the lease can be released at once.
+            // No document was written yet, so the lease can be released at once.
             try? store.ranges.release(heldLease.lease)
             throw error
         }

@@ -12,7 +12,7 @@ import Steps
 struct RunJournal {
     /// The current attempt at a chunk; `nil` once the journal records which documents the attempt changed.
     private(set) var attempt: JournaledAttempt?
-    /// The fields that distinguish a document from a later document with the same `_id`; `nil` before the first pass.
+    /// The fields that distinguish a document from a later document with the same `_id`; `nil` until they are chosen.
     private(set) var evidence: DocumentEvidence?
     /// How many documents were inserted in other collections and have no link, because the documents that should link
     /// to them changed.

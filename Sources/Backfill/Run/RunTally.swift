@@ -16,7 +16,7 @@ struct RunTally {
     ///
     /// `nil` in a run of one phase.
     private var found: (changed: Set<BSONValue>, fresh: Set<BSONValue>)?
-    /// Whether the counts may be too low, because a failed write may have changed more documents than are known.
+    /// Whether the counts may be too low, for example because a failed write may have changed further documents.
     private(set) var isLow = false
 
     /// How many of the changes in ``uncounted`` are the first change of their document.

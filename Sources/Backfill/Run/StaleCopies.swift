@@ -83,7 +83,7 @@ struct StaleCopies {
         }
     }
 
-    /// Returns the `_id`s of the documents whose target holds another value than the step would write.
+    /// Returns the `_id`s of at most ``maximum`` documents whose target holds another value than the step would write.
     func differing(at index: Int) throws(MongoError) -> Set<BSONValue> {
         guard let reason = job.steps[index].reasons.first(where: { [.targetDiffers, .targetKept].contains($0.reason) })
         else { return [] }
