@@ -373,9 +373,9 @@ extension BackfillRun {
 
     /// Writes the checkpoint of a chunk, and waits until a majority has everything that the chunk wrote.
     ///
-    /// If there may have been an election between the chunk's writes, earlier ones may be rolled back. The checkpoint is
-    /// then undone, and the chunk is run again. If the runner dies before it has undone the checkpoint, the final count
-    /// finds the documents whose changes were lost.
+    /// If there may have been an election between the chunk's writes, earlier ones may be rolled back. The checkpoint
+    /// is then undone, and the chunk is run again. If the runner dies before it has undone the checkpoint, the final
+    /// count finds the documents whose changes were lost.
     /// - Returns: whether a majority certainly has everything; if not, the chunk has to be run again.
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress

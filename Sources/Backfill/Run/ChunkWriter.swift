@@ -7,8 +7,8 @@ import Steps
 
 /// Writes the documents of a chunk, and no others, by `update` commands that name their `_id`s.
 ///
-/// The filter of an update holds the fence and the condition that the document still needs the phase. If the run keeps a
-/// journal, or the client computes the values, the filter also compares fields with the values that were read.
+/// The filter of an update holds the fence and the condition that the document still needs the phase. If the run keeps
+/// a journal, or the client computes the values, the filter also compares fields with the values that were read.
 struct ChunkWriter {
     let job: Job
     let phase: Phase

@@ -316,7 +316,7 @@ extension UndoLoop {
     /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
     ///
     /// If there is not enough room, the first document without room and all documents after it are removed from `due`.
-    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all.
+    /// - Returns: the first document without room, and the headroom; `nil` when there is room for all, or in a dry run.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var unsyncable: [BSONValue] = []

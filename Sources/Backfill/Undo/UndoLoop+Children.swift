@@ -132,8 +132,8 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
-    /// Returns the documents that may be removed because they are as the job inserted them; records the others as
-    /// skipped.
+    /// Returns the documents that are as the job inserted them, and to which no link leads; records the others that
+    /// still exist as skipped.
     private mutating func compare(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
