@@ -73,6 +73,6 @@ package struct RecordCursor: ~Copyable {
 
     /// Calls `body` with each document of the current batch.
     /// - Parameter body: returns `false` to stop.
-    /// - Returns: whether `body` received all documents.
+    /// - Returns: `false` if `body` stopped.
     package func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool { try batch.forEach(body) }
 }

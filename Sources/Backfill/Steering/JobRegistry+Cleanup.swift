@@ -36,8 +36,8 @@ extension JobRegistry {
     /// removes marker fields: a job with these cannot run again once it is marked.
     ///
     /// If a clean-up dies, the next one repeats it.
-    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a runner has
-    ///   started the job again, and of kind `stopped`; ``MongoError``.
+    /// - Throws: ``RunError``, for example of kind `leaseHeld` when a runner holds the job, of kind `notDone` when a
+    ///   runner has started the job again, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
         func drop(_ keep: () throws -> Void) throws {

@@ -207,7 +207,7 @@ extension JobRegistry {
     }
 
     /// Returns every limit of a job with the value that is in force.
-    /// - Throws: the same errors as ``tune(_:_:)``.
+    /// - Throws: ``JobError``; ``RunError`` when no such job was started; ``MongoError``.
     package func limits(of job: String) throws -> [LimitInForce] {
         let (parsed, control) = try read(job)
         let overridden = Set(control.limits.map(\.name))
