@@ -112,8 +112,8 @@ enum TypeConversion {
 
     /// Returns the double nearest to the number that a text spells.
     ///
-    /// Throws if that number is too large or too small for a normal double, because servers read such texts
-    /// differently.
+    /// Throws if that number is too large or too small for a normal double, or is a zero with an exponent, because
+    /// servers read such texts differently.
     private static func double(spelled text: String) throws(NotEvaluated) -> Double {
         guard let number = Double(text), number.isFinite, !number.isSubnormal,
             number != 0 || !text.utf8.contains(where: isPower)

@@ -117,7 +117,7 @@ struct ManualRemedy {
             ])
     }
 
-    /// Returns the recommendation for values that become keys of another collection's documents.
+    /// Returns the recommendation for a field whose values have to be keys of the linked collection's documents.
     private static func linking(_ change: SchemaChange) -> ManualRemedy {
         let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
         let demand =

@@ -119,7 +119,7 @@ extension Planner {
         try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
     }
 
-    /// Throws if the job cannot run; only the parts of the schemas that describe the job's fields are checked.
+    /// Checks that the job can run, by the parts of the schemas that describe its fields; accepts every draft.
     /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }

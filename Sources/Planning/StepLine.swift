@@ -77,7 +77,8 @@ extension StepLine {
         return line
     }
 
-    /// Returns the step with `present` as the rule for targets that already hold a value; `nil` sets no rule.
+    /// Returns the step with `present` as the rule for targets that already hold a value; with `nil`, the unchanged
+    /// step.
     func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
         var line = self
         if let present, present != .report {

@@ -3,7 +3,7 @@ package import Checking
 
 /// The settings of a scan: what it reads, how it judges the documents, and which resources it uses.
 package struct ScanOptions: Sendable {
-    /// The number of threads of a scan, each of which reads with a client of its own.
+    /// The number of threads of a scan without a prefilter; ``readers`` is the number with one.
     package var threads = 2
     /// Whether the namespace is a view.
     ///
@@ -72,7 +72,7 @@ package struct ScanOptions: Sendable {
         package var progress: @Sendable (Int) -> Void = { _ in }
     }
 
-    /// Returns an empty tally for one thread of the scan.
+    /// Returns an empty tally with the settings of the scan.
     func makeTally(_ schema: CompiledSchema, keepingContributions: Bool = false) -> Tally {
         var kept = judging.tally
         kept.keepsContributions = keepingContributions

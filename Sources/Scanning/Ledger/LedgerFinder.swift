@@ -21,7 +21,7 @@ package enum LedgerFinder {
 
     /// Returns the ledgers that exist; empty if there are none.
     /// - Parameters:
-    ///   - location: The collection that the operator names as the ledger, or the choice of all known databases.
+    ///   - location: The place of the ledger.
     ///   - apps: The apps whose ledger databases are searched even if the databases cannot be listed.
     /// - Throws: ``MongoError`` if it is unknown which ledgers exist, for example because a privilege is missing.
     package static func find(
