@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests a run and its undo on a server that fails a random 15 % of the program's commands, from the first to the last.
+/// Tests a run and its undo on a server that fails each of the program's commands with a probability of 15 %.
 @Suite struct ShareOfFailuresTests {
     private static let documents = 100
 

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Without a journal, the reservations show which documents the job made unsyncable on purpose.
+    /// Without a journal, the reservations show which documents the job made unsyncable.
     @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
             // Document 3 failed v1 before the job, but also gets a reservation. Without a journal, the check would

@@ -20,8 +20,7 @@ import Testing
         }
     }
 
-    /// Returns a JSON report without the duration, the time and the missing guarantees, which differ between any two
-    /// runs.
+    /// Returns a JSON report without the duration, the time and the missing guarantees, which may differ between runs.
     private func essence(_ text: String) throws -> JSONValue {
         func reduced(_ value: JSONValue) -> JSONValue {
             switch value {
