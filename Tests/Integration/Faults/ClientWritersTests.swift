@@ -47,7 +47,8 @@ import Testing
             "key": uuid(stamp), "owner": .string("o\(stamp % 10)"), "dog": ["name": .string("n\(stamp % 10)")],
             "home": .integer(stamp), "own": before["own"],
         ]
-        // If the user did not write the field `own`, the job stores a random UUID there, so any UUID is right.
+        // If the user did not write the field `own`, the job stores a generated UUID there, and the test accepts any
+        // UUID.
         if before["own"] == nil, case .binary(subtype: 4, let bytes)? = document["own"], bytes.count == 16 {
             made["own"] = document["own"]
         }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A job with `requires: deployed` does not run before `deployed` or `--deployed` says that its next schema is active.
+/// A job with `requires: deployed` does not run until an operator states that its next schema is active.
 @Suite struct RequiredDeployTests {
     /// Runs a test with twenty tasks that fit the active schema and not the next one.
     private func withTasks(_ body: (BackfillCase) async throws -> Void) async throws {

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The program never writes a document while the sync translator has locked it.
+/// The program writes no document while the sync translator has locked it; it can remove a lock that does not change.
 @Suite struct SyncLockTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in

@@ -130,7 +130,7 @@ import Testing
     }
 }
 
-/// A web server that answers each request with the status that a file contains.
+/// A web server that answers requests with the status that a file contains, except for a few paths.
 private enum Answering {
     private static let script = """
         const fs = require("fs"), path = require("path"), folder = process.argv[2];

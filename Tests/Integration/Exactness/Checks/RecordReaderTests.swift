@@ -8,7 +8,7 @@ import Testing
 
 /// Tests reading a collection in the order in which the server stores its documents.
 ///
-/// Every document is read once, whatever is removed or inserted during the scan.
+/// Whatever is removed or inserted during the scan, no document is read twice, and every document that stays is read.
 @Suite struct RecordReaderTests {
     private static let count = 30_000
     private static let batchSize = 1_000

@@ -114,8 +114,8 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the decimal with 15 digits to which the server converts a double; `nil` if it reads back as another
-    /// double.
+    /// Returns the decimal with 15 digits to which the server converts a double; `nil` for a subnormal double, or if
+    /// the decimal reads back as another double.
     private static func fifteenDigits(_ number: Double) -> Decimal128? {
         guard number != 0 else { return Decimal128("-0") }
         guard !number.isSubnormal else { return nil }

@@ -8,7 +8,7 @@ import Testing
 struct StepsRun {
     /// The effect of a step on a document, as evaluated before the update.
     ///
-    /// Either the step is needed, or there are reasons to skip the document, or the step does not apply to it.
+    /// The step is needed, or there are reasons to skip the document, or the step does not apply to it.
     struct Class: Hashable, CustomStringConvertible {
         var isNeeded: Bool
         var reasons: [CompiledStep.Reason]
