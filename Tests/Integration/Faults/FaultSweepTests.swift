@@ -8,7 +8,7 @@ import Testing
 /// Examples of fault points: between a write and its checkpoint, when the lease is renewed, and at each change of
 /// state.
 @Suite struct FaultSweepTests {
-    /// The commands that have fault points.
+    /// The commands that this suite kills at their fault points.
     ///
     /// `enforce` also has fault points, but ``EnforceKillTests`` kills it there.
     private static let subjects: [FaultSubject] = [
