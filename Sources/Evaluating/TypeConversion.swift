@@ -3,8 +3,7 @@ import Glibc
 
 /// The conversions of the operator `$convert`.
 ///
-/// A conversion in which the server uses its own number of digits or its own text formats, such as from text to date,
-/// is not evaluated.
+/// A conversion whose result may depend on the server's version, such as from text to date, is not evaluated.
 enum TypeConversion {
     /// Returns the value converted to the type of this name, such as `int`; `nil` if the server cannot convert the
     /// value.

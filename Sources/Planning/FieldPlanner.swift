@@ -39,7 +39,7 @@ struct FieldPlanner {
     }
 
     /// Returns the plan for a path at which the schemas differ.
-    /// - Parameter changes: all changes at the path.
+    /// - Parameter changes: the changes at the path that are planned together.
     func group(at path: SchemaPath, for changes: [SchemaChange]) -> FieldGroup {
         var group = FieldGroup(path: path)
         var rest: [SchemaChange] = []

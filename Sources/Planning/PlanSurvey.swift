@@ -15,7 +15,7 @@ package struct PlanSurvey: Sendable {
     /// Creates a survey for plans that the given planner made.
     package init(_ planner: Planner) { self.planner = planner }
 
-    /// Returns the plan with the survey's findings for each step.
+    /// Returns the plan with the survey's findings for its steps.
     ///
     /// A step for values that do not follow the older schema becomes a comment if no document needs the step, and the
     /// step skips no document that the operator has to fix.
@@ -47,7 +47,7 @@ package struct PlanSurvey: Sendable {
         return plan
     }
 
-    /// Counts, for objects that become embedded, the links to each of them from all collections of the app.
+    /// Counts the links to each object that becomes embedded, from the app's collections in the same database.
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {

@@ -50,7 +50,7 @@ package struct CollectionScan: Sendable {
             try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
-            // An error of one thread ends the scan, so the other threads need not read further ranges.
+            // After an error of one thread, the other threads need not read further ranges.
             queue.close()
             throw error
         }

@@ -22,7 +22,7 @@ package enum LedgerFinder {
     /// Returns the ledgers that exist; empty if there are none.
     /// - Parameters:
     ///   - location: The place of the ledger.
-    ///   - apps: The apps whose ledger databases are searched even if the databases cannot be listed.
+    ///   - apps: The apps whose ledger databases are searched even if the user's list of databases lacks them.
     /// - Throws: ``MongoError`` if it is unknown which ledgers exist, for example because a privilege is missing.
     package static func find(
         _ location: LedgerLocation, apps: [String], on client: borrowing Client
