@@ -12,7 +12,7 @@ import Testing
     private static let writes = TestScale.pick(80, full: 400, torture: 5_000)
     private static let rounds = TestScale.pick(2, full: 6, torture: 60)
 
-    /// Returns a document in which the value of every field is derived from the stamp, a number.
+    /// Returns a document in which the value of every field except `_id` is derived from the stamp, a number.
     ///
     /// Each write of a user has another stamp.
     private static func document(_ id: Int, _ stamp: Int) -> BSONDocument {

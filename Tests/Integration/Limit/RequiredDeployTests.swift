@@ -55,7 +55,7 @@ import Testing
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
-            // The change is breaking, and a check with --active would judge it again.
+            // The suggested check has no `--active`, with which it would judge the breaking change again.
             let next = test.folder.appending("next.json").string
             #expect(late.output.contains("Next: shipshape check \(next) --collection "), "\(late.output)")
             #expect(try await converted(test) == 20)

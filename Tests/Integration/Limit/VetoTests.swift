@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The run waits if a veto fails: the veto's program does not answer in time, gives another answer, or is killed.
+    /// The run waits if a veto's URL gives no answer or another one, or if a veto's command is too slow or is killed.
     @Test(arguments: [
         ("{http: \"http://127.0.0.1:1/\"}", "no answer (Failed to connect"),
         ("{http: \"http://127.0.0.1:PORT/slow\", timeout: 300ms}", "no answer ("),

@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// After a restart, a killed server gives its last documents new record numbers.
+    /// After a restart, a killed server may give other record numbers to its last documents.
     ///
     /// The scan therefore does not continue on a server that was restarted after the plan was made.
     @Test func aMemberThatIsAnotherProcessIsNotReadFurther() async throws {
