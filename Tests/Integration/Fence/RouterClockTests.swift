@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// By the clock of a router, the lease of another runner ended three seconds ago.
+    /// The lease of another runner ended three seconds ago by the clock of a router.
     ///
     /// A runner behind that router still waits, because the clock that checks the other runner's writes may be behind.
     @Test func aSuccessorWaitsForAsMuchAsTheClocksMayBeApart() async throws {

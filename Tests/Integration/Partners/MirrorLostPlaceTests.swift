@@ -19,7 +19,7 @@ import Testing
     /// The mirror reports that the oplog no longer has the changes after its position; with `--rescan`, it compares
     /// both sides again.
     ///
-    /// The test overwrites a real oplog of a few megabytes while no mirror runs.
+    /// The test overwrites a real but small oplog while no mirror runs.
     @Test func aPlaceThatTheOplogLostIsReportedAndBothSidesAreComparedAgain() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
         try await mongod.withPartner { test in

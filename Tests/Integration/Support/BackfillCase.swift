@@ -93,8 +93,7 @@ struct BackfillCase: Sendable {
         return ["--lease-ttl", sleeps == true ? "3s" : "60s"]
     }
 
-    /// Ends the lease of a killed runner, after the caller has waited until the server has answered the runner's
-    /// commands.
+    /// Ends the lease of a killed runner, so that the next runner need not wait.
     func endLease(of job: String) async throws {
         try await state.run([
             "update": "ranges",
