@@ -1,7 +1,7 @@
 import BSON
 import Patterns
 
-/// Arithmetic operators, as far as conversions of dates need them.
+/// Evaluates arithmetic operators.
 extension CompiledExpression {
     func number(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -74,7 +74,7 @@ extension CompiledExpression {
     }
 }
 
-/// Text operators, which work on the bytes of UTF-8 text.
+/// Evaluates the operators on texts.
 extension CompiledExpression {
     func text(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -150,15 +150,16 @@ extension CompiledExpression {
         }
     }
 
-    /// Returns the text of a string value; throws if its bytes are not UTF-8, because the server's operators treat such
-    /// bytes differently.
+    /// Returns the text of a string value; throws for a value of another type.
+    ///
+    /// Also throws if the bytes are not UTF-8, because the server's operators treat such bytes differently.
     private func string(_ operand: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> String {
         guard operand.type == .string else { throw NotEvaluated(.failure) }
         guard let text = try operand.text(in: document) else { throw NotEvaluated(.version) }
         return text
     }
 
-    /// Returns the whole number that a node evaluates to; throws if it is negative or not a whole number.
+    /// Returns the `int` or `long` that a node evaluates to; throws if it is negative, or the value has another type.
     private func index(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
     ) throws(NotEvaluated) -> Int {

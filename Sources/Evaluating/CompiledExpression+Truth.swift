@@ -1,6 +1,6 @@
 package import BSON
 
-/// Evaluates nodes as conditions, without copying values of the document.
+/// Evaluates nodes as conditions.
 extension CompiledExpression {
     func truth(
         _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
@@ -87,8 +87,8 @@ extension CompiledExpression {
         case .map(let input, let slot, let element):
             try eachElement(of: input, document, &slots) { item, slots, document throws(NotEvaluated) in
                 slots[slot] = item
-                // A missing value becomes null in an array.
                 let mapped = try value(element, document, &slots)
+                // A missing value becomes null in an array.
                 try body(mapped.type == nil ? .value(.null) : mapped, &slots, document)
             }
         case .filter(let input, let slot, let condition):
@@ -268,7 +268,7 @@ extension BSONView {
         return false
     }
 
-    /// Whether the keys of this array, or of an array directly inside an array, differ from 0, 1, 2 and so on.
+    /// Whether the keys of this array, or of an array among its elements at any depth, differ from 0, 1, 2 and so on.
     ///
     /// The server would renumber such keys.
     package func hasOddKeys() throws(BSONError) -> Bool {

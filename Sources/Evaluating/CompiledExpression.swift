@@ -4,7 +4,7 @@ package import Jobs
 /// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
 /// Tests compare the results with the server's: see `EvaluatorConformanceTests`. A result that depends on the server's
-/// version or on a collation, and every unknown operator, throws ``NotEvaluated``.
+/// version or on a collation throws ``NotEvaluated``, and so does an unknown operator that the evaluation reaches.
 package struct CompiledExpression: Sendable {
     let root: Node
     /// The number of variables that the expression binds.

@@ -5,8 +5,9 @@ import Patterns
 struct ExpressionCompiler {
     private(set) var slotCount = 0
     private var variables: [String: Int] = [:]
-    /// The object whose hash a `$let` variable is bound to, by the variable's name; such a variable is compared only
-    /// with another hash.
+    /// The object whose hash a `$let` variable is bound to, by the variable's name.
+    ///
+    /// Such a variable is known only where ``comparedWithItsMerge(_:)`` reads it.
     private var hashes: [String: BSONValue] = [:]
     /// The value in which a path such as `$name` starts: the document, unless `CURRENT` is bound to another value.
     private var current = Node.Base.root
@@ -227,7 +228,7 @@ struct ExpressionCompiler {
 }
 
 extension Node {
-    /// The node with ``hasType(_:_:)`` in place of each comparison of a value's type with names of types.
+    /// The node with ``hasType(_:_:)`` in place of most comparisons of a value's type with names of types.
     ///
     /// ``hasType(_:_:)`` copies no value.
     var simplified: Node {

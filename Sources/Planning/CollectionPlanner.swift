@@ -2,7 +2,7 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Plans the fields of one collection, as groups of entries in the order of the schemas.
+/// Plans the steps for the fields of one collection, as groups of entries.
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
@@ -76,8 +76,7 @@ extension CollectionPlanner {
     /// The largest number of fields that a suggestion names; a longer list would not help a reviewer.
     private static let maximumSuggested = 10
 
-    /// The fields removed from one object and added to it, as far as a suggestion to combine or split fields can name
-    /// them.
+    /// The fields of one object that a suggestion to combine or to split fields can name.
     private struct Siblings {
         var parts: [SchemaChange] = []
         var goneTexts: [SchemaChange] = []
@@ -170,10 +169,9 @@ extension CollectionPlanner {
     private static func names(_ changes: [SchemaChange]) -> String {
         changes.map { "\($0.path)" }.joined(separator: changes.count == 2 ? " and " : ", ")
     }
-    /// Whether a field is a text with any content.
+    /// Whether a field is a text whose values the schema does not list.
     ///
-    /// If the schema lists the values of a field, no suggestion splits the field into several fields, or joins fields
-    /// into it.
+    /// No suggestion splits a field with listed values into several fields, or joins fields into it.
     private static func isText(_ side: SchemaChange.Side?) -> Bool {
         side?.node?.withoutNull.types == [.string] && side?.node?.constraints.allowedValues == nil
     }
