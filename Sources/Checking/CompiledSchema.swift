@@ -27,7 +27,7 @@ public struct CompiledSchema: Sendable {
     /// Whether ``jsonSchema`` is not `nil`: a Boolean is faster to test than the plan itself.
     let hasJSONSchema: Bool
     let hasConstraints: Bool
-    /// The plan that checks the rules of a sync engine; `nil` if the options name none that has rules of its own.
+    /// The plan that checks the rules of a sync engine; `nil` if the options name no engine with rules of its own.
     let engine: EnginePlan?
     let hasEngine: Bool
     let links: [Link]

@@ -100,10 +100,9 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     /// The public name of the rule.
     var code: RuleCode { RuleCode(rawValue: rawValue) }
 
-    /// Whether the rule can judge a constraint of an App Services schema; reports then show the rule under another
-    /// code.
+    /// Whether reports show the rule under another code if it judges a constraint of an App Services schema.
     ///
-    /// Only `additional-property` keeps its code.
+    /// `additional-property` also judges such constraints, but keeps its code.
     var judgesConstraints: Bool {
         switch self {
         case .requiredMissing, .typeMismatch, .belowMinimum, .aboveMaximum, .notMultipleOf, .tooShort, .tooLong,

@@ -390,7 +390,7 @@ extension Tally {
 
 /// The limits of the names and values that a tally keeps, so that its memory does not depend on the data.
 extension Tally {
-    /// The largest number of bytes of a name or an `_id` that is kept.
+    /// The largest number of bytes of a name or value, such as an `_id`, that is kept whole.
     static var maximumKeptBytes: Int { 256 }
 }
 

@@ -13,7 +13,7 @@ package struct JobSurvey: Sendable {
     package let needing: Int
     /// The number of documents that a step applies to but cannot change; each document counts once.
     ///
-    /// It is a lower bound if a client-side step skips documents.
+    /// The number is a lower bound if a client-side step skips documents.
     package let stuck: Int
     /// The counts of each step of the job.
     package let steps: [StepCount]

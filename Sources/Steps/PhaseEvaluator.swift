@@ -16,7 +16,7 @@ package struct PhaseEvaluator: Sendable {
     /// The top-level fields that the phase may write.
     private let touched: [String]
 
-    /// The most bytes of a document that the server stores.
+    /// The largest size in bytes of a document that the server stores.
     private static let largest = 16 << 20
     /// The number of documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200

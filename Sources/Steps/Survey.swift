@@ -3,7 +3,7 @@ import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts the documents that each step would change or skip, before and after the job, in one read of the collection.
+/// Counts the documents that each step of a job would change or skip, before and after the job.
 ///
 /// If no step depends on what another step writes, and the client can evaluate the documents, the client counts with
 /// ``StepFinder``; otherwise the server counts.
@@ -98,9 +98,9 @@ package struct Survey {
         return result
     }
 
-    /// Returns counts of 0 if a cheap query shows that no step needs or skips any document.
+    /// Returns counts of 0 if a cheap query shows that no document needs a step, and that no step skips a document.
     ///
-    /// Returns `nil` if a step may need or skip a document, or if there is no such query.
+    /// Returns `nil` if the query finds a document, if a step is client-side, or if there is no such query.
     package func nothing() throws -> Result? {
         guard let quick, job.isServerSide else { return nil }
         let first: [BSONDocument] = [["$match": .object(quick)], ["$limit": 1], ["$project": ["_id": 1]]]
@@ -125,10 +125,10 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none.
+    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none, or if the
+    /// survey does not cover the whole collection.
     ///
-    /// The condition is checked only before the job. If no step applies to a document before the job, the job does not
-    /// change it.
+    /// The condition is checked before the job. If no step applies to a document then, the job does not change it.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -225,11 +225,11 @@ package struct Survey {
     /// The most documents that the server evaluates because the client cannot evaluate them.
     private static let maximumUnevaluated = 10_000
 
-    /// Returns the counts that the client makes while it reads the documents, at the speed of a check.
+    /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count.
     ///
-    /// Returns `nil` if the server has to count. The server has to count if only a list or a part of the documents is
-    /// surveyed, a step depends on another one, the collection has a collation, the server answers slowly, or there are
-    /// too many documents that the client cannot evaluate.
+    /// The server has to count if only a list or a part of the documents is surveyed, the steps cannot be evaluated at
+    /// once, the collection has a collation, the server answers slowly, or there are too many documents that the client
+    /// cannot evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil

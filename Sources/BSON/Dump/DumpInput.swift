@@ -2,7 +2,7 @@ public import SystemPackage
 
 /// Reads the bytes of a dump in large blocks into one buffer; readers get views of that buffer.
 ///
-/// The buffer grows only if it cannot hold the next document, or the whole content for ``text(limit:)``.
+/// The buffer grows if it cannot hold the next document, or the whole content for ``text(limit:)``.
 public struct DumpInput: ~Copyable {
     /// The path of the file; `-` for standard input.
     public let path: FilePath

@@ -147,7 +147,7 @@ extension JSONSchemaCompiler {
         plan.objectRules.append(rule)
     }
 
-    /// Adds the names in `properties` and `required` to the field table, or to the paths if they do not fit in it.
+    /// Adds the names in `properties` and `required` to the field table, to the paths, or to both.
     ///
     /// The paths are for names that contain a dot, are empty, or repeat.
     mutating func compileFields(

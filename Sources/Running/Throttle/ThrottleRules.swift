@@ -18,7 +18,7 @@ struct ThrottleRules: Sendable {
 
     /// The throttle reasons that applied at the last reading.
     private(set) var held: Set<ThrottleReason> = []
-    /// The most bytes that the job may have added to the oplog so far; `nil` if unknown.
+    /// A high estimate of the bytes that the job has added to the oplog so far; `nil` if unknown.
     var written: Int?
     private var flowControl: (wait: Int, at: ContinuousClock.Instant, perSecond: Double)?
 

@@ -70,8 +70,8 @@ package final class Throttler {
     /// Records how many documents the job has changed in all.
     /// - Parameter size: the average size of a document in bytes; `nil` if the server does not report it.
     package func note(changed documents: Int, size: Int?) {
-        // The oplog gets each change and, if there is a journal, the old values. Together, that is at most twice the
-        // document.
+        // The oplog gets each change and, if there is a journal, the old values. Together, they are estimated as twice
+        // the document.
         rules.written = size.map { documents * (2 * $0 + Self.entryOverhead) }
         pace.note(changed: documents, size: size)
     }
@@ -131,7 +131,7 @@ package final class Throttler {
         } catch let error as MongoError where error.isAuthorization && !isFixed {}
     }
 
-    /// Waits until there is no throttle reason.
+    /// Waits until there is no throttle reason, or until the run has to stop.
     /// - Parameter keep: keeps the lease; called during the wait with the current reasons, and at the end of the wait
     ///   with none.
     /// - Returns: why the run has to stop; `nil` if it can continue.
