@@ -3,8 +3,8 @@ public import ServerSchema
 
 /// The schema of one collection, compiled once into flat arrays against which documents are checked.
 ///
-/// Checking a document that fits allocates nothing, with two exceptions: a set of more than 1,024 elements, and an
-/// object for which a validator names more than 256 fields.
+/// Checking a document that fits usually allocates nothing. Exceptions are, for example, a set of more than 1,024
+/// elements, and an object for which a validator names more than 256 fields.
 public struct CompiledSchema: Sendable {
     /// The collection that the schema covers.
     public let namespace: Namespace

@@ -45,7 +45,7 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the engine with a name as the operator writes it; the error names the engine that was probably meant.
+    /// Returns the engine that the operator named; the error names the engine that was probably meant.
     public static func named(_ text: String) -> Result<Engine, UnknownEngine> {
         Engine(rawValue: text).map { .success($0) } ?? .failure(UnknownEngine(text))
     }

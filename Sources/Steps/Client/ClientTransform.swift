@@ -6,8 +6,8 @@ package import ServerSchema
 /// The client's computation of a step that the server cannot compute.
 ///
 /// The step's ``StepKind/body()`` defines which documents the client gets. The transform decides which of these
-/// documents are changed, and how. For the same document, the outcome is the same in a dry run, in the run and in a
-/// later run.
+/// documents are changed, and how. The outcome depends only on the document and on the collections that the transform
+/// reads, so a dry run, the run and a later run agree.
 protocol ClientTransform: Sendable {
     /// Collects the data from whole collections that the transform needs before it gets the first document.
     /// - Throws: ``RunError`` when a collection that the transform reads does not exist; ``MongoError``.

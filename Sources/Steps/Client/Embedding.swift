@@ -49,7 +49,7 @@ struct Embedding: ClientTransform {
 
     /// Returns a census of the links to the embedded documents.
     ///
-    /// The census covers every field that the job's schema declares as a link, and the field of the step.
+    /// The census covers every field that the job's schema declares as a link to them, and the field of the step.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
         let own = SchemaPath(step.field.components.map { .field($0) })
         var places = context.links[step.from] ?? []
