@@ -73,7 +73,7 @@ public struct Tally: Sendable {
         /// The number of documents before the sample's document in the source; `nil` if it is not known.
         var place: Int?
 
-        /// Whether the sample comes before another thread's sample: in the source or, if it has no order, by `_id`.
+        /// Whether the sample comes before another thread's: in the source, or by `_id` if the source has no order.
         func precedes(_ other: Sample) -> Bool {
             if let place, let others = other.place { return place < others }
             return BSONOrder.precedes(id, other.id)

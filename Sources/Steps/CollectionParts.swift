@@ -97,7 +97,7 @@ extension BSONValue {
     /// The groups of types within which the match language compares values; it does not compare values across groups.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
-    /// The group of the value's type; `nil` if the match language compares the value by other rules, as for NaN.
+    /// The group of the value's type; `nil` for a value of any other type, for NaN, and for the infinities.
     fileprivate var comparedType: ComparedType? {
         switch self {
         case .objectID: .objectID

@@ -9,7 +9,7 @@ import ServerSchema
 package struct StepCount: Sendable {
     /// The step in one line of text.
     package var step: String
-    /// Whether `onLoss: allow` would let the step convert more values.
+    /// Whether the step might convert more values with `onLoss: allow`.
     package var couldAllowLoss = false
     /// The number of documents that need the step and that the step can change.
     package var needing: Int

@@ -3,8 +3,8 @@ import ServerSchema
 
 /// Builds the filter that finds the documents of a group, for the `jsonschema` dialect.
 ///
-/// The filter is a schema with only the keyword that these documents break, and the path to it. mongod applies the same
-/// rules as the checker, so it finds the same documents.
+/// If possible, the filter is a schema with only the keyword that these documents break, and the path to it. mongod
+/// applies the schema by the same rules as the checker.
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 

@@ -4,7 +4,7 @@ import Jobs
 
 /// The throttle rules, which compare the server metrics with their limits.
 ///
-/// A metric that reaches its limit makes the run wait. The run continues only when the metric is well below its limit,
+/// A metric that reaches its limit makes the run wait. The run continues only when the metric is well within its limit,
 /// so that the run does not stop and continue all the time.
 struct ThrottleRules: Sendable {
     /// The greatest age of the last reading of the server metrics; if the reading is older, the run waits.
