@@ -34,7 +34,7 @@ public struct CompiledSchema: Sendable {
     /// The path and the words of each node, which findings show.
     let texts: NodeTexts
 
-    /// Whether the schema is a validator, which the server itself enforces and of which sync knows nothing.
+    /// Whether the schema is a validator, which the server applies to writes and the sync engine ignores.
     public var isOfValidator: Bool { hasJSONSchema }
 
     var nodes: [Node] { walkPlan.nodes }
@@ -119,7 +119,7 @@ public struct CompiledSchema: Sendable {
     /// those. With the rules of an engine, there is no filter, because the server cannot judge these rules.
     public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
 
-    /// Marks each field's default as usable, or as unusable if the default does not fit the field's node.
+    /// Marks each default that is not null as usable, or as unusable if it does not fit the field's node.
     private mutating func markUsableDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))

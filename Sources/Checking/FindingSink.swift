@@ -19,8 +19,7 @@ protocol FindingSink {
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
     /// Removes the step that ``enter(_:)`` added last.
     mutating func leave()
-    /// Notes the value that the walker judges next; called only if the value's type alone does not decide whether it
-    /// fits.
+    /// Notes the value that the walker judges next; called only if the value's type alone does not show that it fits.
     mutating func visit(at element: BSONElement, of view: borrowing BSONView)
 }
 

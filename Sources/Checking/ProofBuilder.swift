@@ -34,8 +34,8 @@ struct ProofBuilder {
             ]
             proof = ["$or": either, "$expr": size]
         }
-        // The server judges constraints as the checker does, except that it refuses null. The check therefore reads the
-        // documents in which a constrained value is null.
+        // The server judges constraints as the checker does, but it refuses null where the checker accepts null. The
+        // check therefore reads the documents in which a constrained value is null.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }

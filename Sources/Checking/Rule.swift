@@ -114,7 +114,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
         }
     }
 
-    /// The words for what the rule expects; `nil` if it expects the type that the schema names.
+    /// The words for what the rule expects; `nil` if they depend on the schema, such as a type that it names.
     var expectation: String? {
         switch self {
         case .nullID, .requiredNull, .embeddedRequiredNull: nil

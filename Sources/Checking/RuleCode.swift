@@ -26,9 +26,9 @@ extension RuleCode {
     public static let requiredNull = Rule.requiredNull.code
     /// A value is of another type than the schema names.
     public static let typeMismatch = Rule.typeMismatch.code
-    /// A number is of another numeric type, which can hold it exactly.
+    /// A number is of another numeric type than the schema names; the named type can hold it exactly.
     public static let numericWidthMismatch = Rule.numericWidthMismatch.code
-    /// A number is of another numeric type, which cannot hold it.
+    /// A number is of another numeric type than the schema names; the named type cannot hold it exactly.
     public static let numericLossy = Rule.numericLossy.code
     /// An optional field is null.
     public static let nullOptional = Rule.nullOptional.code

@@ -6,7 +6,7 @@ import Mongo
 /// Evaluates a phase without writing, and returns each document before and after the phase.
 ///
 /// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents
-/// that the client cannot evaluate. It evaluates all documents if it answers slowly or the collection has a collation.
+/// that the client cannot evaluate. Without a ``PhaseEvaluator``, the server runs all server-side steps.
 package struct Preview: ~Copyable {
     /// A document before and after the phase.
     package struct Outcome {

@@ -75,7 +75,7 @@ package struct FailingCount: Sendable {
         (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
     }
 
-    /// Counts on several connections at the same time; each connection reads one part of the collection after another.
+    /// Counts the documents; for a whole collection, several connections count, and each reads one part after another.
     package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
         let collection = client.collection(namespace)
         guard case .collection = scope else {

@@ -22,8 +22,8 @@ struct SurveyPasses {
     /// The steps of the job, which read from ``alteredMark`` whether the server would alter the document.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// The stages that store in each document what each step finds there once the earlier steps have changed the
-    /// document.
+    /// The stages that store in each document what each step finds there after the changes of the earlier server-side
+    /// steps.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [alterationStage]

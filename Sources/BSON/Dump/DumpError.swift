@@ -95,7 +95,7 @@ public struct DumpError: Error, Hashable, Sendable {
 }
 
 extension DumpError: CustomStringConvertible {
-    /// The error as text: the source, the failure and its offset; and whether the documents before the failure are
+    /// The error as text: the source and the failure; usually also its offset, and whether the documents before it are
     /// good.
     public var description: String {
         let name = path == DumpInput.standardInput ? "standard input" : path.string

@@ -25,7 +25,7 @@ public struct DumpInput: ~Copyable {
     /// - Parameters:
     ///   - bufferSize: how many bytes are requested from the system at once.
     ///   - isStopped: called every 200 ms while a pipe has no data; the reading ends if it returns `true`.
-    /// - Throws: ``DumpError`` when the system refuses to open the file, or the reading is stopped.
+    /// - Throws: ``DumpError`` when the system refuses to open or read the file, or the reading is stopped.
     public init(
         _ path: FilePath, bufferSize: Int = 1 << 20, isStopped: @escaping @Sendable () -> Bool = { false }
     ) throws(DumpError) {
