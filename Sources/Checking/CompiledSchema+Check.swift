@@ -4,7 +4,7 @@ import ServerSchema
 extension CompiledSchema {
     /// Checks a document in one traversal, and returns its worst finding as a verdict.
     ///
-    /// Allocates nothing, with the two exceptions that ``CompiledSchema`` names.
+    /// Usually allocates nothing; see ``CompiledSchema``.
     /// - Throws: ``BSONError`` if the check reaches damaged bytes; it reads only the bytes that the schema requires.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         let verdict = try checkSchema(document)

@@ -61,7 +61,7 @@ struct VerdictSink: FindingSink {
     mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
 }
 
-/// A sink that keeps only the verdict for the worst level, and makes the walker validate bytes not validated before.
+/// A sink that keeps only the verdict for the worst level, and makes the walker validate the values that it skips.
 struct ValidatingSink: FindingSink {
     static var validates: Bool { true }
     private(set) var verdict = Verdict.fits

@@ -42,7 +42,7 @@ public struct UnsyncedReport: Hashable, Sendable {
                 sum.documents = (sum.documents ?? 0) + collection.documentCount
             }
         }
-        /// The number of distinct documents that the ledger entries name; 0 if only the entries were counted.
+        /// The number of distinct documents that the ledger entries name.
         public var documentCount: Int { count.documents ?? 0 }
         /// Returns the number of entries that the app's ledger can still take before it reaches the limit; negative if
         /// the ledger has reached the limit.

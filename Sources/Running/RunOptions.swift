@@ -20,7 +20,7 @@ package struct RunOptions: Sendable {
     package var allowUnsync: Int?
     /// Whether the operator states that the job's next schema is the active one.
     package var statesDeploy = false
-    /// The `_id`s of the only documents that the run reads; `nil` for the whole collection.
+    /// The `_id`s of the documents to which the run is limited; `nil` for the whole collection.
     package var only: IDList?
     /// Whether a stopped job starts again from its first document.
     package var restarts = false

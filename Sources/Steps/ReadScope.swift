@@ -31,8 +31,8 @@ package enum ReadScope: Sendable {
     /// Returns a filter for the documents of the scope.
     /// - Parameters:
     ///   - condition: a further condition that the documents have to meet.
-    ///   - quick: a condition in the match language that every wanted document meets; with it, the server can use an
-    ///     index.
+    ///   - quick: a condition in the match language that every wanted document meets, so that the server can use an
+    ///     index; ignored unless the scope is a whole collection.
     package func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
         var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
         var conditions = condition.map { [$0] } ?? []

@@ -90,7 +90,7 @@ package struct Survey {
                 }))
     }
 
-    /// Returns the result with the number of all documents in the scope, if the survey did not read every document.
+    /// Returns the result with the number of all documents in the scope, if the survey might not have counted all.
     private func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result
@@ -109,8 +109,8 @@ package struct Survey {
         return try counted(result([:]))
     }
 
-    /// Returns how many documents of the scope need the job; if `ids` are given, documents with other `_id`s do not
-    /// count.
+    /// Returns how many documents need the job: of the documents with the given `_id`s or, if none are given, of the
+    /// documents of the scope.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
@@ -196,8 +196,7 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // In most documents, no step finds anything. This filter excludes such documents, and costs a third of the
-        // `$group` stage.
+        // This filter excludes the documents in which no step finds anything, and costs a third of the `$group` stage.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
