@@ -109,7 +109,7 @@ extension CompiledSchema {
 
 /// Judges the constraints of an App Services schema, such as `minimum`, with the walker of the `jsonschema` dialect.
 ///
-/// Their findings are only *possible* because no documentation says whether the sync engine checks constraints. The
+/// The findings are only *possible*, because no documentation says whether the sync engine checks constraints. The
 /// nodes of the constraints have the numbers after those of the schema's nodes.
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {

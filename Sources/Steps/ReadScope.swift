@@ -32,7 +32,7 @@ package enum ReadScope: Sendable {
     /// - Parameters:
     ///   - condition: a further condition that the documents have to meet.
     ///   - quick: a condition in the match language that every wanted document meets, so that the server can use an
-    ///     index; ignored unless the scope is a whole collection.
+    ///     index; ignored if the scope is a range or a list of `_id`s.
     package func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
         var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
         var conditions = condition.map { [$0] } ?? []

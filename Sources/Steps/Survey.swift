@@ -125,8 +125,8 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none, or if the
-    /// survey does not cover the whole collection.
+    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none, or if
+    /// only a list of documents is surveyed.
     ///
     /// The condition is checked before the job. If no step applies to a document then, the job does not change it.
     private var quick: BSONDocument? {
@@ -226,9 +226,9 @@ package struct Survey {
 
     /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count.
     ///
-    /// The server has to count if only a list or a part of the documents is surveyed, the steps cannot be evaluated at
-    /// once, the collection has a collation, the server answers slowly, or there are too many documents that the client
-    /// cannot evaluate.
+    /// The server has to count if only a list of documents is surveyed, the steps cannot be evaluated at once, the
+    /// collection has a collation, the server answers slowly, or there are too many documents that the client cannot
+    /// evaluate.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil

@@ -167,7 +167,7 @@ struct SchemaSlice {
 }
 
 extension JSONSchemaPlan {
-    /// Whether a node's schema judges a document as a whole.
+    /// Whether a node's schema judges a document or another object as a whole.
     fileprivate func judgesWhole(_ node: Int) -> Bool {
         switch origins[node].step {
         case .root: true

@@ -10,7 +10,7 @@ package import ServerSchema
 /// reads, so a dry run, the run and a later run agree.
 protocol ClientTransform: Sendable {
     /// Collects the data from whole collections that the transform needs before it gets the first document.
-    /// - Throws: ``RunError`` when a collection that the transform reads does not exist; ``MongoError``.
+    /// - Throws: ``RunError`` when a collection that the transform reads is missing or cannot be used; ``MongoError``.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws
 
     /// Returns the outcome for each of the documents, in their order.
