@@ -137,8 +137,7 @@ extension CompiledSchema {
         var plain: TypeMask = []
         var flags: Flags = []
         var place: Place = .field
-        /// The fields that `properties` names, and the names in `required` that it does not define; for an enum, its
-        /// values.
+        /// The fields that `properties`, `required` or the app's partition key names; for an enum, its values.
         var fields = FieldRange()
         /// A bit mask with one bit for each of the object's first 64 required fields.
         var required: UInt64 = 0
@@ -197,7 +196,7 @@ extension CompiledSchema {
         var requiredIndex: Int32 = -1
         /// The bit of the field in the mask ``Node/required``; 0 if the field is optional or not among the first 64.
         var requiredBit: UInt64 = 0
-        /// Whether `properties` names the field, and not only `required`.
+        /// Whether `properties` names the field, and not only `required` or the app's partition key.
         var isDeclared = true
         var whenMissing: WhenMissing = .certain
     }

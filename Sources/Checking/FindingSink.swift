@@ -1,13 +1,13 @@
 import BSON
 import ServerSchema
 
-/// A receiver of the findings of ``Walker`` and ``JSONWalker``.
+/// A receiver of the findings of ``Walker``, ``JSONWalker`` and ``EngineWalker``.
 ///
 /// The walkers are generic over the sink, so that a check without findings compiles to a few comparisons per element.
 protocol FindingSink {
     /// Whether the walker may end at the first finding.
     static var stopsAtFirst: Bool { get }
-    /// Whether the walker of an App Services schema validates all bytes, even those of values that it skips.
+    /// Whether ``Walker`` validates all bytes, even those of values that it skips.
     static var validates: Bool { get }
     /// Receives a finding at its node, or at the steps below the node that were given to ``enter(_:)``.
     mutating func report(_ finding: Finding)

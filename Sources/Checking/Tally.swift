@@ -30,7 +30,7 @@ public struct Tally: Sendable {
     public internal(set) var counts = DocumentCounts()
     /// The number of findings that were not grouped, because there were too many groups or a field's name was too long.
     public internal(set) var overflowCount = 0
-    /// Called with every document that fails or might fail, and with all its findings.
+    /// Called with every document that fails or might fail, and with its findings.
     ///
     /// The call makes the check slower, because the findings of these documents are put into words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?

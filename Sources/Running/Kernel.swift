@@ -183,7 +183,7 @@ package struct Kernel: ~Copyable {
     }
 
     /// Releases the lease, unless the server may still execute a write under it.
-    /// - Returns: a note for the operator if the lease is kept until it ends; `nil` if it was released.
+    /// - Returns: a note for the operator if the lease is kept until it ends; otherwise `nil`.
     package func leave() -> String? { state.heldLease.flatMap { store.ranges.leave($0) } }
 
     // MARK: Waiting

@@ -11,7 +11,7 @@ package struct JobSurvey: Sendable {
     package let documents: Int
     /// The number of documents that need at least one step.
     package let needing: Int
-    /// The number of documents that a step applies to but cannot change; each document counts once.
+    /// The number of documents that a step skips for a reason on which the operator has to act; each counts once.
     ///
     /// The number is a lower bound if a client-side step skips documents.
     package let stuck: Int

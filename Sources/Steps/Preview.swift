@@ -24,7 +24,7 @@ package struct Preview: ~Copyable {
     private let collection: MongoCollection
     private let onlyNeeding: Bool
     private let evaluator: PhaseEvaluator?
-    /// The whole documents that the client evaluates; `nil` after the last one.
+    /// The whole documents that the client evaluates; `nil` after the last one, and if the client evaluates none.
     private var documents: Cursor?
     /// The `_id`s of documents that the server has to evaluate.
     private var unknown: [BSONValue] = []

@@ -5,8 +5,7 @@ package import Mongo
 
 /// Counts the documents that each step of a job would change or skip, before and after the job.
 ///
-/// If no step depends on what another step writes, and the client can evaluate the documents, the client counts with
-/// ``StepFinder``; otherwise the server counts.
+/// Where possible, the client counts with ``StepFinder``; otherwise the server counts.
 ///
 /// If there are client-side steps, the server counts the documents that need no step, and ``Evaluation`` counts the
 /// documents that need one.
@@ -66,10 +65,10 @@ package struct Survey {
             })
     }
 
-    /// Counts on several connections at the same time; each connection reads one part of the collection after another.
+    /// Counts the documents of the survey's scope; if the server counts, several connections may be used.
     ///
-    /// If ``quick`` matches few documents, the survey uses one connection: reading parts of the collection by the index
-    /// costs twice as much as reading the whole collection.
+    /// Each connection then reads one part of the collection after another. If ``quick`` matches few documents, the
+    /// survey uses one connection: reading parts by the index costs twice as much as reading the whole collection.
     /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
@@ -196,7 +195,7 @@ package struct Survey {
         let all = Expression.let(
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
-        // This filter excludes the documents in which no step finds anything, and costs a third of the `$group` stage.
+        // This filter excludes only documents in which no step finds anything, and costs a third of the `$group` stage.
         let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
@@ -224,7 +223,7 @@ package struct Survey {
     /// The most documents that the server evaluates because the client cannot evaluate them.
     private static let maximumUnevaluated = 10_000
 
-    /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count.
+    /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count all.
     ///
     /// The server has to count if only a list of documents is surveyed, the steps cannot be evaluated at once, the
     /// collection has a collation, the server answers slowly, or there are too many documents that the client cannot

@@ -10,7 +10,7 @@ public struct BSONFileReader: ~Copyable {
     /// dump may contain, may store a little more.
     public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
 
-    /// The offset of the document that was returned last.
+    /// The offset of the document that was returned last; after ``next(exchanging:)``, of the first returned document.
     public private(set) var documentOffset: Int64 = 0
 
     private var input: DumpInput

@@ -25,7 +25,7 @@ struct JSONSchemaCompiler {
     }
 
     /// Compiles a schema into the node at `index`.
-    /// - Parameter isWhole: Whether the schema judges a document as a whole. Keywords of scalars and arrays then have
+    /// - Parameter isWhole: Whether the schema judges the whole document. Keywords of scalars and arrays then have
     ///   no effect, and mongod does not even compile their patterns.
     mutating func compile(
         _ schema: SchemaNode, at index: Int, step: JSONSchemaPlan.Origin.Step, isWhole: Bool

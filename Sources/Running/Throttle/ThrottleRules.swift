@@ -81,7 +81,8 @@ struct ThrottleRules: Sendable {
         return waitReasons.compactMap(\.self)
     }
 
-    /// Returns the reason to wait because a metric reached its limit; `nil` if the metric is low enough.
+    /// Returns the reason to wait because a metric reached its limit; `nil` if the metric is low enough, is unknown or
+    /// has no limit.
     private func high(
         _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
         _ text: (Double) -> String
@@ -95,7 +96,7 @@ struct ThrottleRules: Sendable {
             limit: isReleasing ? "\(text(limit)), continues below \(text(limit * release))" : text(limit))
     }
 
-    /// Returns the reason to wait because the oplog window is short; `nil` if the window is long enough.
+    /// Returns the reason to wait because the oplog window is short; `nil` if it is long enough, or not known.
     ///
     /// Also `nil` if the oplog is not full, because it then loses no entries. Also `nil` if the job has written less
     /// than a hundredth of the oplog, because the job then has not noticeably shortened the window.
