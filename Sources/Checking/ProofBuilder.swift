@@ -68,7 +68,7 @@ struct ProofBuilder {
         return names.isEmpty ? Self.nothing : .object(BSONDocument([("bsonType", .array(of: names))] + keywords))
     }
 
-    /// Whether null at a node is at most a finding of the level ``Level/info``.
+    /// Whether null at a node certainly has no finding of a higher level than ``Level/info``.
     private func allowsNull(_ node: CompiledSchema.Node) -> Bool {
         node.place == .field && !schema.options.refusesNulls && node.accepts != .array
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])

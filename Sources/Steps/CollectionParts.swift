@@ -85,7 +85,7 @@ extension IDRange {
         BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
     }
 
-    /// The condition that a document's `_id` is in the range; it holds for an `_id` of any type.
+    /// The condition that a document's `_id` is in the range; it can judge an `_id` of any type.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
