@@ -240,7 +240,7 @@ extension CompiledSchema {
     }
 }
 
-/// The paths at which findings can occur, for checking files of the operator that name such paths.
+/// The paths at which findings can occur; the operator's files, such as exceptions, name such paths.
 extension CompiledSchema {
     /// The paths that the schema names, as reports spell them.
     package var placeNames: [String] { texts.paths.map(\.description) }

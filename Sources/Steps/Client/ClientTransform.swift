@@ -42,8 +42,7 @@ package struct ClientContext {
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// The fields in the job's schema that link to documents which the job embeds, by the collection of these
-    /// documents.
+    /// For each collection whose documents the job embeds, the fields that link to it by the job's schema.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 
