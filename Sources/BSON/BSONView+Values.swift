@@ -52,7 +52,7 @@ extension BSONView {
     @inlinable
     public func binaryLength(_ element: BSONElement) -> Int { element.valueLength - 5 }
 
-    /// The UTF-8 bytes of a `string`, `javascript` or `symbol` element, without the length field and the NUL.
+    /// The bytes of a `string`, `javascript` or `symbol` element, without the length field and the NUL.
     @inlinable
     @_lifetime(copy self)
     public func stringBytes(_ element: BSONElement) -> RawSpan {
