@@ -11,7 +11,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     case error
     /// No write can bypass the validator, and the validator cannot be changed. The stage "constraint" requires that.
     case prepared
-    /// The server itself guarantees that every document fits the validator.
+    /// The server guarantees that every document fits the validator.
     case constraint
 
     /// Orders the stages from ``before`` to ``constraint``.

@@ -35,8 +35,7 @@ package struct Failure: Hashable, Sendable {
         Failure(id: id, code: 0, name: locked, phase: phase)
     }
 
-    /// Returns this program's words for an error; the server's message is not used, because it contains the document's
-    /// values.
+    /// Returns words for an error; the server's message is not used, because it may contain the document's values.
     private static func name(of error: MongoError) -> String {
         words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
     }

@@ -15,8 +15,8 @@ package struct JobHistory {
         package var modified: Int
         /// The texts of the files of the new schema, which documents fit after the job; empty if the job names none.
         package var next: Set<String>
-        /// Whether the state database holds the job's journal: `false` after a run without a journal, and after a
-        /// cleanup.
+        /// Whether the state database holds the job's journal: `false` if the journal is empty, after a run without
+        /// one, and after a cleanup.
         package var hasJournal: Bool
 
         /// Whether the job has work left.

@@ -3,7 +3,7 @@ import Concurrency
 import Jobs
 package import Mongo
 
-/// The reservations: one record for each document that a job is about to make unsyncable, stored before the write.
+/// The reservations: one record for each document that a job may make unsyncable, stored before the write.
 ///
 /// The ledger shows a write only some time later. Until the ledger shows a reserved document, the document is pending.
 /// All jobs of the state database share the reservations, because they share the limit.
@@ -75,7 +75,7 @@ package struct ReservationStore {
 
     /// Returns a line for the operator for each other job with reservations that no run has seen in the ledger yet.
     ///
-    /// These reservations take room below the limit until the ledger shows the documents.
+    /// These reservations take room below the limit.
     package func pendingOfOthers() throws(MongoError) -> [String] {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
@@ -197,7 +197,7 @@ private struct PendingReservation {
     }
 }
 
-/// The repair of documents that jobs made unsyncable, and the release of their reservations.
+/// Records which reserved documents sync again, and deletes their reservations.
 extension ReservationStore {
     /// Returns the jobs that have pending reservations in a collection, and whose runner is not about to use them.
     ///

@@ -54,9 +54,9 @@ package struct StateStore: ~Copyable {
 extension StateStore {
     /// Refuses a job that cannot be run or continued.
     ///
-    /// A job is refused if its text, schemas or collection have changed since it was started, or if it was undone or is
-    /// being undone. A job is also refused if its progress was deleted, or if a cleanup removed the marker fields by
-    /// which its steps know which documents they have changed.
+    /// A job is refused if its text, schemas, bounds or collection have changed since it was started, or if it was
+    /// undone or is being undone. A job is also refused if this version cannot read its record, if its progress was
+    /// deleted, or if a cleanup removed the marker fields by which its steps know which documents they have changed.
     /// - Parameter restarts: whether a job whose record in the collection `ranges` is gone may start over, because the
     ///   operator asked for that.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {

@@ -21,7 +21,7 @@ package final class StoreClient {
     private static let limit: BSONValue = 10_000
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Runs a write command; every write to the state database goes through this method.
+    /// Runs a write command; every write by this class goes through this method.
     @discardableResult
     private func write(_ command: BSONDocument, on database: String) throws(MongoError) -> BSONDocument {
         FaultInjection.reached(.beforeStateWrite)

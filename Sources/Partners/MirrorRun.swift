@@ -164,7 +164,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         sides[side]?.lastChange = earlier?.lastChange
     }
 
-    /// Adds the pair of every document of a side to the pairs that have to be carried over.
+    /// Lists the pairs of a side's documents as pairs that have to be carried over.
     ///
     /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
     ///   pair counts as deleted; `nil` if it is unknown which document of a pair changed.

@@ -18,7 +18,7 @@ package struct PartnerStatus: Sendable {
     package var phase: String?
     /// The number of documents copied.
     package var copied = 0
-    /// Whether a mirror or a copy holds the lease now.
+    /// Whether a runner, such as a mirror or a copy, holds the partner's lease now.
     package var isHeld = false
     /// The mirror's lag in seconds; `nil` before a mirror has run.
     package var lag: Int?

@@ -67,7 +67,7 @@ package struct PartnerComparison: Sendable {
 ///
 /// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again at
 /// one point in time. Pairs that still differ are compared every half second until ``settling`` has passed, because a
-/// running mirror always has some changes that it has not carried over yet.
+/// running mirror may not have carried over the latest changes yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
