@@ -15,7 +15,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let tooLarge = Self(rawValue: "too-large")
         /// The bytes of a file are not UTF-8.
         public static let notUTF8 = Self(rawValue: "not-utf8")
-        /// The text of a file is neither JSON nor a Prisma schema.
+        /// The text of a file has an error in its syntax, such as that of JSON.
         public static let syntax = Self(rawValue: "json-syntax")
         /// Values are nested more deeply than the parser allows.
         public static let tooDeep = Self(rawValue: "too-deep")

@@ -2,7 +2,7 @@ public import BSON
 
 /// Documents for measurements: about 300 bytes, with one embedded object and one list.
 ///
-/// All of them fit `Benchmarks/flat/schema.json`, and those without a flaw also fit `Benchmarks/flat/strict.json`.
+/// The documents without a flaw fit `Benchmarks/flat/schema.json` and `Benchmarks/flat/strict.json`.
 public enum FlatOrder {
     /// Returns the document at an index, which is always the same.
     ///
