@@ -164,8 +164,8 @@ package struct Enforcement {
         do {
             try host.change(command, of: namespace)
         } catch let error as MongoError where error.domain == .server && !error.isTransient && !error.isTimeLimit {
-            // The server replied that it changed nothing. The record is released, so that the next runner need not
-            // wait.
+            // The server refused the command, so nothing was changed. The record is released, so that the next runner
+            // need not wait.
             try? store.leave(record)
             throw Self.refusal(error, of: command, namespace)
         }

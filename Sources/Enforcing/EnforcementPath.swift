@@ -63,8 +63,8 @@ package struct EnforcementPath: Sendable {
 
     /// Returns the command that leads to a stage from the previous one; `nil` for the first stage.
     ///
-    /// Each command sets only the options that differ between the stages. If another client changed other options, the
-    /// next read of the collection therefore shows that change.
+    /// No command sets all options. If another client changed an option that the command does not set, the next read of
+    /// the collection shows that change.
     package func command(to stage: EnforcementStage) -> BSONDocument? {
         let head: BSONDocument = ["collMod": .string(namespace.collection)]
         switch stage {

@@ -19,7 +19,7 @@ package struct JobHistory {
         /// one, and after a cleanup.
         package var hasJournal: Bool
 
-        /// Whether the job has work left.
+        /// Whether the job was begun, has work left, and is not being undone.
         package var isUnfinished: Bool { !["done", "undone", "undoing", "idle"].contains(state) }
     }
 

@@ -152,8 +152,8 @@ package struct JournalPart {
     package let pass: Int
     /// The index of the phase that the attempt runs.
     package let phase: Int
-    /// The value that all attempts at one chunk share: the chunk's number, or in journals of earlier versions of the
-    /// program, the position in the collection at which the chunk began.
+    /// The value that all attempts at the chunks of one read share: the number of chunks done before the read, or in
+    /// journals of earlier versions of the program, the position in the collection at which the chunk began.
     package let chunk: BSONValue
     /// The names of the fields that the phase touches.
     package let touched: [String]

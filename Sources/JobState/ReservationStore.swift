@@ -223,11 +223,11 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records that the documents in `repaired` sync again or are gone, with the time from which on this is known, and
-    /// deletes this time for the documents in `unsyncable`.
+    /// Records the current time for the documents in `repaired`, which sync again or are gone; deletes such a time for
+    /// the documents in `unsyncable`.
     ///
-    /// The recorded time is the current time. A time that is recorded already stays unchanged. The documents in
-    /// `unsyncable` do not sync, even if an earlier call recorded that they do.
+    /// A time that is recorded already stays unchanged. The documents in `unsyncable` do not sync, even if an earlier
+    /// call recorded that they do.
     package func note(
         repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
@@ -248,7 +248,7 @@ extension ReservationStore {
     package func removeRepaired(
         since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
-        // MongoDB 4.4 knows no $$NOW in a delete, so the server's time is read before.
+        // A delete in MongoDB 4.4 cannot use `$$NOW`, so the server's time is read before the delete.
         let isOld: BSONValue = ["$lte": .date(milliseconds: try client.now() - grace.milliseconds), "$type": "date"]
         try client.delete(
             "harm", where: records(of: namespace, by: jobs ?? [job], ["seen": false, "repaired": isOld]))

@@ -35,7 +35,7 @@ package struct RunError: Error, Hashable, Sendable {
         case journalFull
         /// The job cannot be undone, or it was undone or is being undone.
         case undoRefused
-        /// The writes would make more documents unsyncable than the limit has room for.
+        /// The writes of the command would make more documents unsyncable than the limit has room for.
         case exceedsHeadroom
         /// The data does not allow the change, for instance because a step would lose or duplicate values without the
         /// operator's permission.
@@ -91,8 +91,7 @@ extension RunError {
                 + "without --ids")
     }
 
-    /// Returns the error with the location of the step that it applies to before its message; the same error if
-    /// `location` is `nil`.
+    /// Returns the error with the location of the step added to its message; the same error if `location` is `nil`.
     package func located(at location: SourceLocation?) -> RunError {
         guard let location else { return self }
         return RunError(kind, "\(location.file):\(location.line):\(location.column): \(message)")

@@ -3,9 +3,9 @@ package import Mongo
 
 /// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. A write waits for a majority of the members, so that no failover undoes a checkpoint. A
-/// write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the journal
-/// as well.
+/// All times are the server's. Most writes wait for a majority of the members, so that no failover undoes a checkpoint.
+/// A write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the
+/// journal as well.
 package struct StateStore: ~Copyable {
     /// The connection that the stores share.
     package let client: StoreClient

@@ -216,8 +216,8 @@ package final class StoreClient {
         return try cursor.documents()
     }
 
-    /// Returns the distinct values of a field in the documents that match; with an index over the fields of the filter
-    /// and this field, the server reads only one index key for each value.
+    /// Returns the distinct values of a field in the documents that match; an index over the field and the fields of
+    /// the filter makes it fast.
     package func values(_ collection: String, _ filter: BSONDocument, of field: String) throws(MongoError)
         -> [BSONValue]
     {

@@ -101,7 +101,7 @@ struct DirtyPairs {
     /// Adds a pair again, because its changes could not be carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
-    /// Merges the changes of a pair into the changes that are already listed.
+    /// Lists a pair; if the pair is listed already, merges the changes of both.
     private mutating func join(_ key: IDKey, _ other: Pair) {
         guard var pair = pairs[key] else {
             pairs[key] = other

@@ -86,8 +86,8 @@ extension MirrorRun {
                 return
             }
             for index in open.indices {
-                // While the mirror waited, the streams may have reported further changes from before the read, which
-                // the documents already contain.
+                // While the mirror waited, the streams may have reported further changes from before the read; the
+                // documents that were read contain them.
                 let more = dirty.takeChanges(of: open[index].key, upTo: time)
                 open[index].dirty.changes.merge(more) { $0 + $1 }
             }

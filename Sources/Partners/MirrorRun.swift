@@ -91,8 +91,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The mirror waits until the streams have reported its last writes. Such a write may have overwritten a later
-        // change of a client, which the next mirror could not restore.
+        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Such a write may have
+        // overwritten a later change of a client, which the next mirror could not restore.
         let end = ContinuousClock.now + Self.reportWait
         while !unreported.isEmpty, ContinuousClock.now < end {
             _ = changesArrived.wait(milliseconds: 50)

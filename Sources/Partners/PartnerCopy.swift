@@ -81,8 +81,8 @@ struct PartnerCopy: ~Copyable {
 
     /// Records the current positions of both change streams, before the first document is copied.
     ///
-    /// The mirror will carry over every change of the original after its position. The partner's position is replaced
-    /// after the copy.
+    /// The mirror will carry over all changes that are made to the original after its recorded position. The partner's
+    /// position is replaced after the copy.
     private mutating func begin() throws {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         var places: [PartnerSide: FeedPlace] = [:]

@@ -36,7 +36,7 @@ package struct PartnerStatus: Sendable {
     ///
     /// It is also `nil` if the job file has changed since the comparison.
     package var differences: Int?
-    /// The time of the last comparison, in milliseconds since 1970.
+    /// The time of the last comparison, in milliseconds since 1970; `nil` if ``differences`` is `nil`.
     package var verified: Int64?
     /// The server's time when the status was read, in milliseconds since 1970.
     package var now: Int64 = 0

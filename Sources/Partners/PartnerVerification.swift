@@ -109,7 +109,8 @@ package struct PartnerVerification: Sendable {
     private var retry: RetryPolicy { RetryPolicy(limit: retryLimit, stop: stop, events: { _ in }) }
 
     /// Compares the two sides, and blocks until the comparison has ended.
-    /// - Throws: ``RunError`` when one of the two collections does not exist; ``MongoError``; ``StopAsked``.
+    /// - Throws: ``RunError`` when one of the two collections does not exist, or is dropped or renamed; ``MongoError``;
+    ///   ``StopAsked``.
     package func run(on pool: ClientPool) throws -> PartnerComparison {
         let started = ContinuousClock.now
         var comparison = PartnerComparison(

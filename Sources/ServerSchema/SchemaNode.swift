@@ -32,7 +32,7 @@ public struct SchemaNode: Sendable {
     public var scalar: PrismaScalar?
     /// The value that clients return for a required field that is missing.
     public var defaultValue: BSONValue?
-    /// The rules for the value that no other property contains.
+    /// The rules for the value that are not in another property of the node.
     ///
     /// Most schemas have no such rules. The rules would take more memory than the rest of a node, so a node allocates
     /// memory for them only when they are set.
