@@ -65,9 +65,9 @@ package struct PartnerComparison: Sendable {
 
 /// Compares the two sides of a partner by the job's steps; nothing is written.
 ///
-/// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again at
-/// one point in time. Pairs that still differ are compared every half second until ``settling`` has passed, because a
-/// running mirror may not have carried over the latest changes yet.
+/// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again, at
+/// one point in time if the server supports that. Pairs that still differ are compared every half second until
+/// ``settling`` has passed, because a running mirror may not have carried over the latest changes yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration

@@ -41,7 +41,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
         /// A reference to an environment value cannot be resolved.
         public static let expansion = Self(rawValue: "expansion-unresolved")
-        /// A keyword, a dialect or the version of a file is known but not supported.
+        /// A part of a file, such as a keyword or a reference, is known but not supported.
         public static let unsupported = Self(rawValue: "unsupported")
     }
 

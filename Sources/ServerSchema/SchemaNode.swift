@@ -127,7 +127,7 @@ public struct SchemaNode: Sendable {
         case forbidden
         /// These fields must fit the given schema.
         ///
-        /// If the schema has no `properties`, it describes a dictionary.
+        /// If the surrounding schema has no `properties`, it describes a dictionary.
         case schema(SchemaNode)
     }
 }
