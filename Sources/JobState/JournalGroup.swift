@@ -44,7 +44,7 @@ package struct JournalGroup {
         evidence = []
     }
 
-    /// Reads a group of the journal; `nil` if a field is missing.
+    /// Reads a group of the journal; `nil` if a required field is missing or has a wrong type.
     /// - Throws: ``BSONError`` when the journal is damaged.
     init?(_ document: BSONDocument) throws(BSONError) {
         guard let before = document[Self.before]?.document, let after = JournalDigest(document[Self.after]),
@@ -165,7 +165,7 @@ package struct JournalPart {
     /// `_id`s.
     package let entries: [Entry]
 
-    /// Reads a document of the journal; `nil` when a field is missing.
+    /// Reads a document of the journal; `nil` if a required field is missing or has a wrong type.
     /// - Throws: ``BSONError`` when the document is damaged.
     init?(_ document: BSONDocument) throws(BSONError) {
         guard let key = document["_id"]?.document, let sequence = key["seq"]?.integer, let part = key["part"]?.integer,
@@ -245,7 +245,7 @@ package struct JournalPosition: Hashable {
         self.entries = entries
     }
 
-    /// Reads a stored position; `nil` if a field is missing.
+    /// Reads a stored position; `nil` if a field is missing or has a wrong type.
     package init?(_ document: BSONDocument) {
         guard let sequence = document["seq"]?.integer, let part = document["part"]?.integer,
             let entries = document["entries"]?.integer

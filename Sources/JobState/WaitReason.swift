@@ -21,11 +21,11 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let secondaryLag = Self(rawValue: "secondaryLag")
     /// The server slows down writers by its flow control, because a majority of the members lags.
     package static let flowControl = Self(rawValue: "flowControl")
-    /// The share of the storage engine's execution tickets that are in use is too high.
+    /// Too large a share of the storage engine's execution tickets is in use.
     package static let tickets = Self(rawValue: "tickets")
-    /// The share of the cache that is not yet written to disk is too high.
+    /// Too large a share of the cache is not yet written to disk.
     package static let cacheDirty = Self(rawValue: "cacheDirty")
-    /// The share of the cache that is filled is too high.
+    /// Too large a share of the cache is filled.
     package static let cacheUsed = Self(rawValue: "cacheUsed")
     /// The time between the oldest and the newest entry of the oplog is too short.
     package static let oplog = Self(rawValue: "oplog")

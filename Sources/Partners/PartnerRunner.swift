@@ -29,7 +29,7 @@ package struct PartnerRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
-    /// Throws if one of the collections cannot be used, or if a step cannot run; reads no document.
+    /// Throws if one of the collections cannot be used, or if a step cannot run.
     func check(on client: borrowing Client) throws {
         try job.checkNamespaces(stateDatabase: options.stateDatabase)
         for side in PartnerSide.allCases {

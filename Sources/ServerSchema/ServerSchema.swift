@@ -47,7 +47,7 @@ extension CollectionSchema {
     }
 }
 
-/// The schemas of all collections of an app or a database.
+/// The schemas of the collections of an app or a database.
 public struct ServerSchema: Sendable {
     /// The dialect in which all schemas are written.
     public var dialect: Dialect
