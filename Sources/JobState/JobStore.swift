@@ -159,7 +159,7 @@ extension JobStore {
 
 /// Searches for a job that wrote one of this job's fields later, or whose job file names a given collection.
 extension JobStore {
-    /// Returns the name of another job that wrote one of this job's fields later than this job and was not undone;
+    /// Returns the name of another job that may have written this job's fields later than this job, and was not undone;
     /// `nil` if there is none.
     ///
     /// Other parts of the same job are ignored. The times of the last writes are compared, not of the first starts,

@@ -125,8 +125,8 @@ extension PartnerRunner {
     ///
     /// The function checks for obstacles, takes the lease, carries over all changes that clients have made so far, and
     /// checks for obstacles again.
-    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; of kind `leaseHeld` when a mirror is running;
-    ///   ``StopAsked``; ``MongoError``.
+    /// - Throws: ``RunError`` of kind `refusedByData` with all obstacles; the errors of the mirror's run; ``StopAsked``
+    ///   when that run is stopped.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
         let known = try registry.status(of: partner)

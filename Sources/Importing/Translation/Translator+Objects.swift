@@ -167,8 +167,8 @@ struct FieldSchemas {
 
     /// Whether MongoDB's schemas can address a field of this name by `properties` and `required`.
     ///
-    /// MongoDB reads a dot as a path. MongoDB 6.0 reads an empty name as the object itself, and aborts when it reports
-    /// an error about such a name.
+    /// MongoDB reads a dot as a path, and a NUL ends a name. MongoDB 6.0 reads an empty name as the object itself, and
+    /// aborts when it reports an error about such a name.
     static func isAddressable(_ name: String) -> Bool { !name.isEmpty && !name.utf8.contains { $0 == 0x2E || $0 == 0 } }
 
     /// Returns a regular expression that matches exactly the given text.
