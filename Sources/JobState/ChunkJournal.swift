@@ -18,7 +18,7 @@ package struct ChunkJournal {
 
     /// The number of documents that the chunk changes.
     package private(set) var count = 0
-    /// The size of all groups in bytes; the journal takes about this much space in the state database, before
+    /// An upper bound of the size of all groups in bytes, which is about the space that the journal takes before
     /// compression.
     package private(set) var bytes = 0
     /// The groups, as one array for each document that will be written to the collection `journal`.
@@ -50,7 +50,7 @@ package struct ChunkJournal {
         created.append(CreatedChild(creation).bson)
     }
 
-    /// Adds a document, unless the chunk changes none of its touched fields.
+    /// Adds a document if it has an `_id` and the chunk changes one of its touched fields.
     ///
     /// `old` and `new` hold at least the touched fields, as they are before the write and as they will be after it.
     /// - Parameter positions: the positions of the touched fields among all fields of the document before the write, −1
@@ -79,8 +79,8 @@ package struct ChunkJournal {
         return true
     }
 
-    /// Returns the key that identifies a document's group: the changed fields before and after the write; `nil` if no
-    /// touched field changes.
+    /// Returns the key that identifies a document's group: the changed fields before and after the write, and their
+    /// positions if given; `nil` if no touched field changes.
     ///
     /// For a document of an existing group, the key is enough. ``head(before:after:positions:)``, which computes a
     /// digest, is called only for the first document of a group.
