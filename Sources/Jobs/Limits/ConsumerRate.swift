@@ -14,7 +14,7 @@ package struct ConsumerRate: Hashable, Sendable {
 
     /// The consumers whose rates are known, by the names that job files use.
     ///
-    /// PowerSync replicates 2,000 to 4,000 small rows, or 5 MB, a second and instance. Source: powersync-docs,
+    /// PowerSync replicates 2,000 to 4,000 small rows, or 5 MB, per second and instance. Source: powersync-docs,
     /// resources/performance-and-limits.mdx.
     package static let known = [(name: "powersync", rate: ConsumerRate(documents: 2_000, bytes: 5_000_000))]
 

@@ -112,7 +112,7 @@ extension LimitKind where Value == Duration {
 }
 
 extension LimitKind where Value == Job.Reserve {
-    /// The format of a count of documents or of a percentage.
+    /// The format of a count of documents, or of a percentage from 0% to 100%.
     static var reserve: Self {
         Self { (key, node) throws(JobError) in
             let text = try node.text(of: "\"\(key)\"")

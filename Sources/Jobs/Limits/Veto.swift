@@ -2,7 +2,7 @@ import Concurrency
 package import Foundation
 import LocatedYAML
 
-/// An outside service that is asked between chunks, and may make a run wait.
+/// A service or a command that a run asks between chunks; the answer can make the run wait.
 ///
 /// A job file names the service below `throttle`. The service is not one of the limits, because operators can change
 /// limits in the state database, and the state database must never decide which command is executed.

@@ -1,7 +1,7 @@
 package import BSON
 package import Checking
 
-/// A step's computation that no server operator can do; the client does the computation document by document.
+/// A step's computation that the client does document by document, because not every server can do it in an update.
 ///
 /// The step states the computation and selects the documents. The code that runs the job does the computation, because
 /// it may have to read other collections.
@@ -18,7 +18,7 @@ package struct ClientPreparation: Sendable {
     /// The `_id`s of documents in another collection; the step skips every document that links, or would link, to one
     /// of them.
     package var excluded: Set<IDKey> = []
-    /// The obstacles to running the step, found in the documents before the job.
+    /// The obstacles to running the step, found in the documents before the job's first write.
     package var obstacles: [ClientObstacle] = []
     /// The job's schemas for the collection in which the step creates documents.
     package var schemas: [CompiledSchema] = []

@@ -29,7 +29,7 @@ package struct Explanation: Hashable, Sendable {
     package static let all: [Explanation] =
         documents + validators + prisma + engines + schemas + prismaSchemas + changes + remarks + waits + exitCodes
 
-    /// Returns the pages of a code, one for each kind that has this code.
+    /// Returns the pages of a code, one for each kind that has it, or the pages on an error of Prisma.
     ///
     /// A code such as `constraint-below-minimum` has two pages: that of `below-minimum`, and that of all constraints of
     /// App Services schemas.
@@ -43,7 +43,8 @@ package struct Explanation: Hashable, Sendable {
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
-    /// Returns the pages of the rules whose violation makes a Prisma client end with an error, such as `P2032`.
+    /// Returns the pages of the rules whose violation makes a Prisma client's query fail with an error, such as
+    /// `P2032`.
     private static func pages(ofPrismaError error: String) -> [Explanation] {
         guard error.hasPrefix("P2") else { return [] }
         return prisma.filter { page in

@@ -3,7 +3,8 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Fills a missing field with a generated ID that differs in every document: `default` with `generate`.
+/// Fills a missing field, and on request also a null one, with a generated ID that differs in every document: `default`
+/// with `generate`.
 package struct GenerateStep: StepKind {
     package static let key = "default"
 
