@@ -48,7 +48,7 @@ package struct TextReport {
         return report.level == .notice ? paint.bold(text) : paint(report.level, text)
     }
 
-    /// Returns the lines of a part: its name, its verdict and its figures, then its reasons.
+    /// Returns the lines of a part: its name, its verdict, and its figures or its sentence, then its reasons.
     private func lines(_ part: Report.Part) -> [String] {
         let text = (part.figures ?? part.sentence).printable
         let words = (text.hasSuffix(".") ? String(text.dropLast()) : text).wrapped(to: layout.width, indent: 23)

@@ -4,7 +4,7 @@ import Jobs
 package import Planning
 import SchemaChange
 
-/// The jobs that `plan` made from two schemas, in every output format.
+/// The jobs that `plan` made from two schemas or for repairs, in every output format.
 package struct PlanResult: Reportable {
     let plan: SchemaPlan
     let files: [PlanFile]
