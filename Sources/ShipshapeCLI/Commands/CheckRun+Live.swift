@@ -210,7 +210,8 @@ struct CheckedLedger {
 
 extension LedgerScope {
     /// Reads the ledger.
-    /// - Throws: ``LedgerUnreadable`` if the user is not allowed to read it; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` if the user is not allowed to read it; ``UsageError`` if a named ledger does not
+    ///   exist; ``MongoError``.
     func read(on pool: ClientPool) async throws -> CheckedLedger {
         do {
             return try await onOwnedThread(name: "ledger") { () throws in

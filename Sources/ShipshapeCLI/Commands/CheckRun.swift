@@ -126,7 +126,8 @@ struct CheckRun {
         CheckReport.Collection(Tally(schema, active: active(for: schema.namespace)))
     }
 
-    /// Runs `body`, which reads documents; a stop signal ends the command without a report.
+    /// Runs `body`, which reads documents; a stop signal, or an error of the file of failures, ends the command without
+    /// a report.
     func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
@@ -332,7 +333,7 @@ struct Baseline {
         return change
     }
 
-    /// Counts the links to documents whose type becomes an embedded type, in all fields that this schema has as links.
+    /// Counts the links to documents whose type becomes an embedded type, in the fields that are links in this schema.
     ///
     /// Returns an empty list if no type becomes embedded.
     /// - Parameter place: returns the collection that holds the documents of a collection of the schemas.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Subprocess
 internal import SystemPackage
 
-/// A file or folder in a git revision, named as git does it, such as `HEAD~1:schemas`.
+/// A file or folder in a git revision, under the name that git has for it, such as `HEAD~1:schemas`.
 ///
 /// As in git, the path begins at the repository's root, or at the current folder if it begins with `./`.
 struct GitRevision {

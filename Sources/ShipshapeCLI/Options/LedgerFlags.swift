@@ -27,10 +27,10 @@ struct LedgerFlags: ParsableArguments {
         }
     }
 
-    /// Where the ledger is: as `--ledger` says, otherwise in the collections of the sync engine.
+    /// The location of the ledger: that of `--ledger`, otherwise the collections of the sync engine.
     var location: LedgerLocation { ledger ?? .standard }
 
-    /// Returns where the ledger is and which apps' entries count.
+    /// Returns the location of the ledger, and the apps whose entries count.
     /// - Parameter schemas: the schemas of the command, which may name their app.
     func scope(of schemas: [ServerSchema?]) -> LedgerScope { LedgerScope(location, of: apps(of: schemas)) }
 

@@ -123,7 +123,9 @@ struct ProgressState {
         return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 
-    /// Returns a bar followed by the line; on a narrow terminal the bar is shorter, so that the line's end can be read.
+    /// Returns a bar followed by the line, or only the line if the total is unknown.
+    ///
+    /// On a narrow terminal the bar is shorter, so that the line's end can be read.
     func bar(_ unit: String, width: Int) -> String {
         guard let share else { return line(unit) }
         let text = " \(Int(share * 100))% \(line(unit))"

@@ -4,7 +4,7 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 
-/// Where the counts of checks are stored: in a folder, or in a database of the deployment.
+/// The place that stores the counts of checks: a folder, or a database of the deployment.
 enum HistoryPlace {
     case folder(String)
     case database(String)

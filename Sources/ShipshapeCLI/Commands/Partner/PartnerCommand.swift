@@ -191,7 +191,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
     }
 
     /// Returns a line that proposes the next command, `partner mirror` or `partner init`; no line if the operator has
-    /// to fix something first.
+    /// to fix something first, or if the run was stopped.
     private func next(after plan: PartnerPlan, _ report: PartnerReport?) -> [String] {
         let isCopied = report.map { $0.stopped == nil && $0.refusals.count == 0 } ?? plan.isDone
         let lacksRoom = plan.headroom.map { plan.failing > max($0.documents, allowUnsync ?? 0) } ?? false
