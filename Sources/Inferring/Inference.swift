@@ -2,7 +2,7 @@ package import BSON
 package import Checking
 package import ServerSchema
 
-/// The counts that one thread makes of a collection's documents.
+/// The counts of a collection's documents; each thread makes its own counts, which are then merged.
 ///
 /// The documents are counted in two halves, so that a schema made from one half can be tested on the other half.
 package struct Survey: Sendable {
@@ -81,7 +81,7 @@ package struct Inference: Sendable {
     package let isCrowded: Bool
     /// The compiled schema, which checks documents.
     package let compiled: CompiledSchema
-    /// A schema that was made from half of the documents, and accepts all documents of that half.
+    /// A schema that was made from half of the documents, with a cover of 100% of that half.
     package let trained: CompiledSchema
 
     /// Makes a schema from the counts of a survey.

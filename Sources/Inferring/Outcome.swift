@@ -24,7 +24,7 @@ package struct Outcome: Sendable {
     /// The number of documents in the held-out half, and how many of them the schema made from the other half does not
     /// accept.
     package let heldOut: (documents: Int, failing: Int)
-    /// The violations of the schema, grouped by path, with the number of documents for each group.
+    /// The violations of the schema, grouped by rule and path, with the number of documents for each group.
     package let groups: [ViolationGroup]
     /// Whether the schema accepts the requested share of the documents.
     package let isWithinCover: Bool

@@ -23,7 +23,8 @@ package struct Reservoir: Sendable {
         state = seed
     }
 
-    /// Receives the next document of the stream, and decides at random whether to keep it in place of another one.
+    /// Receives the next document of the stream, and keeps it while there is room; later, chance decides whether it
+    /// replaces another one.
     package mutating func add(_ document: borrowing BSONView) {
         seen += 1
         if documents.count < capacity {

@@ -6,7 +6,7 @@ import Mongo
 package import Running
 package import ServerSchema
 
-/// Follows the changes of every collection that a schema covers, and judges each changed document.
+/// Follows the changes of the collections of a schema that sync, and judges each changed document.
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
@@ -101,7 +101,7 @@ package enum WatchEvent: Sendable {
 package struct WatchCounts: Sendable, Hashable {
     /// The collection that holds the ledger.
     package var ledger: Namespace
-    /// The number of ledger entries for each watched collection.
+    /// The number of ledger entries for each watched collection that has entries.
     package var collections: [(namespace: Namespace, count: Int)]
     /// The number of unsynced documents at which sync stops.
     package var limit: Int
