@@ -109,6 +109,7 @@ import Testing
 }
 
 extension Decimal128 {
-    /// Whether the number's text reads back as the same bits; it does not if the coefficient is too large.
+    /// Whether the number's text reads back as the same bits; it does not, for example, if the coefficient is too
+    /// large.
     fileprivate var exponentIsPlain: Bool { Decimal128(description) == self }
 }
