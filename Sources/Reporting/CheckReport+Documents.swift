@@ -107,8 +107,8 @@ extension CheckReport {
             + "deploy is safe."
     }
 
-    /// A clause on collections of the schema that do not exist; empty if all exist, or if a document newly fails or
-    /// might fail.
+    /// A clause on collections of the schema that do not exist; empty if all exist, or if the verdict counts a failing
+    /// document.
     private var missing: String {
         guard !absent.isEmpty, verdict.stopping + verdict.possiblyStopping == 0 else { return "" }
         return

@@ -2,9 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// The comparisons of objects are exact at every depth, unlike ``Expression/same(_:_:)``. That function still compares
-/// arrays and objects with names that no path can contain, if they hold values that `$eq` does not compare exactly. A
-/// text need not be UTF-8.
+/// The comparisons of objects are exact at every depth, unlike ``Expression/same(_:_:)``. Arrays, and objects with
+/// names that no path can contain, are still compared by that function if they hold values that `$eq` does not compare
+/// exactly. A text need not be UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///

@@ -26,7 +26,7 @@ package struct Expression: Hashable, Sendable {
 
     /// Returns an expression for the value at a path; the value is missing if the path leads nowhere.
     ///
-    /// A path into elements starts at the innermost element that it leads into.
+    /// For a path into the elements of a list or dictionary, the expression begins at the innermost element.
     package static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path.local)")) }
 
     /// Returns a variable that an enclosing ``let(_:in:)`` or `$map` binds, or a variable of the server, such as `NOW`.

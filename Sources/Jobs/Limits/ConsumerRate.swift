@@ -4,9 +4,9 @@ import BSON
 ///
 /// A run that is faster only makes the consumer's queue longer.
 package struct ConsumerRate: Hashable, Sendable {
-    /// The most changed documents that the consumer takes in a second; `nil` for no limit.
+    /// The largest number of changed documents that the consumer takes in a second; `nil` for no limit.
     package var documents: Int?
-    /// The most bytes of changed documents that the consumer takes in a second; `nil` for no limit.
+    /// The largest size in bytes of the changed documents that the consumer takes in a second; `nil` for no limit.
     package var bytes: Int?
 
     /// Creates a rate; without arguments, there is no limit.

@@ -15,7 +15,7 @@ package struct AlteredDocument: Hashable, Sendable {
     /// The variable that holds the hash of the whole document's bytes.
     static let bytes = Expression.variable("ownBytes")
 
-    /// Creates a condition that reads its result from a field in which an earlier stage stored it.
+    /// Creates a condition whose result an earlier stage has stored in a field.
     package init(knownAt field: String) { self.init(.string("$\(field)")) }
 
     /// Creates a constant condition.

@@ -57,14 +57,15 @@ package struct ClientCreation: Hashable, Sendable {
     }
 }
 
-/// An ID that is derived from the job's name, the place where it is used, and a document's `_id`.
+/// An ID that is derived from the job's name, the place where it is used, and a value that identifies a document or an
+/// object in it.
 ///
-/// The ID of a document is the same in a dry run, in the run and in a rerun. It differs from the IDs of all other
-/// documents.
+/// The ID is the same in a dry run, in the run and in a rerun. It differs from the IDs of all other documents and
+/// objects.
 package struct GeneratedID {
     private let digest: [UInt8]
 
-    /// Derives the ID from the SHA-256 hash of the job's name, the place and the `_id`.
+    /// Derives the ID from the SHA-256 hash of the job's name, the place and the value.
     /// - Parameter place: The field that gets the ID, so that two steps of a job derive different IDs.
     package init(job: String, place: String, of id: BSONValue) {
         digest = SHA256.digest(

@@ -68,7 +68,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the schema alone proves that every document that syncs still syncs after the step.
     ///
-    /// This method is called only for a target that the schema declares and whose parents are all objects.
+    /// This method is called only for a target that the schema declares, with parents that are objects or have no
+    /// stated type.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.

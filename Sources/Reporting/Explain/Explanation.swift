@@ -1,9 +1,8 @@
 package import Checking
 
-/// The page of one code: what it means, an example, what to do, and the source.
+/// The page of one code, with statements such as what it means and what to do.
 ///
-/// The pages are the one table of all codes. `docs/reference/rules.md` and `docs/reference/exit-codes.md` have the same
-/// rows, which a test compares.
+/// `docs/reference/rules.md` and `docs/reference/exit-codes.md` have the same rows, which a test compares.
 package struct Explanation: Hashable, Sendable {
     /// The kinds of codes, which are the sections of the page of rules.
     package enum Section: Hashable, Sendable {

@@ -115,7 +115,7 @@ package struct TextReport {
 
     /// Returns the lines of a table, each row with the texts that belong below it.
     ///
-    /// If the table is too wide for the terminal even with wrapped cells, only the columns that fit are a table. The
+    /// If the table is too wide for the terminal even with wrapped cells, only the columns that fit form the table. The
     /// other cells of a row follow below it, each with the title of its column.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }

@@ -28,7 +28,7 @@ package struct Report: Sendable {
     package var parts: [Part] = []
     /// The figures in words, one line each, which the text format shows instead of ``Figures/facts``.
     package var lines: [String] = []
-    /// The number of documents that were read, and the duration; the text format shows them instead of
+    /// A line with, for example, the number of documents read and the duration; the text format shows them instead of
     /// ``Figures/facts``.
     package var footer: String?
     /// The figures of the result.
@@ -163,7 +163,7 @@ extension Report {
         package var text: String
         /// The level of the verdict that the cell shows; `nil` if the cell shows no verdict.
         package var level: Level?
-        /// Whether the text is a name or a path, shown as code.
+        /// Whether the text, such as a name or a path, is shown as code.
         package var isCode = false
 
         /// Creates a cell.

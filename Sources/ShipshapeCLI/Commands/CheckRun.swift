@@ -289,7 +289,7 @@ extension CheckRun {
     /// Returns the `_id`s at which `--part` divides each collection, by collection; empty without `--part`.
     ///
     /// The first run of a part stores the `_id`s in the state database. The `_id`s are chosen again after the
-    /// collection has grown or shrunk by about half.
+    /// collection has grown or shrunk by about half, and by more than 1,000 documents.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
@@ -351,7 +351,7 @@ struct Baseline {
     }
 }
 
-/// The rules by which a check judges documents, and the options for the data that it keeps of its findings.
+/// The rules by which a check judges documents, and the options of its counts.
 struct CheckRules {
     /// The assumptions about properties of the app that no export states.
     var assumptions = CheckOptions()

@@ -105,7 +105,7 @@ struct DatabaseWorks {
         codes.append(code)
     }
 
-    /// Whether the error would also fail the job in every other database, so that the run ends.
+    /// Whether the error would probably fail the job in every other database as well, so that the run ends.
     private static func isOfAll(_ error: any Error) -> Bool {
         switch error {
         case let error as MongoError: error.isTransient || error.isAuthentication || error.isConfiguration

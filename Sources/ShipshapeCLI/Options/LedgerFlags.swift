@@ -3,7 +3,7 @@ internal import BSON
 internal import Scanning
 internal import ServerSchema
 
-/// The flags for where the ledger of unsynced documents is, and for the app whose entries count.
+/// The flags for the location of the ledger of unsynced documents, and for the app whose entries count.
 struct LedgerFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(

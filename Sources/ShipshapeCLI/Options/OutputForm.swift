@@ -4,7 +4,7 @@ internal import Foundation
 internal import Reporting
 internal import SystemPackage
 
-/// The output formats in which every command can show its result, here called forms.
+/// The output formats in which commands can show their results.
 enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
     case text, json, jsonl, markdown, html, junit, github
 

@@ -5,7 +5,8 @@ internal import Logging
 internal import Reporting
 internal import Synchronization
 
-/// Shows the progress of the work: on a terminal as a bar, elsewhere as a line every 15 seconds.
+/// Shows the progress of the work: on a terminal as a line that is redrawn, with a bar if the total is known; elsewhere
+/// as a new line every 15 seconds.
 ///
 /// The work only adds to counters; a separate timer draws.
 final class ProgressLine: Sendable {

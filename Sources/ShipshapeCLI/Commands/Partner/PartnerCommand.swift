@@ -32,7 +32,7 @@ struct PartnerCommand: AsyncParsableCommand {
         ])
 }
 
-/// The arguments of every command about a partner.
+/// The arguments of the commands that read a partner job.
 struct PartnerArguments: ParsableArguments {
     @Argument(help: "The partner job file.", completion: .file())
     var job: String
