@@ -10,7 +10,7 @@ package import ServerSchema
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections that sync; the watch judges only the documents of these collections.
+    /// The schemas of the collections whose failing documents count; the watch judges only these collections.
     let schemas: [CompiledSchema]
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.
@@ -85,7 +85,7 @@ package enum WatchEvent: Sendable {
     case run(RunEvent)
     /// The watch begins to read a whole collection, for the given reason.
     case reading(Namespace, reason: String)
-    /// The watch has read a whole collection of `documents` documents, of which `failing` do not sync.
+    /// The watch has read a whole collection of `documents` documents, of which `failing` belong in the ledger.
     case wasRead(Namespace, documents: Int, failing: Int)
     /// The watch follows a collection from the position at which an earlier run stopped.
     case resumed(Namespace)

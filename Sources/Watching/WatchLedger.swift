@@ -37,7 +37,7 @@ struct WatchLedger {
         }
     }
 
-    /// Returns the ledger's entry for a document that does not sync.
+    /// Returns the ledger's entry for a failing document.
     /// - Parameter pass: identifies the read of the whole collection that found the document; `nil` if a change of the
     ///   document led to the judgement.
     func entry(_ id: BSONValue, of collection: Namespace, _ violation: Violation?, pass: ObjectID?) -> BSONDocument {
@@ -107,7 +107,7 @@ extension WatchLedger {
         return entries.count - known
     }
 
-    /// Removes the entries of documents that sync or no longer exist.
+    /// Removes the entries of documents that no longer fail or no longer exist.
     /// - Returns: how many of the documents had an entry.
     func remove(_ ids: [BSONValue], of collection: Namespace, under kernel: inout Kernel) throws -> Int {
         let keys = ids.map { key($0, of: collection) }

@@ -126,7 +126,7 @@ package struct CompiledStep: Sendable {
         return ["$set": .object(BSONDocument(values))]
     }
 
-    /// The reasons to skip a document, each with the condition under which it applies.
+    /// The reasons for which the server skips a document, apart from a lock, each with its condition.
     ///
     /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
     /// document. In a list, one element may have a reason to be skipped while another one needs the step.

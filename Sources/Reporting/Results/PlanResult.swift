@@ -49,8 +49,9 @@ package struct PlanResult: Reportable {
         return TextReport(report, layout).text
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered. If no files were written, the
-    /// text format shows the jobs' texts instead.
+    /// The report from which every output format except JSON and JSON lines is rendered.
+    ///
+    /// If no files were written, the text format shows the jobs' texts instead.
     package var report: Report {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0
