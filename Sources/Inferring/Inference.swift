@@ -19,7 +19,7 @@ package struct Survey: Sendable {
     package var documents: Int { first.documents + second.documents }
 
     /// Counts a document in one of the survey's two halves, which the document's `_id` determines.
-    /// - Throws: ``BSONError`` when the document's bytes are damaged.
+    /// - Throws: ``BSONError`` when the document's bytes are damaged, or when it is nested too deeply.
     package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         if try Self.isFirst(document) { try first.add(document) } else { try second.add(document) }
     }

@@ -12,7 +12,7 @@ package struct CheckReportReader {
     private static let largestSize = 1 << 30
 
     /// Reads the report in a file.
-    /// - Throws: ``SchemaError`` with the position in the file of a value that is missing, or that a report cannot
+    /// - Throws: ``SchemaError`` if the file cannot be read, or if it lacks a value or has one that a report cannot
     ///   have.
     package static func read(_ path: String) throws(SchemaError) -> CheckReport {
         let text = try SourceFile.text(of: path, limit: largestSize)

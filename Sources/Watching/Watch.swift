@@ -23,8 +23,8 @@ package struct Watch: Sendable {
     let events: @Sendable (WatchEvent) -> Void
 
     /// Creates a watch; `events` is called on any of the watch's threads.
-    /// - Throws: ``WatchError`` when the ledger or the state database is in a database of the sync engine, or when the
-    ///   ledger is a collection of the schema.
+    /// - Throws: ``WatchError`` when the ledger's database or the state database belongs to the sync engine, or when
+    ///   the ledger is a collection of the schema.
     package init(
         _ schema: ServerSchema, options: WatchOptions, stop: StopSignal,
         events: @Sendable @escaping (WatchEvent) -> Void

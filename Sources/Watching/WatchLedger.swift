@@ -9,9 +9,9 @@ import Scanning
 
 /// The ledger that a watch keeps.
 ///
-/// The entries have the fields of the sync engine's ledger and, in addition, the path, the rule and the time. The `_id`
-/// of an entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner
-/// that holds the watch's lease writes to the ledger.
+/// The entries have the fields of the sync engine's ledger and others, such as the path and the rule. The `_id` of an
+/// entry consists of the namespace and the `_id` of a document, so no document has two entries. Only the runner that
+/// holds the watch's lease writes to the ledger.
 struct WatchLedger {
     let namespace: Namespace
     let appID: String?

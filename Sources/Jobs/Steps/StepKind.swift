@@ -106,7 +106,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var filling: DefaultStep.Filling? { get }
     /// The conversion that the step applies to its target in place; `nil` if it applies none.
     ///
-    /// The value is also `nil` if the step replaces values that it cannot convert.
+    /// The value is also `nil` for a conversion to or from a UUID, and if the step replaces values that it cannot
+    /// convert.
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }

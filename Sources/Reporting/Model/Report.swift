@@ -191,7 +191,7 @@ extension Report {
     package struct Section: Sendable {
         /// The name of the collection, file or job.
         package var name: String
-        /// Remarks on the collection, file or job, shown in parentheses after its name; empty if there are none.
+        /// Remarks on the collection, file or job; empty if there are none.
         package var about = ""
         /// A summary of the section.
         package var summary = ""
@@ -243,7 +243,7 @@ extension Report {
         package var points: [String]
         /// Periods that the chart marks, such as waits.
         package var spans: [Span] = []
-        /// Whether to show each line's last value next to its name.
+        /// Whether each line's last value is shown; the text format leaves out a series without it.
         package var showsLatest = true
 
         /// A line of the chart, with a value at each point in time.
