@@ -157,7 +157,7 @@ extension RunMetrics {
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// Sets the result's metrics from the reports of jobs, as sums over the jobs.
+    /// Sets the result's metrics from the reports of jobs, as sums over the jobs; the headroom is that of the last job.
     /// - Parameter isWhole: whether the reports cover all documents that may still need a job; if not, the metric of
     ///   remaining documents is left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {
