@@ -24,7 +24,7 @@ package struct Outcome: Sendable {
     /// The number of documents in the held-out half, and how many of them the whole schema accepts, but not the schema
     /// made from the other half.
     package let heldOut: (documents: Int, failing: Int)
-    /// The violations of the schema, grouped by rule and path, with the number of documents for each group.
+    /// The groups of documents that have the same violation of the schema, with the number of documents in each.
     package let groups: [ViolationGroup]
     /// Whether the schema accepts the requested share of the documents.
     package let isWithinCover: Bool

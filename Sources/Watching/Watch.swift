@@ -15,8 +15,7 @@ package struct Watch: Sendable {
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.
     let appID: String?
-    /// The digest of the schema and the options; the watch builds the ledger again if an earlier run had another
-    /// digest.
+    /// The digest of the schema and of the options for judging; with another digest, the watch builds the ledger again.
     let digest: String
     let options: WatchOptions
     let stop: StopSignal
@@ -55,7 +54,7 @@ package struct WatchOptions: Sendable {
     package var assumptions = CheckOptions()
     /// Whether the ledger also lists documents that might not sync, besides those that certainly do not.
     package var isStrict = false
-    /// The number of unsynced documents at which sync stops.
+    /// The number of unsynced documents at which sync stops; `Int.max` for no limit.
     package var limit = 100_000
     /// The percentage of ``limit`` at which the watch begins to warn.
     package var warnsAt = 80
@@ -103,7 +102,7 @@ package struct WatchCounts: Sendable, Hashable {
     package var ledger: Namespace
     /// The number of ledger entries for each watched collection that has entries.
     package var collections: [(namespace: Namespace, count: Int)]
-    /// The number of unsynced documents at which sync stops.
+    /// The number of unsynced documents at which sync stops; `Int.max` for no limit.
     package var limit: Int
     /// The number of changes that the watch has judged since it began.
     package var changes: Int
