@@ -56,8 +56,8 @@ extension CheckReport {
 
     /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.
     ///
-    /// The server refuses to write documents that do not fit a validator; a Prisma client fails to read documents that
-    /// do not fit its schema.
+    /// The server refuses to write documents that do not fit a validator; a Prisma client fails to read unfit
+    /// documents.
     private var readingSentence: String {
         switch verdict.band {
         case .safe where failingAlready > 0:
@@ -246,8 +246,7 @@ extension DocumentCounts {
 }
 
 extension EngineCounts {
-    /// The numbers of documents that halt the engine, are dropped or lose values, and the number of lost values, as
-    /// JSON.
+    /// The numbers of documents that halt the engine, are dropped or lose values, and of the lost values, as JSON.
     var json: ReportValue {
         [
             "halting": halting, "halting_excepted": haltingExcepted, "dropped": dropped, "losing_values": losing,

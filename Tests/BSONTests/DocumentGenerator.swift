@@ -1,7 +1,6 @@
 import BSON
 
-/// A generator of small documents with values of all types, nested in each other; the same seed gives the same
-/// documents.
+/// A generator of small documents with nested values of all types; the same seed gives the same documents.
 ///
 /// Names, texts and numbers come from small sets, so that two documents often have parts in common.
 struct DocumentGenerator {

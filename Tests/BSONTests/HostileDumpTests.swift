@@ -42,8 +42,7 @@ import Testing
         #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
     }
 
-    /// A file that holds only BSON documents or JSON lines has no end marker, so a cut that leaves whole documents is
-    /// not noticed.
+    /// A file of only BSON documents or JSON lines has no end marker, so a cut that leaves whole ones is not noticed.
     ///
     /// Any other cut is noticed.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {

@@ -50,8 +50,7 @@ import Testing
 
     // MARK: Plans between two schemas
 
-    /// All steps of a moved collection come after the deploy, so one job would copy and rename the field; the rename is
-    /// enough.
+    /// All steps of a moved collection come after the deploy, so the rename of a field needs no copy before it.
     @Test func aFieldOfAMovedCollectionIsRenamedByOneStep() throws {
         let plan = try plan(
             Self.schema("name String"), Self.schema("name String @map(\"full_name\")", map: "clients"))

@@ -9,8 +9,7 @@ extension BSONValue {
         }
     }
 
-    /// Whether the value can be a link, the primary key of another document: anything but null, undefined, an object or
-    /// a list.
+    /// Whether the value can be a link to another document: anything but null, undefined, an object or a list.
     package var isLink: Bool {
         switch self {
         case .object, .array, .null, .undefined: false

@@ -86,8 +86,7 @@ package enum JobLiteral {
 
     /// Whether a text is an integer without a leading 0: `[-+]?(0|[1-9][0-9]*)`.
     ///
-    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2; users who write a leading 0 usually mean
-    /// a text.
+    /// A number with a leading 0 is octal in YAML 1.1 and decimal in YAML 1.2; users usually mean a text by it.
     private static func isInteger(_ text: String) -> Bool {
         let digits =
             text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true

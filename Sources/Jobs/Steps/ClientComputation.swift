@@ -57,11 +57,9 @@ package struct ClientCreation: Hashable, Sendable {
     }
 }
 
-/// An ID that is derived from the job's name, the place where it is used, and a value that identifies a document or an
-/// object in it.
+/// An ID derived from the job's name, the place of its use, and a value that identifies a document or an object in it.
 ///
-/// The ID is the same in a dry run, in the run and in a rerun. It differs from the IDs of all other documents and
-/// objects.
+/// The ID is the same in a dry run, the run and a rerun. It differs from the IDs of all other documents and objects.
 package struct GeneratedID {
     private let digest: [UInt8]
 

@@ -286,8 +286,8 @@ extension Conversion {
             then: attempt(date, to: "string"), else: .null)
     }
 
-    /// Whether a text is a date or a time in a format of ISO 8601, perhaps with a space for the `T`, and with any
-    /// offset from UTC.
+    /// Whether a text is a date or a time as in ISO 8601, perhaps with a space for the `T`, and with any offset from
+    /// UTC.
     func looksLikeADate(_ text: Expression) -> Expression {
         let time = "[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
         return Expression([

@@ -68,8 +68,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the schema alone proves that every document that syncs still syncs after the step.
     ///
-    /// This method is called only for a target that the schema declares, with parents that are objects or have no
-    /// stated type.
+    /// This method is called only for a declared target, whose parents are objects or have no stated type.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
@@ -106,8 +105,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var filling: DefaultStep.Filling? { get }
     /// The conversion that the step applies to its target in place; `nil` if it applies none.
     ///
-    /// The value is also `nil` for a conversion to or from a UUID, and if the step replaces values that it cannot
-    /// convert.
+    /// The value is also `nil` for a conversion of UUIDs, and if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
     /// The conditions for documents with a value that the conversion skips, one for each kind of loss.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }

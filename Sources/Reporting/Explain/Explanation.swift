@@ -42,8 +42,7 @@ package struct Explanation: Hashable, Sendable {
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
-    /// Returns the pages of the rules whose violation makes a Prisma client's query fail with an error, such as
-    /// `P2032`.
+    /// Returns the pages of the rules whose violation makes a Prisma client's query fail with an error like `P2032`.
     private static func pages(ofPrismaError error: String) -> [Explanation] {
         guard error.hasPrefix("P2") else { return [] }
         return prisma.filter { page in

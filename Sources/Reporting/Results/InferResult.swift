@@ -45,8 +45,7 @@ package struct InferResult: Reportable {
             }, remarks: remarks(collection))
     }
 
-    /// Returns how many documents of a collection were read, and how many of them do not fit the schema that was
-    /// inferred.
+    /// Returns how many documents of a collection were read, and how many of them do not fit the inferred schema.
     private func summary(_ collection: InferReport.Collection) -> String {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"

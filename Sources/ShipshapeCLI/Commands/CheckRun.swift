@@ -126,8 +126,7 @@ struct CheckRun {
         CheckReport.Collection(Tally(schema, active: active(for: schema.namespace)))
     }
 
-    /// Runs `body`, which reads documents; a stop signal, or an error of the file of failures, ends the command without
-    /// a report.
+    /// Runs `body`, which reads documents; a stop signal or an unwritable `--failures` file ends the command.
     func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()

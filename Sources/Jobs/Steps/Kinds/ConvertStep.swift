@@ -11,7 +11,7 @@ package struct ConvertStep: TargetRuled {
     package enum OnError: Hashable, Sendable {
         /// A value that cannot be converted stays, and the document is reported.
         case report
-        /// A constant replaces a value that has no counterpart in the new type; a value that would only lose a part is
+        /// A constant replaces a value without a counterpart in the new type; a value that would lose a part is
         /// reported.
         case replace(BSONValue)
         /// The job does not start if any document has a value that the step cannot convert.

@@ -11,8 +11,7 @@ package struct SplitStep: TargetRuled {
     enum Way: Hashable, Sendable {
         /// The separator between two parts, which is a text that occurs in no part.
         case separator(String)
-        /// A regular expression with a named group for each part; the template `join`, if there is one, restores the
-        /// text.
+        /// A regular expression with a named group for each part; a template `join` may restore the text from them.
         case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
     }
 
