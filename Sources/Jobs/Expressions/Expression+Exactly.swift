@@ -2,9 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// The comparisons are exact at every depth of an object, unlike ``Expression/same(_:_:)``. They are also far shorter,
-/// because the types of the known values need no expression. The values are compared byte by byte, which also works for
-/// a text that is not UTF-8.
+/// The comparisons of objects are exact at every depth, unlike ``Expression/same(_:_:)``. Arrays, and objects with
+/// names that no path can contain, are still compared by that function if they hold values that `$eq` does not compare
+/// exactly. A text need not be UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
@@ -46,8 +46,8 @@ extension Expression {
 
     /// Returns conditions that distinguish the element's value from other values that `$eq` finds equal to it.
     ///
-    /// `$eq` ignores the types of numbers, the sign of a zero, the digits of decimals, and differences between texts
-    /// that the collection's collation ignores.
+    /// `$eq` ignores, for example, the types of numbers, the sign of a zero, the digits of decimals, and differences
+    /// between texts that the collection's collation ignores.
     private static func unseen(
         _ element: BSONElement, of view: borrowing BSONView, at path: String
     ) throws(BSONError) -> [Expression] {
@@ -77,8 +77,8 @@ extension Expression {
         }
     }
 
-    /// Returns the conditions that ``unseen(_:of:at:)`` returns for each field of an object; `nil` if no path can name
-    /// one of the fields.
+    /// Returns the conditions that ``unseen(_:of:at:)`` returns for each field of an object; `nil` if a field's name
+    /// occurs twice, or cannot be part of a path.
     private static func inside(
         _ object: borrowing BSONView, at path: String?
     ) throws(BSONError) -> [Expression]? {

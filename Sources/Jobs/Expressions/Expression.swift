@@ -26,7 +26,7 @@ package struct Expression: Hashable, Sendable {
 
     /// Returns an expression for the value at a path; the value is missing if the path leads nowhere.
     ///
-    /// A path into elements starts at the innermost element that it leads into.
+    /// For a path into the elements of a list or dictionary, the expression begins at the innermost element.
     package static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path.local)")) }
 
     /// Returns a variable that an enclosing ``let(_:in:)`` or `$map` binds, or a variable of the server, such as `NOW`.
@@ -99,8 +99,8 @@ package struct Expression: Hashable, Sendable {
 
 /// Comparisons that are exact where `$eq` is not.
 ///
-/// `$eq` treats 1 and 1.0, 0.0 and -0.0, and the decimals 1.5 and 1.50 as equal, and compares texts by the
-/// collection's collation, under which `TRUE` can be `true`.
+/// `$eq` treats 1 and 1.0, 0.0 and -0.0, and the decimals 1.5 and 1.50 as equal, and compares texts by the collection's
+/// collation, under which `TRUE` can equal `true`.
 extension Expression {
     /// Returns whether two values have the same type and the same value; the decimals 1.5 and 1.50 count as one value.
     ///
@@ -114,16 +114,15 @@ extension Expression {
     /// Returns whether two values have the same type and exactly the same value, including the digits of decimals.
     ///
     /// Objects and arrays are compared exactly down to ``exactLevels`` levels. Values nested deeper are compared by
-    /// `$eq` and by their size in bytes, which distinguishes `int` from every other number, but not 1 as `long` from
-    /// 1.0, nor 1.5 from 1.50. A NaN equals a NaN. A wrong match loses no data as long as the caller never overwrites a
-    /// target that has a value.
+    /// `$eq` and by their size in bytes, which do not distinguish 1 as `long` from 1.0, nor 1.5 from 1.50. A NaN equals
+    /// a NaN. A wrong match loses no data as long as the caller never overwrites a target that has a value.
     package static func same(_ left: Expression, _ right: Expression) -> Expression {
         same(left, right, deeper: size(leftVariable) == size(rightVariable))
     }
 
     /// Returns whether two values certainly have the same type and exactly the same value.
     ///
-    /// The result is false for values that are nested deeper than ``exactLevels`` levels.
+    /// The result is false if an object or array that is not empty is nested deeper than ``exactLevels`` levels.
     static func identical(_ left: Expression, _ right: Expression) -> Expression {
         // A nested value that takes no more bytes than an empty object contains nothing that could differ.
         same(left, right, deeper: size(leftVariable) == size(.constant([:])))
@@ -270,7 +269,7 @@ extension Expression {
         ])
     }
 
-    /// Returns whether all operands hold; operands that are always true are left out of the expression.
+    /// Returns whether all operands hold; operands that are the constant `true` are left out of the expression.
     static func every(_ operands: [Expression]) -> Expression {
         let real = operands.filter { $0 != .constant(true) }
         return real.isEmpty ? .constant(true) : .all(real)

@@ -15,7 +15,7 @@ package struct AlteredDocument: Hashable, Sendable {
     /// The variable that holds the hash of the whole document's bytes.
     static let bytes = Expression.variable("ownBytes")
 
-    /// Creates a condition that reads its result from a field in which an earlier stage stored it.
+    /// Creates a condition whose result an earlier stage has stored in a field.
     package init(knownAt field: String) { self.init(.string("$\(field)")) }
 
     /// Creates a constant condition.
@@ -37,9 +37,10 @@ extension AlteredDocument {
     ///
     /// The server does so if a value that the steps read or write has the same field name twice, or has an array whose
     /// keys are not 0, 1, 2 and so on. A repeated name matters in the document itself, in an object that a step merges
-    /// into, and anywhere in a value that a step reads inside. Merging keeps one field of each name, so the condition
-    /// compares an object's size or hash before and after merging. The server alters a value even if a step only reads
-    /// inside it: mongod 6.0 gives both fields of one name the value of the first, and every server renumbers an array.
+    /// into, and in the upper levels of a value that a step reads inside. Merging keeps one field of each name, so the
+    /// condition compares an object's size or hash before and after merging. The server alters a value even if a step
+    /// only reads inside it: mongod 6.0 gives both fields of one name the value of the first, and every server
+    /// renumbers an array.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
     ///   merging would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
