@@ -16,6 +16,10 @@ public struct FailurePolicy: Hashable, Sendable {
     public var includesPossible: Bool
     /// Whether a breaking change makes the check fail even if all documents fit.
     public var includesChange: Bool
+    /// The most documents that may fail, in all collections without a threshold of their own together; `nil` for none.
+    public var maximum: FailingLimit?
+    /// The limits for single collections and rules.
+    public var thresholds: [FailingThreshold] = []
 
     /// Creates a policy.
     public init(documents: Documents = .all, includesPossible: Bool = false, includesChange: Bool = false) {
@@ -38,12 +42,7 @@ public struct FailurePolicy: Hashable, Sendable {
     /// Whether the report fails because of the documents.
     public func failsByDocuments(_ report: CheckReport) -> Bool {
         if report.exceptions?.expired.isEmpty == false || !report.lost.isEmpty { return true }
-        let counts = report.total.unexcepted
-        switch documents {
-        case .none: return false
-        case .new: return counts.newlyFailing > 0 || includesPossible && counts.newlyPossible > 0
-        case .all: return counts.certain > 0 || includesPossible && counts.possible > 0
-        }
+        return uses(in: report).contains(where: \.isExceeded)
     }
 
     /// Whether a group of findings in the report makes it fail.

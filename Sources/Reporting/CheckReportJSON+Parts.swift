@@ -29,6 +29,17 @@ extension PartOfCheck {
     }
 }
 
+extension FailingLimitUse {
+    /// The limit and the number of failing documents, as JSON.
+    var json: ReportValue {
+        .object([
+            ("collection", namespace.map { .string("\($0)") } ?? .null),
+            ("rule", rule.map { .string($0.rawValue) } ?? .null), ("max_failing", .string("\(limit)")),
+            ("failing", .integer(failing)), ("documents", .integer(judged)), ("exceeded", .bool(isExceeded)),
+        ])
+    }
+}
+
 extension JobTrace {
     /// The effects of jobs on one collection, as JSON.
     var json: ReportValue {

@@ -41,6 +41,7 @@ public struct CheckReportJSON: Sendable {
                 ("collections", .array(report.collections.map(collection))),
                 ("removed_collections", .array(report.removed.map(removed))),
                 ("exceptions", report.exceptions.map(\.json) ?? .null),
+                ("limits", .array(report.limits.map(\.json))),
                 ("history", difference?.json ?? .null),
                 ("notes", .array(report.notes.map { .string($0) })),
                 ("verdict", verdict(report.verdict)),

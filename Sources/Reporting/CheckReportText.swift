@@ -47,6 +47,7 @@ public struct CheckReportText: Sendable {
         if let changes = CheckReportChanges(report)?.text(width: width) { blocks.append(changes) }
         blocks += report.collections.map(collection)
         if let removed { blocks.append(removed) }
+        if !limits.isEmpty { blocks.append(limits.flatMap { $0.wrapped(to: width) }.asLines) }
         if !exceptions.isEmpty { blocks.append(exceptions.asLines) }
         if !report.notes.isEmpty { blocks.append(report.notes.flatMap { "Note: \($0)".wrapped(to: width) }.asLines) }
         blocks.append(footer)
@@ -119,8 +120,10 @@ public struct CheckReportText: Sendable {
             read += " of about \(estimated.grouped)"
         }
         let failing = [
-            failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
-            failing(counts.possible, counts.newPossible, "might not sync"),
+            failing(
+                counts.certain, counts.newCertain, of: collection.judgedCount,
+                counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
+            failing(counts.possible, counts.newPossible, of: collection.judgedCount, "might not sync"),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
@@ -130,10 +133,11 @@ public struct CheckReportText: Sendable {
     /// The verb for a valid document: under a validator it fits, otherwise it syncs.
     private var verb: String { report.dialect == .jsonSchema ? "fit" : "sync" }
 
-    private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
+    private func failing(_ count: Int, _ new: Int, of judged: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
-        if report.dialect == .jsonSchema || report.verdict.ledger == nil { return "\(count.grouped) \(consequence)" }
-        return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
+        let share = "\(count.grouped) (\(Share(count, of: judged).text)) \(consequence)"
+        if report.dialect == .jsonSchema || report.verdict.ledger == nil { return share }
+        return "\(share) (\(new.grouped) not in the ledger)"
     }
 }
 
@@ -198,6 +202,18 @@ extension CheckReportText {
             case nil: "only in \(active); none of its documents syncs any more"
             }
         }
+    }
+
+    /// A line for each limit that the operator states, with the number of documents that fail.
+    var limits: [String] {
+        report.limits.map { use in
+            let place =
+                use.namespace.map { " of \($0)" } ?? (report.limits.count > 1 ? " of the other collections" : "")
+            let rule = use.rule.map { " by \($0)" } ?? ""
+            let count = "\(use.failing.grouped) of \(use.judged.grouped) (\(Share(use.failing, of: use.judged).text))"
+            return "\(use.isExceeded ? "Too many" : "Accepted"): \(count) documents\(place) fail\(rule), at most "
+                + "\(use.limit) may."
+        }.map(\.printable)
     }
 
     /// A line for each of the operator's exceptions that has expired or matched nothing, and one for all that matched.

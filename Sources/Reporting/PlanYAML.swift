@@ -58,7 +58,11 @@ package struct PlanYAML: Sendable {
     private var binding: [String] {
         var lines = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
+        if !file.job.renames.isEmpty {
+            lines.append("renames: [\(file.job.renames.map(\.quotedAsYAML).joined(separator: ", "))]")
+        }
         if file.job.stage == .afterDeploy { lines.append("requires: \(JobFile.deployed)") }
+        if reviews > 0 { lines.append("reviewed: false") }
         return lines
     }
 
@@ -124,9 +128,12 @@ package struct PlanYAML: Sendable {
             ]
             if let follower = file.follower { lines.append("5. Run \(follower), once no client reads the old fields.") }
         }
-        let reviews = job.entries.count { $0.isActive && $0.review != nil }
         if reviews > 0 {
-            lines += ["", "\(reviews.counted("step")) marked \"review\": check the value, or give one with --default."]
+            lines += [
+                "",
+                "\(reviews.counted("step")) marked \"review\": check the value, or give one with --default. Then write",
+                "`reviewed: true` below; the job does not run before.",
+            ]
         }
         if let documents = job.documents {
             lines += [
@@ -139,7 +146,9 @@ package struct PlanYAML: Sendable {
 
     /// The numbered instructions for the operator that follow the first run of a job before the deploy.
     private var deploy: [String] {
-        let look = "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
+        let renames = file.job.renames.map { " --rename \($0.shellWord)" }.joined()
+        let look =
+            "Check what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)\(renames)"
         if isBreaking {
             // Old clients write until sync is terminated, so the second run comes after that.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
@@ -169,10 +178,11 @@ package struct PlanYAML: Sendable {
                 Self.comment(line: "- \(step.text)", indent: "  ")
             ]
         }
-        return lines + [
-            "  - \(step.text)" + (entry.review.map { Self.comment(line: "review: \($0)", indent: "  ") } ?? "")
-        ]
+        return lines + ["  - \(step.text)"] + (entry.review.map { ["    review: \($0.quotedAsYAML)"] } ?? [])
     }
+
+    /// The number of steps that a user has to review.
+    private var reviews: Int { file.job.entries.count { $0.isActive && $0.review != nil } }
 
     private var ofDocuments: String { (file.job.documents?.all ?? 0).documents }
 

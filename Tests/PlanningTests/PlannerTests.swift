@@ -83,7 +83,7 @@ import Testing
             ),
             (
                 "{ \"bsonType\": \"int\" }", "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" } }",
-                ["wrap: {field: x}", "convert: {field: \"x.[]\", to: string}"]
+                ["wrap: {field: x}", "convert: {field: \"x[]\", to: string}"]
             ),
             (
                 "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" } }", "{ \"bsonType\": \"int\" }",
@@ -95,7 +95,7 @@ import Testing
             (
                 "{ \"bsonType\": \"object\", \"additionalProperties\": { \"bsonType\": \"int\" } }",
                 "{ \"bsonType\": \"object\", \"additionalProperties\": { \"bsonType\": \"long\" } }",
-                ["convert: {field: \"x.[]\", to: long}"]
+                ["convert: {field: \"x[]\", to: long}"]
             ),
         ] as [(String, String, [String])])
     func whatChangesValuesInPlaceWaitsForTheDeploy(_ old: String, _ new: String, _ steps: [String]) throws {
@@ -309,7 +309,7 @@ import Testing
         }
         let job = try JobFile.parse(
             "job: a\ncollection: app.Person\nsteps:\n  - default: {field: o.p7, value: x}\n  - default: {field: "
-                + "\"l.[].p9\", value: x}",
+                + "\"l[].p9\", value: x}",
             path: "j")
         let narrow = schema.narrowed(to: job).collections[0]
         #expect(narrow.root.property("o")?.properties.map(\.name) == ["p0", "p7"])

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 package import LocatedYAML
+package import SchemaChange
 import ServerSchema
 import Yams
 
@@ -31,7 +32,8 @@ package enum JobFile {
         let top = try root.members(
             of: "a job",
             allowed: [
-                "version", "job", "collection", "schema", "requires", "where", "steps", "limits", "throttle", "journal",
+                "version", "job", "collection", "schema", "renames", "requires", "where", "steps", "reviewed", "limits",
+                "throttle", "journal",
             ])
         try checkVersion(top["version"])
         let nameNode = try top.required("job")
@@ -67,6 +69,11 @@ package enum JobFile {
             text: text, collectionLocation: collectionNode.location)
         job.activeSchema = try schema?["active"]?.text(of: "\"active\"")
         job.nextSchema = try schema?["next"]?.text(of: "\"next\"")
+        job.renames = try top["renames"].map(Rename.list) ?? []
+        if let node = top["reviewed"] {
+            guard let isReviewed = JobLiteral.bool(node) else { throw node.error("\"reviewed\" must be true or false") }
+            job.isReviewed = isReviewed
+        }
         if let requirement = top["requires"] {
             guard try requirement.text(of: "\"requires\"") == deployed else {
                 throw requirement.error("\"requires\" must be \(deployed): a job can wait for nothing else")
@@ -126,5 +133,20 @@ package enum JobFile {
             true
         default: false
         }
+    }
+}
+
+extension Rename {
+    /// Reads a list of renames, each as `OLD=NEW`.
+    /// - Throws: ``JobError`` with line and column.
+    package static func list(_ node: YAMLNode) throws(JobError) -> [Rename] {
+        var renames: [Rename] = []
+        for entry in node.isEmptyList ? [] : try node.elements(of: "\"renames\"") {
+            let text = try entry.text(of: "a rename")
+            do throws(RenameError) { renames.append(try Rename(text, at: entry.location)) } catch {
+                throw entry.error(error.message)
+            }
+        }
+        return renames
     }
 }

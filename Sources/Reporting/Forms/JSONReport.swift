@@ -71,7 +71,7 @@ package struct JSONReport: Sendable {
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
         "entries": "step", "remarks": "remark", "validators": "validator", "failures": "skipped", "steps": "step",
         "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
-        "paths": "path", "databases": "database",
+        "paths": "path", "databases": "database", "checks": "check",
     ]
     /// The keys of lists within an element whose own elements have lines, too, after the line of the element.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]

@@ -67,7 +67,7 @@ package struct CheckResult: Reportable {
         report.charts = [byCollection, byRule]
         report.tables = [history.difference?.table, CheckReportChanges(found)?.table].compactMap(\.self)
         report.sections = found.collections.map(section) + found.removed.compactMap(removed)
-        report.notes = words.exceptions + found.notes
+        report.notes = words.limits + words.exceptions + found.notes
         // A table without rows is not shown, so its sentence becomes a note.
         if let difference = history.difference, difference.changes.isEmpty { report.notes.append(difference.sentence) }
         return report
@@ -172,7 +172,8 @@ package struct CheckResult: Reportable {
             summary: (circumstances.isEmpty ? "" : "\(circumstances): ") + words.summary(collection),
             columns: ViolationGroupWords.columns(hasNew: collection.isInActive != nil),
             findings: collection.groups.map {
-                ViolationGroupWords($0, of: collection, ids: ids).finding(isFailure: policy.fails($0))
+                ViolationGroupWords($0, of: collection, ids: ids).finding(
+                    isFailure: policy.fails($0) && !policy.accepts($0, of: collection, in: found))
             }, remarks: words.remarks(collection))
     }
 

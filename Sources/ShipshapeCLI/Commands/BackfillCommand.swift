@@ -9,6 +9,7 @@ internal import Privileges
 internal import Reporting
 internal import Running
 internal import Scanning
+internal import SchemaChange
 internal import Steps
 internal import SystemPackage
 
@@ -44,6 +45,8 @@ struct BackfillCommand: AsyncParsableCommand {
             discussion:
                 "shipshape deployed records the same. A job with \"requires: deployed\" runs only after that."))
     var deployed = false
+
+    @OptionGroup var review: ReviewFlags
 
     @Flag(help: "Keep no journal: the job costs less, but cannot be undone.")
     var noJournal = false
@@ -116,6 +119,7 @@ struct BackfillCommand: AsyncParsableCommand {
             throw UsageError(
                 "--deployed: job \"\(file.name)\" names no next schema, so none can be the active one")
         }
+        if !dryRun { try review.confirm([file]) }
         let name = part?.name(of: file.name) ?? file.name
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
         try await monitor.following {
@@ -200,8 +204,9 @@ struct BackfillCommand: AsyncParsableCommand {
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string.shellWord }
             let active = job.activeSchema.map { " --active \(path($0))" } ?? ""
+            let renames = active.isEmpty ? "" : job.renames.map { " --rename \($0.description.shellWord)" }.joined()
             let collection = job.namespace.description.shellWord
-            commands.append("shipshape check \(path(next))\(active) --collection \(collection)")
+            commands.append("shipshape check \(path(next))\(active)\(renames) --collection \(collection)")
         }
         if !noJournal, job.keepsJournal { commands.append("to undo the job: shipshape undo \(job.name.shellWord)") }
         return commands.isEmpty ? nil : commands.joined(separator: "; ")

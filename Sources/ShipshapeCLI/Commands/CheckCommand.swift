@@ -11,7 +11,7 @@ internal import ServerSchema
 /// `shipshape check SCHEMA`.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        "check", "<schema>",
+        "check", "[<schema>]",
         abstract: "Checks every document against a schema, and shows which would stop syncing and why.",
         examples: [
             "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
@@ -36,12 +36,17 @@ struct CheckCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: "The schema to check against: a file, a folder, or live.")
-    var schema: SchemaArgument
+    var schema = SchemaArgument.configured
+
+    /// Schemas after the first one, which are given by mistake.
+    @Argument(help: .hidden)
+    var others: [SchemaArgument] = []
 
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with an app folder, the only one to check.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(
@@ -74,6 +79,7 @@ struct CheckCommand: AsyncParsableCommand {
             valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
     var history: HistoryPlace?
 
+    @OptionGroup var failing: FailingFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
@@ -87,6 +93,12 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
+        if let other = others.first {
+            throw ValidationError(
+                "check takes one schema, the new one: name the active one with --active, as in "
+                    + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
+                    + "(diff and plan take OLD NEW)")
+        }
         if info, scan.prefilter {
             throw ValidationError("--prefilter does not go with --info, which reports on documents that fit, too")
         }
@@ -106,6 +118,9 @@ struct CheckCommand: AsyncParsableCommand {
         if scan.part != nil, privacy.showValues {
             throw ValidationError("--show-values does not go with --part: merge cannot join values")
         }
+        if scan.part != nil, failing.isGiven {
+            throw ValidationError("--max-failing does not go with --part: give it to merge, which knows all documents")
+        }
         if let failures = evidence.failures, output.report.contains(failures) {
             throw ValidationError("--failures and --report name the same file: \(failures)")
         }
@@ -122,6 +137,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try schema.checkNamed(for: "check")
         try output.prepare(
             reading: [schema.name, comparison.active?.name, source, exceptions.path]
                 + connection.files,
@@ -201,6 +217,12 @@ struct CheckCommand: AsyncParsableCommand {
         return HistoryDatabase(name, on: pool)
     }
 
+    /// Which findings fail the check; of a part, every failing document does, because `merge` applies the limits.
+    private var policy: FailurePolicy {
+        let policy = comparison.policy(isStrict: strict)
+        return scan.part == nil ? failing.added(to: policy) : policy
+    }
+
     /// Sets the dialect of a report, and whether documents that might stop syncing count as failing.
     private func settle(_ report: inout CheckReport, _ schema: ServerSchema) {
         report.dialect = schema.dialect
@@ -218,18 +240,20 @@ struct CheckCommand: AsyncParsableCommand {
         monitor.begin()
         var entries: [CheckMatrix.Entry] = []
         for name in names {
+            let policy = policy.moved(from: check.own, to: name)
             guard var report = try await check.report(of: name, on: pool) else {
-                entries.append(CheckMatrix.Entry(database: name, report: nil))
+                entries.append(CheckMatrix.Entry(database: name, report: nil, policy: policy))
                 continue
             }
             settle(&report, check.schema)
-            entries.append(CheckMatrix.Entry(database: name, report: report))
+            if policy.hasLimits { report.limits = policy.uses(in: report) }
+            entries.append(CheckMatrix.Entry(database: name, report: report, policy: policy))
         }
         let matrix = CheckMatrix(
             check.pattern.text, of: pool.redactedURI, entries,
             added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
-            policy: comparison.policy(isStrict: strict), ids: privacy.display,
-            showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now))
+            ids: privacy.display, showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now)
+        )
         monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }
         try output.show(matrix)
         if matrix.hasFailed { throw ExitStatus.findings }
@@ -259,8 +283,10 @@ struct CheckCommand: AsyncParsableCommand {
     private func show(
         _ found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ monitor: RunMonitor
     ) async throws {
-        let policy = comparison.policy(isStrict: strict)
+        let policy = policy
         var (report, history) = (found, CheckHistory([]))
+        if policy.hasLimits { report.limits = policy.uses(in: report) }
+        report.notes += failing.notes(for: report, isPart: collection != nil)
         var failure: (any Error)?
         if store != nil, report.isPartial {
             report.notes.append("this check is not kept in the history: not every document was read")

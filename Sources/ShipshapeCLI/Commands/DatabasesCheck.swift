@@ -12,7 +12,7 @@ struct DatabasesCheck {
     let pattern: DatabasePattern
     private let run: CheckRun
     /// The database that the schema names.
-    private let own: String
+    let own: String
 
     /// - Parameter run: the check of the database that the schema names.
     /// - Throws: ``UsageError`` for a schema of several databases.

@@ -52,7 +52,8 @@ struct DiffCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that a single schema.json describes; with folders, the only one to compare.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(
@@ -86,6 +87,9 @@ struct DiffCommand: AsyncParsableCommand {
         report.failOn = failOn.policy
         if connection.uri != nil { try await weigh(&report) }
         try output.show(DiffResult(report))
+        if !output.quiet, output.output == .text {
+            connection.noteUnaskedDeployment(for: "diff", to: "count the documents that each change affects")
+        }
         if report.hasFailed { throw ExitStatus.findings }
     }
 

@@ -26,6 +26,8 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
             "The form of standard error: lines of text, or one JSON record per line.", valueName: "text|json"))
     var logFormat = Log.Format.text
 
+    @OptionGroup var color: ColorFlags
+
     /// Whether a program or a file gets the result, so that counts must not be left out to save a scan.
     var isKept: Bool { output != .text || !report.isEmpty }
 

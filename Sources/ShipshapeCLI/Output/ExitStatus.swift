@@ -136,7 +136,7 @@ enum ExitStatus: Int32, Error {
             leave(parsed.rawValue)
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
-        fail(message(for: error), ExitStatus(for: error))
+        fail(message(for: error), ExitStatus(for: error), at: ErrorPlace(of: error))
     }
 
     /// Returns the text of an error with its remedy, on one line and without secrets.
@@ -146,8 +146,8 @@ enum ExitStatus: Int32, Error {
     }
 
     /// Shows an error and ends the process.
-    private static func fail(_ message: String, _ status: ExitStatus) -> Never {
-        Console.failure(message, status)
+    private static func fail(_ message: String, _ status: ExitStatus, at file: ErrorPlace? = nil) -> Never {
+        Console.failure(message, status, at: file)
         leave(status.rawValue)
     }
 

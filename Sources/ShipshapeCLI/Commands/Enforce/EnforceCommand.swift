@@ -50,7 +50,9 @@ struct EnforceCommand: AsyncParsableCommand {
     @Argument(help: "The validator: a file with a $jsonSchema, or live for the one that the collection has.")
     var validator: SchemaArgument?
 
-    @Option(help: ArgumentHelp("The collection.", valueName: "db.collection"))
+    @Option(
+        help: ArgumentHelp("The collection.", valueName: "db.collection"),
+        completion: .collections)
     var collection: String
 
     @Option(help: ArgumentHelp("How far to go.", valueName: "warn|error|constraint"))

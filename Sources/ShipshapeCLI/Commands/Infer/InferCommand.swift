@@ -31,7 +31,8 @@ struct InferCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("A collection to read (repeatable).", valueName: "db.collection"))
+        help: ArgumentHelp("A collection to read (repeatable).", valueName: "db.collection"),
+        completion: .collections)
     var collection: [String] = []
 
     @Option(help: ArgumentHelp("Read all collections of a database.", valueName: "name"))
@@ -79,6 +80,9 @@ struct InferCommand: AsyncParsableCommand {
     /// A dialect, in the spelling of the command line.
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
         case appservices, jsonschema
+
+        /// The dialect that is meant.
+        var dialect: Dialect { self == .appservices ? .appServices : .jsonSchema }
     }
 
     func validate() throws {
@@ -109,7 +113,7 @@ struct InferCommand: AsyncParsableCommand {
 
     private var options: InferOptions {
         var options = InferOptions()
-        options.dialect = dialect == .appservices ? .appServices : .jsonSchema
+        options.dialect = dialect.dialect
         options.cover = cover.share
         options.isStrict = strict
         options.hasEnums = enums

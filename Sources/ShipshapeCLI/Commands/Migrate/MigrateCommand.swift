@@ -43,7 +43,9 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Show what each pending job would do to the current data; write nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"))
+    @Option(
+        help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"),
+        completion: .jobs)
     var to: String?
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
@@ -55,6 +57,8 @@ struct MigrateCommand: AsyncParsableCommand {
                 + "that sync is terminated until they are.",
             discussion: "shipshape deployed records the same."))
     var deployed = false
+
+    @OptionGroup var review: ReviewFlags
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "The App") var app: AppFlags
@@ -68,6 +72,9 @@ struct MigrateCommand: AsyncParsableCommand {
         if status, dryRun { throw ValidationError("--status does not go with --dry-run") }
         if status, deployed {
             throw ValidationError("--deployed does not go with --status, which only reads records")
+        }
+        if status, review.reviewed {
+            throw ValidationError("--reviewed does not go with --status, which only reads records")
         }
         if status, to != nil { throw ValidationError("--to does not go with --status, which shows all jobs") }
         guard status || dryRun || connection.readPreference == nil else {
@@ -105,7 +112,10 @@ struct MigrateCommand: AsyncParsableCommand {
             output: output, isDryRun: dryRun, monitor: monitor)
         if !output.quiet { notes(plan, pending) }
         let again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
-        if !dryRun, !pending.isEmpty { try confirm(pending, again) }
+        if !dryRun, !pending.isEmpty {
+            try review.confirm(pending.map(\.job.job))
+            try confirm(pending, again)
+        }
         monitor.begin()
         let failure = await run.run()
         monitor.take(MigrationText.summary(run.report)) { $0.take(run.report) }

@@ -62,6 +62,7 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
     var yes = false
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let partner = try arguments.read()
@@ -107,6 +108,7 @@ struct PartnerDropCommand: AsyncParsableCommand {
     var yes = false
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let partner = try arguments.read()
@@ -155,6 +157,7 @@ struct PartnerTriggersCommand: AsyncParsableCommand {
     var service = "mongodb-atlas"
 
     @OptionGroup(title: "The App") var app: AppFlags
+    @OptionGroup(title: "Output") var color: ColorFlags
 
     func run() async throws {
         let partner = try PartnerArguments.read(job, assuming: app.assumptions)

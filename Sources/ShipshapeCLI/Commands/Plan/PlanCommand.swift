@@ -58,7 +58,8 @@ struct PlanCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The collection that single files describe; with folders, the only one to plan for.",
-            valueName: "db.collection"))
+            valueName: "db.collection"),
+        completion: .collections)
     var collection: String?
 
     @Option(
@@ -67,7 +68,7 @@ struct PlanCommand: AsyncParsableCommand {
             "The value that fills a field, as JSON or extended JSON, $now for a date: Person.email=\"\" (repeatable).",
             discussion:
                 "Write the type's title or the collection before the field. A text needs no quotation marks.",
-            valueName: "type.field=value"))
+            valueName: "type.field=value"), completion: .fields)
     var defaults: [String] = []
 
     @Option(
@@ -143,6 +144,9 @@ struct PlanCommand: AsyncParsableCommand {
             }
         }
         try show(plan, files, texts)
+        if !output.quiet, output.output == .text {
+            connection.noteUnaskedDeployment(for: "plan", to: "see how many documents each step affects")
+        }
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         let failOn = failOn ?? (Console.isOutputTerminal ? .unplanned : .review)
         if failOn != .none, isOpen || failOn == .review && plan.reviews + plan.hints.count > 0 {

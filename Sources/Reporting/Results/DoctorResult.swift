@@ -1,0 +1,87 @@
+import BSON
+
+/// The result of `doctor`, in every output format.
+package struct DoctorResult: Reportable {
+    private let found: DoctorReport
+    private let isStrict: Bool
+
+    /// - Parameter isStrict: whether warnings make the command exit with code 1.
+    package init(_ report: DoctorReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
+
+    /// Returns the result as text: the areas with their findings, and the remedies below the findings.
+    package func text(_ layout: TextLayout) -> String {
+        let paint = Paint(isOn: layout.isColored)
+        let width = found.findings.map(\.name.count).max() ?? 0
+        let areas = DoctorReport.Area.allCases.compactMap { area -> String? in
+            let findings = found.findings.filter { $0.area == area }
+            guard !findings.isEmpty else { return nil }
+            let lines = findings.flatMap { finding in
+                let mark = paint(finding.level, Self.mark(finding.level, isPlain: layout.isPlain))
+                return ["  \(mark) \(finding.name.padded(to: width))  \(finding.message.printable)"]
+                    + (finding.remedy.map { ["    \("".padded(to: width))  to fix: \($0.printable)"] } ?? [])
+            }
+            return ([paint.bold(area.rawValue)] + lines).asLines
+        }
+        let verdict = [paint(found.worst, headline)].asLines
+        return ([verdict] + areas).asReport(verdict: verdict)
+    }
+
+    private static func mark(_ level: Report.Level, isPlain: Bool) -> String {
+        switch level {
+        case .good: isPlain ? "ok  " : "✓"
+        case .notice: isPlain ? "note" : "·"
+        case .warning: isPlain ? "warn" : "!"
+        case .error: isPlain ? "FAIL" : "✗"
+        }
+    }
+
+    private var headline: String {
+        let counts = [(Report.Level.error, "error"), (.warning, "warning")].filter { found.count(of: $0.0) > 0 }
+            .map { found.count(of: $0).counted($1) }
+        let what = found.source.map { " with \($0)" } ?? ""
+        return counts.isEmpty ? "Nothing is wrong\(what)." : "\(counts.joined(separator: ", "))\(what)."
+    }
+
+    /// The result as JSON.
+    package var json: JSONReport {
+        let checks = found.findings.map { finding in
+            ReportValue.object([
+                ("area", .string(finding.area.rawValue)), ("name", .string(finding.name)),
+                ("level", .string(finding.level.rawValue)), ("message", .string(finding.message)),
+                ("remedy", finding.remedy.map { .string($0) } ?? .null),
+            ])
+        }
+        let counts = Report.Level.allCases.map { ($0.rawValue, ReportValue.integer(found.count(of: $0))) }
+        return JSONReport(
+            "doctor",
+            [
+                ("source", found.source.map { .string($0) } ?? .null), ("checks", .array(checks)),
+                ("counts", .object(counts)),
+            ])
+    }
+
+    /// The report from which every output format except text and JSON is rendered.
+    package var report: Report {
+        var report = Report(
+            command: "doctor", title: found.source ?? "no deployment", headline: headline, level: found.worst)
+        report.sectionKind = "area"
+        report.sections = DoctorReport.Area.allCases.compactMap { area in
+            let findings = found.findings.filter { $0.area == area }
+            guard !findings.isEmpty else { return nil }
+            return Report.Section(
+                name: area.rawValue, columns: ["level", "what", "state", "to fix"].map { Report.Column(title: $0) },
+                findings: findings.map(finding))
+        }
+        return report
+    }
+
+    private func finding(_ finding: DoctorReport.Finding) -> Report.Finding {
+        Report.Finding(
+            level: finding.level, isFailure: finding.level == .error || isStrict && finding.level == .warning,
+            code: finding.name, subject: "", message: finding.message, remedy: finding.remedy,
+            cells: [
+                Report.Cell(finding.level.rawValue, level: finding.level), Report.Cell(finding.name),
+                Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),
+            ])
+    }
+}
